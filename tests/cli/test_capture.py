@@ -20,7 +20,10 @@ def test_all_workers(call, fake_server, tmp_path):  # noqa: F811
     head, *workers, last = result.stdout.splitlines()
     assert head.endswith(": 2 of 2 workers captured")
     assert workers[0].split()[0] == one.address
-    assert workers[1].endswith(f"localhost_{other.port}.xplane.pb")
+    assert workers[2].endswith(f"localhost_{other.port}.xplane.pb")
+    what = "    no events, no device, no marked steps, no ops, 0 µs covered"
+    assert (workers[1], workers[3]) == (what, what)
+    assert f"localhost_{one.port}: holds no events: the profiler was stopped" in result.stderr
     assert last == f"next: tfprof overview {tmp_path}"
     assert one.requests[0].opts.python_tracer_level == 1
     assert call(*last.split()[2:]).exit_code == 0

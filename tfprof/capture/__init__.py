@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfprof.capture.keras_callback import KerasCallback
+    from tfprof.capture.recorder import Recorder
     from tfprof.capture.serving import ProfilerServer, serve
     from tfprof.capture.session import Capture, start, stop
     from tfprof.capture.steps import step
@@ -33,6 +34,7 @@ _HOME = {
     "CaptureOptions": "tfprof.options.captures",
     "KerasCallback": "tfprof.capture.keras_callback",
     "ProfilerServer": "tfprof.capture.serving",
+    "Recorder": "tfprof.capture.recorder",
     "serve": "tfprof.capture.serving",
     "start": "tfprof.capture.session",
     "step": "tfprof.capture.steps",
@@ -40,8 +42,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "serve", "start", "step",
-    "stop",
+    "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "serve", "start",
+    "step", "stop",
 ]  # fmt: skip
 
 

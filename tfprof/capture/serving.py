@@ -124,6 +124,11 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
     return server
 
 
+def running_server() -> ProfilerServer | None:
+    """The server that ``serve`` has started in this process; None if there is none."""
+    return _slot.server
+
+
 def _port(port: object) -> int:
     try:
         number = operator.index(port)  # type: ignore[arg-type]  # the error says that it is none

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from tfprof.columns.arrow import stream_of
 from tfprof.columns.frames_of_rows import column_of
 from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.with_others import ComparedWithOthers
 
 Cell = str | int | float | bool | None
 
@@ -40,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table(ShownInNotebooks):
+class Table(ShownInNotebooks, ComparedWithOthers):
     """Rows of cells.
 
     Attributes:

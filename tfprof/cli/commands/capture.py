@@ -13,6 +13,7 @@ from tfprof.cli.output import harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_json, result_options
 from tfprof.errors import InputError, UsageError
+from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote import RemoteCapture, Worker
@@ -56,9 +57,7 @@ def run(
             list(servers), seconds_of(duration), logdir, options, retries=retries, run=name,
             on_server=on_server, answer_seconds=seconds_of(timeout), watch=watch,
         )  # fmt: skip
-    for worker in captured.workers:
-        for remark in worker.remarks:
-            note(f"{worker.address}: the profiler says: {remark}")
+    _say_what_is_missing(captured)
     if result.format == "json":
         data = captured.to_dict()
         rows = data.pop("workers")
@@ -68,13 +67,30 @@ def run(
     return 0 if captured.is_complete else EXIT_SOME_FAILED
 
 
+def _say_what_is_missing(captured: RemoteCapture) -> None:
+    for missing in captured.notes:
+        if missing.host and missing.severity != "info":  # troubles are told with their workers
+            note(f"{missing.host}: {missing.message}")
+    if not captured.arrived:  # the servers have written, and only this is known
+        for worker in captured.workers:
+            for remark in worker.remarks:
+                note(f"{worker.address}: the profiler says: {remark}")
+
+
 def _text(captured: RemoteCapture) -> str:
     n_workers, n_failed = len(captured.workers), len(captured.failed)
     width = max(len(worker.address) for worker in captured.workers)
     lines = [
         f"{captured.folder}: {n_workers - n_failed} of {n_workers} "
         f"{'worker' if n_workers == 1 else 'workers'} captured",
-        *(f"  {worker.address:{width}}  {_outcome(worker)}" for worker in captured.workers),
+        *(
+            line
+            for worker in captured.workers
+            for line in (
+                f"  {worker.address:{width}}  {_outcome(worker)}",
+                *(f"    {words}" for words in _what_arrived(captured, worker)),
+            )
+        ),
         f"next: {_next(captured)}",
     ]
     return harmless("".join(f"{line}\n" for line in lines))
@@ -88,6 +104,13 @@ def _outcome(worker: Worker) -> str:
     size = human_memory(worker.n_bytes) if worker.n_bytes else "written by the server"
     tried = f", attempt {worker.attempts}" if worker.attempts > 1 else ""
     return f"{size} in {worker.seconds:.1f} s{tried}  {Path(worker.path).name}"
+
+
+def _what_arrived(captured: RemoteCapture, worker: Worker) -> list[str]:
+    from tfprof.captures.facts.arrival import arrival_words
+
+    host = Path(worker.path or "").name.removesuffix(".xplane.pb")
+    return [arrival_words(arrived) for arrived in captured.arrived if arrived.host == host]
 
 
 def _next(captured: RemoteCapture) -> str:
@@ -159,8 +182,7 @@ def _options() -> list[CommandOption]:
 def _servers() -> HelpedArgument:
     return HelpedArgument(
         "servers", "HOST:PORT...",
-        "Profiler servers, such as tf.profiler.experimental.server.start(6009) starts in a "
-        "program; commas separate several.",
+        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
         section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
     )  # fmt: skip
 
