@@ -144,6 +144,9 @@ def docstrings(tree):
 LINKS_TO_READ = ("https://www.tensorflow.org/", "https://docs.jax.dev/")
 """Advice ends with the guide it comes from; nothing opens such a link by itself."""
 
+NAMES_OF_FORMATS = ("https://www.speedscope.app/file-format-schema.json",)
+"""Files say by such an address what they are; nothing opens it."""
+
 
 def addresses_in_code(path):
     """Texts with an address, where they are neither documentation nor a link to read."""
@@ -158,7 +161,7 @@ def addresses_in_code(path):
             and token.start[0] not in documentation
             and token.type == tokenize.STRING
             and ("http://" in token.string or "https://" in token.string)
-            and not any(link in token.string for link in LINKS_TO_READ)
+            and not any(link in token.string for link in (*LINKS_TO_READ, *NAMES_OF_FORMATS))
         ]
 
 

@@ -209,6 +209,9 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
         yield from _pages_of_profile(opened.profiler())
     elif opened.trace is not None:
         yield trace_entry(opened)
+    elif opened.stacks is not None:
+        stacks_page = loaded("stacks_page", "stacks_page")
+        yield PageEntry("stacks", "Call stacks", "Tools", lambda _: stacks_page(opened))
     for tool in TOOL_PAGES:
         hosts = opened.precomputed.get(tool.id)
         if hosts:
