@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
+from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_json, result_options
+from tfprof.cli.servers import Levels, level_options, servers_argument
 from tfprof.errors import InputError, UsageError
-from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote import RemoteCapture, Worker
@@ -34,13 +34,6 @@ class _Again:
     max_size: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
-    host_tracer_level: int
-    python_tracer_level: int
-    device_tracer_level: int
-
-
 def run(
     servers: Sequence[str],
     duration: str,
@@ -58,7 +51,7 @@ def run(
     from tfprof.remote import CaptureOptions, capture
     from tfprof.remote.durations import seconds_of
 
-    levels = from_params(_Levels, params)
+    levels = from_params(Levels, params)
     options = CaptureOptions(**asdict(levels), delay=seconds_of(delay))
     if not logdir:
         raise UsageError("option --logdir is empty; give the name of a folder")
@@ -199,19 +192,7 @@ def _options() -> list[CommandOption]:
             ["--duration", "--for"], default="2s", metavar="TIME", section=_WHAT,
             help="How long to record: 500ms, 2s, 1m. [default: 2s]",
         ),
-        CommandOption(
-            ["--host-tracer-level"], type=IntType(), default=2, metavar="N", section=_WHAT,
-            help="0 off, 1 step markers, 2 ops and tf.data too, 3 verbose. [default: 2]",
-        ),
-        CommandOption(
-            ["--python-tracer-level"], type=IntType(), default=0, metavar="N", section=_WHAT,
-            help="1 records the calls of Python functions, which makes captures much larger. "
-            "[default: 0]",
-        ),
-        CommandOption(
-            ["--device-tracer-level"], type=IntType(), default=1, metavar="N", section=_WHAT,
-            help="0 leaves GPUs and TPUs out. [default: 1]",
-        ),
+        *level_options(_WHAT),
         CommandOption(
             ["--delay"], default="0s", metavar="TIME", section=_WHAT,
             help="Begin so much later, at the same moment on all workers whose clocks agree. "
@@ -263,18 +244,10 @@ def _options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
-def _servers() -> HelpedArgument:
-    return HelpedArgument(
-        "servers", "HOST:PORT...",
-        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
-        section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
-    )  # fmt: skip
-
-
 command = Command(
     "capture",
     callback=run,
-    params=[_servers(), *_options()],
+    params=[servers_argument(), *_options()],
     help="Capture running programs through their profiler servers, all at once into one run, "
     "without TensorFlow on this machine. Exits with 0 if all workers were captured, with 1 if some "
     "were, and with 3 if none was; then nothing is written. Needs pip install 'tfprof[remote]'.",
