@@ -1,0 +1,28 @@
+"""The lines of the program that ops come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfprof.columns.frames import NO_STACK, Frame
+from tfprof.profiler import Profiler, session_of
+from tfprof.profiles.accounting.library_frames import innermost_user_frames
+
+if TYPE_CHECKING:
+    from tfprof.profiles.model.profile import Profile
+
+
+def line_of(profiler: Profiler, op: str) -> Frame | None:
+    """The innermost line of the user's own files that made an op; None if it is unknown."""
+    profile = session_of(profiler).complete()
+    row = profile.ops.row(op)
+    return None if row < 0 else line_of_row(profile, row)
+
+
+def line_of_row(profile: Profile, row: int) -> Frame | None:
+    """The same of a row of the op table."""
+    stack = int(profile.ops.stack_ids.array[row])
+    if stack == NO_STACK:
+        return None
+    frame = int(innermost_user_frames(profile.stacks)[stack])
+    return profile.stacks.frames.values[frame] if frame >= 0 else None

@@ -1,0 +1,104 @@
+"""What is checked: a capture, a profile, a graph, or a recording, with the metrics it tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tfprof.gate.budget import Limit
+from tfprof.gate.measurement import Measurement, Missing
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.pages.opened import Opened
+    from tfprof.profiler import Profiler
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is checked.
+
+    Attributes:
+        name: Its name in reports.
+        profiler: Its profile.
+        run: Its capture; None if it is none.
+        counted: What float operations and parameters are counted of: the path of a graph, a
+            model, or the profile.
+        batch: First dimension of inputs, where the graph leaves it open.
+    """
+
+    name: str
+    profiler: Profiler
+    run: Run | None
+    counted: Any
+    batch: int | None = None
+
+    def measure(self, limit: Limit) -> Measurement:
+        """The value of what a limit is for."""
+        from tfprof.gate import capture_metrics, profile_metrics, static_metrics
+
+        name, pattern = limit.metric.name, limit.pattern
+        if name in ("op_time", "scope_time"):
+            return profile_metrics.time_of(self, pattern, of_scopes=name == "scope_time")
+        of_capture: dict[str, Callable[[Run], Measurement]] = {
+            "traces": lambda run: capture_metrics.traces(run, pattern),
+            "retraces": lambda run: capture_metrics.retraces(run, pattern),
+            "compilations": capture_metrics.compilations,
+            "step_time": lambda run: capture_metrics.step_time(run, self.profiler),
+            "input_share": capture_metrics.input_share,
+            "idle_share": capture_metrics.idle_share,
+            "peak_memory": capture_metrics.peak_memory,
+        }
+        of_profile: dict[str, Callable[[], Measurement]] = {
+            "step_time": lambda: profile_metrics.step_time(self.profiler),
+            "peak_memory": lambda: profile_metrics.peak_memory(self.profiler),
+            "float_operations": lambda: static_metrics.float_operations(self),
+            "parameters": lambda: static_metrics.parameters(self),
+            "ops": lambda: static_metrics.n_ops(self),
+        }
+        if self.run is not None and name in of_capture:
+            return of_capture[name](self.run)
+        if name in of_profile:
+            return of_profile[name]()
+        return Missing("only a capture of the TensorFlow 2 profiler (*.xplane.pb) tells it")
+
+
+def subject_of(
+    opened: Opened, paths: Sequence[str | os.PathLike[str]], batch: int | None = None
+) -> Subject:
+    """What was opened, as something to check.
+
+    Args:
+        opened: One run.
+        paths: What was named. A graph alone is counted from its file, so that a SavedModel has
+            its signatures.
+        batch: As in ``Subject``.
+
+    Raises:
+        InputError: It cannot be read, or holds nothing that can be checked.
+    """
+    from tfprof.errors import EmptyProfileError
+
+    if opened.profiler is None:
+        raise EmptyProfileError(
+            f"{opened.source}: holds only what older tools answered, or a trace; give a capture, a "
+            "profile or a graph"
+        )
+    profiler = opened.profiler()
+    run = None if opened.run is None else opened.run()
+    is_graph = run is None and len(paths) == 1 and not profiler.steps
+    counted = os.fspath(paths[0]) if is_graph and _is_model(paths[0]) else profiler
+    return Subject(opened.name, profiler, run, counted, batch)
+
+
+def _is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a graph or a SavedModel itself, not a folder with one in it."""
+    from tfprof.files.disk import is_ordinary_file
+    from tfprof.files.run_files import is_run_folder, look_at
+    from tfprof.files.sniff import Format
+
+    if not is_ordinary_file(path):
+        return not is_run_folder(path)
+    return look_at(path).found.format not in (Format.PROFILE, Format.EVENTS)
