@@ -51,6 +51,7 @@ COMMANDS = {
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
+    "check": Entry("tfprof.cli.commands.check", "A budget: has anything become too expensive?"),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES

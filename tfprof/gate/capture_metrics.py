@@ -76,7 +76,7 @@ def _compiled(timeline: Timeline) -> Iterator[str]:
     kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
     events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
     first = np.searchsorted(events, timeline.first)
-    parents = nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parent
+    parents = nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents
     for event in events[parents < 0].tolist():
         yield timeline.name(event)
 

@@ -132,7 +132,7 @@ def _typical(durations: Int64Array) -> tuple[list[int], str]:
 
 def left_out(number: int) -> str:
     """A remark on the steps that are not typical."""
-    return f"without {plural(number, 'step')} that were cut or took far longer" if number else ""
+    return f"{plural(number, 'step')} left out: cut, or far longer than others" if number else ""
 
 
 def _holders(profile: Profile, step: int) -> tuple[Contributor, ...]:

@@ -8,13 +8,12 @@ from tfprof.gate.frames import line_of
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing, largest
 from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.model.symbolic import Symbolic
-from tfprof.graphs.reports.flops import flops, params
+from tfprof.graphs.reports.flops import params
 from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.gate.subject import Subject
-    from tfprof.graphs.reports.report import FlopsReport
 
 _NO_GRAPH = "needs the graph, which this capture or run does not hold; give its file, too"
 
@@ -23,7 +22,7 @@ def float_operations(subject: Subject) -> Measurement:
     """Float operations of one step."""
     if not _has_graph(subject):
         return Missing(_NO_GRAPH)
-    report = _counted(subject)
+    report = subject.report
     total = report.flops
     if isinstance(total, Symbolic):
         names = ", ".join(sorted(total.symbols))
@@ -62,17 +61,13 @@ def n_ops(subject: Subject) -> Measurement:
     """Ops of the program and of its functions."""
     if not _has_graph(subject):
         return Missing(_NO_GRAPH)
-    report = _counted(subject, static=True)
+    report = subject.report
     counts: dict[str, int] = {}
     for part in (report.op_counts.counted, report.op_counts.free, report.op_counts.uncounted):
         for op_type, number in part.items():
             counts[op_type] = counts.get(op_type, 0) + number
     parts = [Contributor(op_type, float(number)) for op_type, number in counts.items()]
     return Measured((float(report.op_counts.n_ops),), contributors=largest(parts))
-
-
-def _counted(subject: Subject, *, static: bool = False) -> FlopsReport:
-    return flops(subject.counted, batch=subject.batch, static=static)
 
 
 def _has_graph(subject: Subject) -> bool:

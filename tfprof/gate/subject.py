@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tfprof.gate.budget import Limit
@@ -12,11 +13,12 @@ from tfprof.gate.measurement import Measurement, Missing
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
+    from tfprof.graphs.reports.report import FlopsReport
     from tfprof.pages.opened import Opened
     from tfprof.profiler import Profiler
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Subject:
     """What is checked.
 
@@ -34,6 +36,13 @@ class Subject:
     run: Run | None
     counted: Any
     batch: int | None = None
+
+    @cached_property
+    def report(self) -> FlopsReport:
+        """Its float operations, counted once."""
+        from tfprof.graphs.reports.flops import flops
+
+        return flops(self.counted, batch=self.batch)
 
     def measure(self, limit: Limit) -> Measurement:
         """The value of what a limit is for."""
@@ -88,12 +97,14 @@ def subject_of(
         )
     profiler = opened.profiler()
     run = None if opened.run is None else opened.run()
-    is_graph = run is None and len(paths) == 1 and not profiler.steps
-    counted = os.fspath(paths[0]) if is_graph and _is_model(paths[0]) else profiler
+    counted: Any = profiler
+    if run is None and len(paths) == 1 and not profiler.steps:
+        path = os.fspath(paths[0])
+        counted = path if _is_model(path) else profiler
     return Subject(opened.name, profiler, run, counted, batch)
 
 
-def _is_model(path: str | os.PathLike[str]) -> bool:
+def _is_model(path: str) -> bool:
     """Whether a path is a graph or a SavedModel itself, not a folder with one in it."""
     from tfprof.files.disk import is_ordinary_file
     from tfprof.files.run_files import is_run_folder, look_at
