@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,11 +12,11 @@ from tfprof.captures.events.steps.host_code import is_compiling
 from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
 from tfprof.columns.columns import Int64Array
+from tfprof.gate.frames import first_lines
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing, largest
 from tfprof.gate.profile_metrics import heaviest, left_out
 from tfprof.profiler import Profiler, session_of
@@ -28,18 +29,23 @@ _TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
 """What comes before compiling, in names of events."""
 
 
-def traces(run: Run, pattern: str = "") -> Measurement:
+def traces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
     """How often the most traced function was traced, since the program started."""
-    return _of_functions(run, pattern, lambda calls: calls.n_traces, are_added=False)
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_traces, are_added=False)
 
 
-def retraces(run: Run, pattern: str = "") -> Measurement:
+def retraces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
     """Calls in the capture that traced a function that had been traced before."""
-    return _of_functions(run, pattern, lambda calls: calls.n_retraces, are_added=True)
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_retraces, are_added=True)
 
 
 def _of_functions(
-    run: Run, pattern: str, number: Callable[[FunctionCalls], int], *, are_added: bool
+    run: Run,
+    profiler: Profiler,
+    pattern: str,
+    number: Callable[[FunctionCalls], int],
+    *,
+    are_added: bool,
 ) -> Measurement:
     """A number of the functions whose name matches: their sum, or the largest, on any host."""
     by_host = [function_calls(host.timeline) for host in run.hosts]
@@ -54,8 +60,10 @@ def _of_functions(
         for one in calls:
             most[one.name] = max(most.get(one.name, 0), number(one))
     amounts = [sum(map(number, calls)) for calls in chosen] if are_added else [*most.values()]
-    parts = [Contributor(name, float(amount)) for name, amount in most.items()]
-    return Measured((float(max(amounts)),), contributors=largest(parts))
+    parts = largest([Contributor(name, float(amount)) for name, amount in most.items()])
+    lines = first_lines(profiler, [part.name for part in parts])
+    parts = tuple(replace(part, frame=lines.get(part.name)) for part in parts)
+    return Measured((float(max(amounts)),), contributors=parts)
 
 
 def compilations(run: Run) -> Measurement:
@@ -81,24 +89,21 @@ def _compiled(timeline: Timeline) -> Iterator[str]:
         yield timeline.name(event)
 
 
-def step_time(run: Run, profiler: Profiler) -> Measurement:
+def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
     """Time of each typical step on its slowest host, µs."""
-    steps = run_steps(run)
     profile = session_of(profiler).complete()
     parts = heaviest(profile, profile.steps.steps)
     micros = steps.typical.slowest_ps() / _PS_IN_MICROS
     return _timed(steps, micros, parts)
 
 
-def input_share(run: Run) -> Measurement:
+def input_share(steps: RunSteps) -> Measurement:
     """Part of each typical step that waits for input."""
-    steps = run_steps(run)
     return _timed(steps, _shares(steps.typical, steps.typical.of(BY_KEY["infeed"])))
 
 
-def idle_share(run: Run) -> Measurement:
+def idle_share(steps: RunSteps) -> Measurement:
     """Part of each typical step in which no device works; without devices, no op runs."""
-    steps = run_steps(run)
     typical = steps.typical
     if not steps.has_device:
         return _timed(steps, _shares(typical, typical.of(BY_KEY["other"])))

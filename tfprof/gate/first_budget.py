@@ -11,6 +11,7 @@ from tfprof.gate.measurement import Missing
 from tfprof.gate.metrics import METRICS, Metric
 from tfprof.gate.quantities import BYTES, FLOPS, SHARE, TIME, Bound, shown
 from tfprof.gate.subject import Subject
+from tfprof.text.tables import escaped
 
 STATIC_ROOM, TIME_ROOM = 0.05, 0.2
 """Exact numbers may grow by a twentieth, times by a fifth; a share by as many points."""
@@ -41,7 +42,7 @@ def first_budget(subject: Subject) -> str:
 def _lines(metric: Metric, subject: Subject) -> Iterator[str]:
     found = subject.measure(Limit(metric, Bound("", 0.0)))
     if isinstance(found, Missing):
-        yield f"# {metric.name}: {found.reason}"
+        yield f"# {metric.name}: {escaped(found.reason)}"
     elif found.is_timed and len(found.values) < FEWEST:
         yield (
             f"# {metric.name}: {shown(found.value, metric.dimension)} in one step; times need "

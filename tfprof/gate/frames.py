@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tfprof.columns.frames import NO_STACK, Frame
@@ -26,3 +27,26 @@ def line_of_row(profile: Profile, row: int) -> Frame | None:
         return None
     frame = int(innermost_user_frames(profile.stacks)[stack])
     return profile.stacks.frames.values[frame] if frame >= 0 else None
+
+
+def first_lines(profiler: Profiler, functions: Sequence[str]) -> dict[str, Frame]:
+    """The first known line inside each of some functions, whose ops are in scopes of their names.
+
+    Functions that were traced several times have scopes ``name``, ``name_1``, ….
+    """
+    profile = session_of(profiler).complete()
+    lines: dict[str, Frame] = {}
+    for row in range(len(profile.ops)):
+        scope, slash, _ = profile.ops.name(row).partition("/")
+        function = next((one for one in functions if _is_scope_of(scope, one)), None)
+        if not slash or function is None or function in lines:
+            continue
+        frame = line_of_row(profile, row)
+        if frame is not None:
+            lines[function] = frame
+    return lines
+
+
+def _is_scope_of(scope: str, function: str) -> bool:
+    number = scope.removeprefix(function)
+    return scope.startswith(function) and (not number or number[1:].isdecimal())

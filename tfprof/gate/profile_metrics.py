@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import unusual
 from tfprof.columns.columns import Int64Array
 from tfprof.gate.frames import line_of_row
@@ -115,7 +114,7 @@ def _typical_steps(subject: Subject, profile: Profile) -> tuple[list[int], str]:
     """Steps for averages; those of a capture are chosen as all its tools do."""
     steps = profile.steps.steps
     if subject.run is not None:
-        of_run = run_steps(subject.run)
+        of_run = subject.steps
         typical = [name.rpartition(" ")[2] for name in of_run.typical.names]
         kept = [step for step in steps if str(step) in set(typical)]
         if len(kept) == len(typical):

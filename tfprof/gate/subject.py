@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tfprof.gate.budget import Limit
 from tfprof.gate.measurement import Measurement, Missing
 
 if TYPE_CHECKING:
+    from tfprof.captures.facts.steps import RunSteps
     from tfprof.captures.run.run import Run
     from tfprof.graphs.reports.report import FlopsReport
     from tfprof.pages.opened import Opened
@@ -29,6 +32,7 @@ class Subject:
         counted: What float operations and parameters are counted of: the path of a graph, a
             model, or the profile.
         batch: First dimension of inputs, where the graph leaves it open.
+        is_recording: It was recorded in this process, with marks of ``tfprof.trace``.
     """
 
     name: str
@@ -36,6 +40,7 @@ class Subject:
     run: Run | None
     counted: Any
     batch: int | None = None
+    is_recording: bool = False
 
     @cached_property
     def report(self) -> FlopsReport:
@@ -43,6 +48,17 @@ class Subject:
         from tfprof.graphs.reports.flops import flops
 
         return flops(self.counted, batch=self.batch)
+
+    @cached_property
+    def steps(self) -> RunSteps:
+        """The steps of its capture; of a recording only those in which an op ran."""
+        from tfprof.captures.facts.run_steps import run_steps
+
+        assert self.run is not None
+        steps = run_steps(self.run)
+        ran = set(map(str, self.profiler.steps))
+        kept = [n for n, name in enumerate(steps.names) if name.rpartition(" ")[2] in ran]
+        return steps.take(np.array(kept, np.int64)) if self.is_recording else steps
 
     def measure(self, limit: Limit) -> Measurement:
         """The value of what a limit is for."""
@@ -52,12 +68,12 @@ class Subject:
         if name in ("op_time", "scope_time"):
             return profile_metrics.time_of(self, pattern, of_scopes=name == "scope_time")
         of_capture: dict[str, Callable[[Run], Measurement]] = {
-            "traces": lambda run: capture_metrics.traces(run, pattern),
-            "retraces": lambda run: capture_metrics.retraces(run, pattern),
+            "traces": lambda run: capture_metrics.traces(run, self.profiler, pattern),
+            "retraces": lambda run: capture_metrics.retraces(run, self.profiler, pattern),
             "compilations": capture_metrics.compilations,
-            "step_time": lambda run: capture_metrics.step_time(run, self.profiler),
-            "input_share": capture_metrics.input_share,
-            "idle_share": capture_metrics.idle_share,
+            "step_time": lambda _: capture_metrics.step_time(self.steps, self.profiler),
+            "input_share": lambda _: capture_metrics.input_share(self.steps),
+            "idle_share": lambda _: capture_metrics.idle_share(self.steps),
             "peak_memory": capture_metrics.peak_memory,
         }
         of_profile: dict[str, Callable[[], Measurement]] = {
