@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["pytester"]
+
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
 # every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
 settings.register_profile("tfprof", deadline=None, derandomize=True)

@@ -76,7 +76,7 @@ def read_budget(path: str | os.PathLike[str]) -> Budget:
         MissingDependencyError: Python 3.10 needs the package tomli.
     """
     name = os.fspath(path)
-    return budget_of(read_file(name), name)
+    return budget_of(bytes(read_file(name)), name)
 
 
 def budget_of(data: bytes, name: str = "budget.toml") -> Budget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -114,29 +115,27 @@ def idle_share(steps: RunSteps) -> Measurement:
 def peak_memory(run: Run) -> Measurement:
     """Largest memory in use of one allocator in the capture, bytes."""
     result = memory(run)
-    table = result.tables.get("summary")
-    peaks = [int(row["peak_bytes"]) for row in result.to_rows("summary")] if table else []
-    if not peaks:
+    allocators: list[dict[str, Any]] = result.to_rows("summary")
+    if not allocators:
         return Missing(
             "no allocations were captured: TensorFlow records them on GPUs and TPUs, and on CPUs "
             "with TF_CPU_ALLOCATOR_USE_BFC=true"
         )
+    fullest = max(allocators, key=lambda row: int(row["peak_bytes"]))
+    at_peak: list[dict[str, Any]] = result.to_rows("peak")
     held: dict[str, int] = {}
-    fullest = result.to_rows("summary")[peaks.index(max(peaks))]
-    for row in result.to_rows("peak"):
+    for row in at_peak:
         if (row["host"], row["allocator"]) == (fullest["host"], fullest["allocator"]):
             held[row["op"]] = held.get(row["op"], 0) + row["allocation_bytes"] * row["occurrences"]
     parts = [Contributor(name, float(size)) for name, size in held.items()]
-    return Measured((float(max(peaks)),), contributors=largest(parts))
+    return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
 
 
 def _shares(steps: RunSteps, amounts_ps: Int64Array) -> np.ndarray:
     return amounts_ps / np.maximum(steps.slowest_ps(), 1)
 
 
-def _timed(
-    steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()
-) -> Measurement:
+def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:
     if not len(values):
         return Missing(_NO_STEPS)
     remark = left_out(steps.n_steps - len(values))

@@ -227,12 +227,17 @@ def outcome_of(
 def _verdict(
     now: Measured, before: Measured | None, limit: Limit, most: float, confidence: float
 ) -> tuple[Verdict, str]:
-    if not now.is_timed:
-        if now.value > most and not (before is not None and before.at_least):
-            return "exceeded", ""
-        if now.at_least or (before is not None and before.at_least):
-            return "undecided", "not all of it could be counted"
-        return "met", ""
+    if now.is_timed:
+        return _verdict_of_steps(now, before, limit, confidence)
+    is_open = now.at_least, before is not None and before.at_least
+    if now.value > most and not is_open[1]:
+        return "exceeded", ""
+    return ("undecided", "not all of it could be counted") if any(is_open) else ("met", "")
+
+
+def _verdict_of_steps(
+    now: Measured, before: Measured | None, limit: Limit, confidence: float
+) -> tuple[Verdict, str]:
     timed = [now] if before is None else [now, before]
     if any(len(one.values) < FEWEST for one in timed):
         whose = "" if len(now.values) < FEWEST else " of the baseline"

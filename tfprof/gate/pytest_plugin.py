@@ -20,7 +20,6 @@ _HAS_ENDED = pytest.StashKey[bool]()
 """The test failed or was skipped, which explains why nothing was recorded."""
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark."""
     config.addinivalue_line(

@@ -76,9 +76,7 @@ class CheckedTrace(trace):
         is_checked: The block has ended, and the limits were checked.
     """
 
-    def __init__(
-        self, *targets: Any, limits: Sequence[Limit] = (), strict: bool = False
-    ) -> None:
+    def __init__(self, *targets: Any, limits: Sequence[Limit] = (), strict: bool = False) -> None:
         super().__init__(*targets)
         self._limits, self._strict = limits, strict
         self._run: Run | None = None
@@ -111,8 +109,7 @@ class CheckedTrace(trace):
         profiler = self.profiler
         subject = Subject("recording", profiler, self._run, profiler, is_recording=True)
         self.outcomes = [
-            outcome_of("recording", limit, self._measured(subject, limit))
-            for limit in self._limits
+            outcome_of("recording", limit, self._measured(subject, limit)) for limit in self._limits
         ]
         failed = {"exceeded", "missing", *(["undecided"] if self._strict else [])}
         told = [_told(outcome) for outcome in self.outcomes if outcome.verdict in failed]
