@@ -20,7 +20,7 @@ HOSTILE = "]]></failure>\x1b[31m\0\n::error::x,y:z%0A\u202e\ud800\ufffe\"<&'"
 
 def report(name="MatMul", file="model.py", strict=False):
     budget = budget_of(b"ops = 10\nparameters = 5\nstep_time = '1 ms'\nretraces = 0", "budget.toml")
-    frame = Frame(file, 7, name, "", 0)
+    frame = Frame(file, line_number=7, function=name, line_text="", function_start_line=0)
     found = (
         Measured((12.0,), contributors=(Contributor(name, 8.0, frame),)),
         Measured((5.0,)),
@@ -37,14 +37,14 @@ def test_text():
     assert text_report(report()).splitlines() == [
         "exceeded   ops         12                                  <= 10",
         "met        parameters  5                                   <= 5",
-        "undecided  step_time   1.00 ms (0.00 µs to 2.27 ms, 2 steps)  <= 1 ms",
+        "undecided  step_time   1.00 ms (0 µs to 2.27 ms, 2 steps)  <= 1 ms",
         "missing    retraces    –                                   <= 0",
         "",
         "ops exceeds its limit: 12, limit <= 10",
         "  most of it:",
         "    MatMul: 8, model.py:7 in MatMul",
         "",
-        "step_time cannot be told from its limit: 1.00 ms (0.00 µs to 2.27 ms, 2 steps), limit "
+        "step_time cannot be told from its limit: 1.00 ms (0 µs to 2.27 ms, 2 steps), limit "
         "<= 1 ms; the steps differ too much to tell; record more of them",
         "",
         "retraces cannot be checked: no function MatMul",
@@ -132,7 +132,7 @@ def test_annotations():
         "::error file=model.py,line=7,title=tfprof ops::ops exceeds its limit: 12, limit <= 10%0A"
         "MatMul: 8, model.py:7 in MatMul",
         "::warning file=budget.toml,line=3,title=tfprof step_time::step_time cannot be told from "
-        "its limit: 1.00 ms (0.00 µs to 2.27 ms, 2 steps), limit <= 1 ms; the steps differ too "
+        "its limit: 1.00 ms (0 µs to 2.27 ms, 2 steps), limit <= 1 ms; the steps differ too "
         "much to tell; record more of them",
         "::error file=budget.toml,line=4,title=tfprof retraces::retraces cannot be checked: no "
         "function MatMul",

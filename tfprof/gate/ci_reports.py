@@ -74,8 +74,9 @@ def _junit_kind(outcome: Outcome, *, strict: bool) -> str:
 
 
 def _xml(text: str) -> str:
-    """The text with characters that XML cannot hold written as ``\\x1b``."""
-    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """The text with what XML cannot hold, or a terminal would act on, written as ``\\x1b``."""
+    shown = escaped(text, keep="\n\t")
+    return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), shown)
 
 
 def sarif_report(report: Report) -> str:

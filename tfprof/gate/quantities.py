@@ -128,7 +128,8 @@ def shown(amount: float, dimension: Dimension) -> str:
     if dimension is SHARE:
         return f"{100 * amount:.1f} %"
     if dimension is TIME:
-        return human_time(round(amount)) if abs(amount) >= 10 else f"{amount:.2f} µs"
+        is_whole = abs(amount) >= 10 or amount == 0
+        return human_time(round(amount)) if is_whole else f"{amount:.2f} µs"
     if dimension is BYTES:
         return human_memory(round(amount))
     if dimension is FLOPS:
