@@ -30,19 +30,20 @@ def line_of_row(profile: Profile, row: int) -> Frame | None:
 
 
 def first_lines(profiler: Profiler, functions: Sequence[str]) -> dict[str, Frame]:
-    """The first known line inside each of some functions, whose ops are in scopes of their names.
+    """The first known line inside each of some functions, or else a line that calls it.
 
-    Functions that were traced several times have scopes ``name``, ``name_1``, ….
+    The ops of a function are in scopes of its name; after several traces, in ``name_1`` and so on.
     """
     profile = session_of(profiler).complete()
     lines: dict[str, Frame] = {}
     for row in range(len(profile.ops)):
         scope, slash, _ = profile.ops.name(row).partition("/")
         function = next((one for one in functions if _is_scope_of(scope, one)), None)
-        if not slash or function is None or function in lines:
+        known = lines.get(function or "")
+        if not slash or function is None or (known and known.function == function):
             continue
         frame = line_of_row(profile, row)
-        if frame is not None:
+        if frame is not None and (known is None or frame.function == function):
             lines[function] = frame
     return lines
 
