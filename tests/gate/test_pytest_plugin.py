@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import tfprof.gate.recording  # noqa: F401  (pytester forgets what is first imported in its runs)
+import tfprof.gate.recording  # noqa: F401  (an inner pytest forgets what it imports first)
 
 PLUGIN = "tfprof.gate.pytest_plugin"
 # An installed tfprof brings its plugin itself; a source tree names it.

@@ -97,14 +97,15 @@ def subject_of(
 
     Args:
         opened: One run.
-        paths: What was named. A graph alone is counted from its file, so that a SavedModel has
-            its signatures.
+        paths: What was named. A graph, alone or beside a capture, is counted from its file: so a
+            SavedModel has its signatures, and ops count that XLA or a rewriter has renamed.
         batch: As in ``Subject``.
 
     Raises:
         InputError: It cannot be read, or holds nothing that can be checked.
     """
     from tfprof.errors import EmptyProfileError
+    from tfprof.files.run_folder import is_capture
 
     if opened.profiler is None:
         raise EmptyProfileError(
@@ -113,10 +114,10 @@ def subject_of(
         )
     profiler = opened.profiler()
     run = None if opened.run is None else opened.run()
+    parts = [os.fspath(path) for path in paths if not is_capture(path)]
     counted: Any = profiler
-    if run is None and len(paths) == 1 and not profiler.steps:
-        path = os.fspath(paths[0])
-        counted = path if _is_model(path) else profiler
+    if len(parts) == 1 and (run is not None or not profiler.steps) and _is_model(parts[0]):
+        counted = parts[0]
     return Subject(opened.name, profiler, run, counted, batch)
 
 
