@@ -38,6 +38,7 @@ EXECUTED = [
     DOCS / "captures.md",
     DOCS / "capture.md",
     DOCS / "sql.md",
+    DOCS / "gate.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",

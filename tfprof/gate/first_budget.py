@@ -13,8 +13,8 @@ from tfprof.gate.quantities import BYTES, FLOPS, SHARE, TIME, Bound, shown
 from tfprof.gate.subject import Subject
 from tfprof.text.tables import escaped
 
-STATIC_ROOM, TIME_ROOM = 0.05, 0.2
-"""Exact numbers may grow by a twentieth, times by a fifth; a share by as many points."""
+STATIC_ROOM, TIME_ROOM, SHARE_ROOM = 0.05, 0.2, 0.1
+"""How much exact numbers and times may grow, as parts of what they are, and shares, as added."""
 
 _EVENTS = ("traces", "retraces", "compilations")
 _UNITS = {
@@ -29,9 +29,9 @@ _COUNTS = (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 def first_budget(subject: Subject) -> str:
     """A budget that a run meets, as TOML; what it does not tell is said in comments."""
     lines = [
-        "# What one run cost, and some room above: exact numbers may grow by "
-        f"{STATIC_ROOM:.0%}, times by {TIME_ROOM:.0%}",
-        "# above their interval, a share by half as many points. Tighten it where it matters.",
+        f"# What one run cost, and some room above: {STATIC_ROOM:.0%} for exact numbers,",
+        f"# {TIME_ROOM:.0%} for times and {100 * SHARE_ROOM:.0f} points for shares, above the "
+        "interval of their mean.",
     ]
     for metric in METRICS.values():
         if not metric.needs_pattern:
@@ -60,7 +60,7 @@ def _with_room(amount: float, metric: Metric) -> float:
     if metric.name in _EVENTS:
         return amount
     if metric.dimension is SHARE:
-        return min(amount + TIME_ROOM / 2, 1.0)
+        return min(amount + SHARE_ROOM, 1.0)
     return amount * (1 + (TIME_ROOM if metric.is_timed else STATIC_ROOM))
 
 
