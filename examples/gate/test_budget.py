@@ -1,14 +1,13 @@
-"""A training step must stay within these limits; a failure names the ops and lines that cost most."""
+"""A training step must keep these limits; a failure names the ops and lines that cost most."""
 
 import pytest
 import tensorflow as tf
 from model import batch, build
 
 
-@pytest.mark.tfprof(
-    max_params=13_610, max_flops="120 MFLOPs", max_retraces=0, max_step_ms=10_000
-)
+@pytest.mark.tfprof(max_params=13_610, max_flops="120 MFLOPs", max_retraces=0, max_step_ms=10_000)
 def test_training_step(tfprof_profile):
+    """A step, after the first one."""
     model = build()
     pixels, labels = batch()
     model.train_on_batch(pixels, labels)  # traces its function

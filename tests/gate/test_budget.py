@@ -1,5 +1,8 @@
 """Budgets are read word by word: units, patterns, typos with their line."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tfprof.errors import InputError, UsageError
@@ -48,7 +51,8 @@ def test_relative_limits(written, dimension, factor, amount):
         ("25 ms", BYTES, "a size in memory is limited"), (">= 3", COUNT, "upper limits"),
         ("fast", TIME, "no number with a unit"), (True, COUNT, "True is no limit"),
         ("5 %", TIME, "has the unit '%'"), ("-100 %", TIME, "less than nothing"),
-        ("12 m", COUNT, "has the unit 'm'"), ({}, COUNT, "is no limit"), ("1e99 G e", COUNT, "unit"),
+        ("12 m", COUNT, "has the unit 'm'"), ({}, COUNT, "is no limit"),
+        ("1e99 G e", COUNT, "unit"),
     ],
 )  # fmt: skip
 def test_what_is_no_limit(written, dimension, said):
@@ -104,7 +108,7 @@ def test_a_budget():
         ("[op_time]\n'(' = '1 ms'", r"b.toml:2: '\(' is no regular expression"),
         ("op_time = '1 ms'", "b.toml:1: op_time needs a table"),
         ("[parameters]\nx = 1", "b.toml:1: parameters has one limit"),
-        ("ops = 1\n[setings]\nstrict = true", "b.toml:2: 'setings' is no metric; did you mean 'set"),
+        ("ops = 1\n[setings]\nstrict = true", "b.toml:2: 'setings' is no metric; did you mean 's"),
         ("ops = 1\n[settings]\nstrikt = true", "b.toml:3: 'strikt' is no setting; did you mean"),
         ("ops = 1\n[settings]\nconfidence = 95", "b.toml:3: confidence = 95 must be a number"),
         ("ops = 1\n[settings]\nbatch = 0", "b.toml:3: batch = 0"),
@@ -131,3 +135,10 @@ def test_what_cannot_be_read(tmp_path):
 def test_every_metric_has_a_limit_as_its_example():
     for metric in METRICS.values():
         assert bound_of(metric.dimension.example, metric.dimension).amount > 0
+
+
+def test_the_page_on_budgets_has_one_and_every_metric():
+    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text("utf-8")
+    [written] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(budget_of(written.encode()).limits) == 8
+    assert [name for name in METRICS if f"| `{name}` |" not in page] == []
