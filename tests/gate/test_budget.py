@@ -108,7 +108,7 @@ def test_a_budget():
         ("[op_time]\n'(' = '1 ms'", r"b.toml:2: '\(' is no regular expression"),
         ("op_time = '1 ms'", "b.toml:1: op_time needs a table"),
         ("[parameters]\nx = 1", "b.toml:1: parameters has one limit"),
-        ("ops = 1\n[setings]\nstrict = true", "b.toml:2: 'setings' is no metric; did you mean 's"),
+        ("ops = 1\n[settinks]\nstrict = true", "b.toml:2: 'settinks' is no metric; did you mean 's"),
         ("ops = 1\n[settings]\nstrikt = true", "b.toml:3: 'strikt' is no setting; did you mean"),
         ("ops = 1\n[settings]\nconfidence = 95", "b.toml:3: confidence = 95 must be a number"),
         ("ops = 1\n[settings]\nbatch = 0", "b.toml:3: batch = 0"),
