@@ -3,9 +3,14 @@
 import gc
 import importlib.util
 import os
+from importlib.metadata import entry_points
 
 import pytest
 from hypothesis import settings
+
+# An installed tfprof brings its own plugin; a source tree names it.
+IS_INSTALLED = bool(entry_points(group="pytest11", name="tfprof"))
+pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["tfprof.gate.pytest_plugin"])]
 
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
 # every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.

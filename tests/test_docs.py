@@ -41,6 +41,7 @@ EXECUTED = [
     DOCS / "compare.md",
     DOCS / "gpu.md",
     DOCS / "assistants.md",
+    DOCS / "gate.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",

@@ -141,7 +141,11 @@ def docstrings(tree):
     }
 
 
-LINKS_TO_READ = ("https://www.tensorflow.org/", "https://docs.jax.dev/")
+LINKS_TO_READ = (
+    "https://www.tensorflow.org/",
+    "https://docs.jax.dev/",
+    "https://json.schemastore.org/sarif-2.1.0.json",  # the name of a schema, which SARIF requires
+)
 """Advice ends with the guide it comes from; nothing opens such a link by itself."""
 
 NAMES_OF_FORMATS = ("https://www.speedscope.app/file-format-schema.json",)

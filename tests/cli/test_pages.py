@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_engine
 
 OF_CAPTURES = [page.id for page in TOOL_PAGES]
 WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
-                 "completion", "demo", "ui", "report"}  # fmt: skip
+                 "completion", "demo", "ui", "report", "check"}  # fmt: skip
 DOCUMENT = re.compile(
     r'<script type="application/octet-stream" id="page/([^"?]*)\?">([A-Za-z0-9+/=]*)</script>'
 )
