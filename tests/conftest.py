@@ -3,14 +3,13 @@
 import gc
 import importlib.util
 import os
-from importlib.metadata import entry_points
 
 import pytest
 from hypothesis import settings
 
-# An installed tfprof brings its own plugin; a source tree names it.
-IS_INSTALLED = bool(entry_points(group="pytest11", name="tfprof"))
-pytest_plugins = ["pytester", *([] if IS_INSTALLED else ["tfprof.gate.pytest_plugin"])]
+from tfprof.gate import pytest_plugin as plugin
+
+pytest_plugins = ["pytester"]
 
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
 # every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
@@ -21,6 +20,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 # gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,
 # now and then die in gRPC's handler of forks before they begin.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """An installed tfprof brings its own plugin; a source tree names it."""
+    if not config.pluginmanager.has_plugin("tfprof"):
+        config.pluginmanager.register(plugin, "tfprof")
 
 
 def pytest_collection_finish() -> None:

@@ -89,6 +89,7 @@ def test_public_names():
         "advise",
         "capture",
         "demo_files",
+        "diff",
         "flops",
         "load",
         "merge_default_with_oplog",

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,14 @@ import pytest
 import tfprof.gate.recording  # noqa: F401  (an inner pytest forgets what it imports first)
 
 PLUGIN = "tfprof.gate.pytest_plugin"
-# An installed tfprof brings its plugin itself; a source tree names it.
-USE_PLUGIN = [] if entry_points(group="pytest11", name="tfprof") else ["-p", PLUGIN]
+USE_PLUGIN = ["-p", PLUGIN]
+
+
+@pytest.fixture(autouse=True)
+def no_other_plugins(monkeypatch):
+    """An installed tfprof brings its plugin itself, a source tree does not: here it is named."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
 
 MODEL = """
 import keras
