@@ -175,7 +175,7 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
         f"{steps[slow].host.name} works {own_ms[slow]:,.3f} ms in a step, communication left "
         f"out, the others {others:,.3f} ms: they wait for it. Its largest excess is in "
         f"{category}. Check whether its machine, its part of the data or its devices are slower "
-        f"(tfprof pod; tfprof overview --host {steps[slow].host.name}).",
+        "(the pod viewer; the overview of this host alone).",
         {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
          "category": category},
         (own_ms[slow] - others) / own_ms[slow],
