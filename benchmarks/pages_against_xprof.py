@@ -22,6 +22,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from drawn import drawn
+from measure import child_environment
 from playwright.sync_api import Browser, sync_playwright
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
@@ -72,6 +74,7 @@ def measured(
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     port = free_port()
+    environment = child_environment()
     began = time.perf_counter()
     if name == "xprof":
         command = [xprof, "--logdir", folder, "--port", str(port)]
@@ -82,7 +85,7 @@ def measured(
         ]  # fmt: skip
         address, ready = "", "main[data-page] .findings, main[data-page] .chart .mark"
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
         try:
             if not address:
@@ -96,9 +99,7 @@ def measured(
             sizes: list[int] = []
             page.on("requestfinished", lambda each: sizes.append(each.sizes()["responseBodySize"]))
             asked = time.perf_counter()
-            page.goto(address)
-            page.locator(ready).first.wait_for(state="visible", timeout=180_000)
-            ended = time.perf_counter()
+            ended = drawn(page, address, ready)
             page.wait_for_load_state("networkidle")  # what it still loads counts as bytes
             context.close()
         finally:

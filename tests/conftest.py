@@ -1,5 +1,6 @@
 """What holds for all tests: settings, and which of them need TensorFlow or JAX."""
 
+import gc
 import importlib.util
 import os
 
@@ -11,6 +12,15 @@ from hypothesis import settings
 settings.register_profile("tfprof", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
+
+# gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,
+# now and then die in gRPC's handler of forks before they begin.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector need not look at thousands of tests again and again."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

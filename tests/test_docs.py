@@ -37,12 +37,16 @@ EXECUTED = [
     DOCS / "command_line.md",
     DOCS / "captures.md",
     DOCS / "capture.md",
+    DOCS / "sql.md",
+    DOCS / "compare.md",
+    DOCS / "assistants.md",
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",
 ]
 
 PUBLIC_SITES = (
+    "https://modelcontextprotocol.io",
     "https://docs.python.org/",
     "https://github.com/google/pprof",
     "https://github.com/google/re2/",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.remarks import Notice
+from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofWarning
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _MOST_LISTED = 8  # of more steps, the first and the last
 
 
-class Profiler(ShownInNotebooks):
+class Profiler(ShownInNotebooks, ComparedWithOthers):
     """Collects the steps of a run and answers with views of them.
 
     Any number of profilers can live side by side, and each may be used from several threads.

@@ -26,6 +26,9 @@ CaptureOptions = tfprof.capture.CaptureOptions
         {"host_tracer_level": 1.0},
         {"delay": -1},
         {"delay": float("nan")},
+        {"delay": 86401},
+        {"duration": float("inf")},
+        {"device_tracer_level": 10},
         {"duration": 0},
         {"duration": True},
         {"session_id": "a/b"},
@@ -44,6 +47,13 @@ def test_wrong_options_are_refused_with_their_values(wrong: dict[str, Any]) -> N
 def test_levels_may_be_numbers_of_any_kind() -> None:
     levels = CaptureOptions(host_tracer_level=True).levels
     assert levels == {"host_tracer_level": 1, "device_tracer_level": 1, "python_tracer_level": 0}
+
+
+def test_one_class_for_captures_from_within_and_from_outside() -> None:
+    import tfprof.remote
+
+    assert tfprof.remote.CaptureOptions is CaptureOptions
+    assert CaptureOptions(device_tracer_level=9).levels["device_tracer_level"] == 9
 
 
 def test_the_module_makes_captures_and_is_a_namespace() -> None:

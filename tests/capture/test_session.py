@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -57,7 +58,9 @@ def messages(capture: Any) -> list[str]:
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+    """Captures below a folder."""
+    found = [p for p in folder.rglob("*") if p.is_file() and p.name != "capture.json"]
+    return sorted(str(p.relative_to(folder)) for p in found)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -141,7 +144,7 @@ def test_names_of_runs(tmp_path: Path) -> None:
 
     other = tmp_path / "plugins" / "profile" / "shared" / "elsewhere.xplane.pb"
     other.parent.mkdir()
-    other.write_bytes(next((tmp_path / "plugins/profile/mine").iterdir()).read_bytes())
+    other.write_bytes(next((tmp_path / "plugins/profile/mine").glob("*.pb")).read_bytes())
     with tfprof.capture(tmp_path, CaptureOptions(session_id="shared")) as captured:
         work()
     assert len(captured.run.hosts) == 2  # workers that use one name
@@ -253,12 +256,12 @@ def test_a_program_that_changes_its_folder(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_ctrl_c_while_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(seconds: float) -> None:
+    def interrupted() -> None:
         raise KeyboardInterrupt
 
     capture = tfprof.capture.start()
     with monkeypatch.context() as patched:
-        patched.setattr("tfprof.capture.session.time.sleep", interrupted)
+        patched.setattr("tfprof.capture.session.settle", interrupted)
         with pytest.raises(KeyboardInterrupt):
             capture.stop()
     assert not capture.is_active
@@ -313,3 +316,29 @@ time.sleep(600)
     assert "KeyboardInterrupt" in said
     assert len(files(tmp_path)) == 1
     assert tfprof.open_profile(tmp_path).steps == [0]
+
+
+def test_what_arrived_lies_beside_the_capture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tfprof.capture(tmp_path, CaptureOptions(session_id="run")) as captured:
+        work(3)
+    folder = tmp_path / "plugins" / "profile" / "run"
+    assert len(list(folder.iterdir())) == 2
+    record = json.loads((folder / "capture.json").read_text())
+    assert (record["version"], record["missing"]) == (1, [])
+    assert record["options"]["host_tracer_level"] == 2
+    (own,) = record["hosts"]
+    assert (own["host"], own["steps"]) == (captured.run.hosts[0].name, 3)
+    assert own["ops"] >= 3 and own["kernels"] == own["dropped"] == 0 and own["covered_us"] > 0
+    assert own["bytes"] == next(folder.glob("*.xplane.pb")).stat().st_size
+    assert [each.name for each in tfprof.open_run(tmp_path).hosts] == [own["host"]]
+
+    def full(**arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tfprof.capture.record.tempfile.mkstemp", full)
+    with tfprof.capture(tmp_path, CaptureOptions(session_id="full")) as captured:
+        work()
+    assert messages(captured) == ["capture.json could not be written: No space left on device"]
+    assert captured.profiler.steps == [0, 1]

@@ -184,7 +184,7 @@ def test_no_connection(monkeypatch, error, kind):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(socket, "create_connection", fail)
+    monkeypatch.setattr("tfprof.remote.grpc_probe._connected", fail)
     assert probe("host", 6009, SHORT).kind == kind
     (check,) = check_server("host:6009", SHORT)
     assert check.status == "error"

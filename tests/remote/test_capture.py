@@ -6,7 +6,7 @@ import pytest
 
 from tests.remote.conftest import BUSY, space
 from tfprof.errors import InputError, MissingDependencyError, UsageError
-from tfprof.remote import RemoteOptions, capture
+from tfprof.remote import CaptureOptions, capture
 from tfprof.remote.addresses import addresses_of, is_address
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import received
@@ -43,7 +43,7 @@ def test_several_workers_are_one_run(fake_server, tmp_path):
 
 def test_what_is_asked(fake_server, tmp_path):
     server = fake_server()
-    options = RemoteOptions(host_tracer_level=3, python_tracer_level=1, device_tracer_level=0)
+    options = CaptureOptions(host_tracer_level=3, python_tracer_level=1, device_tracer_level=0)
     capture(server.address, 0.25, tmp_path, options)
     (request,) = server.requests
     assert request.emit_xspace
@@ -56,7 +56,7 @@ def test_what_is_asked(fake_server, tmp_path):
 
 def test_workers_begin_at_the_same_time(fake_server, tmp_path):
     servers = [fake_server(), fake_server()]
-    options = RemoteOptions(delay_seconds=5.0)
+    options = CaptureOptions(delay=5.0)
     capture([server.address for server in servers], 0.01, tmp_path, options)
     one, other = (server.requests[0].opts.start_timestamp_ns for server in servers)
     assert one == other > 0
@@ -284,11 +284,28 @@ def test_wrong_arguments(given, text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given", [{"host_tracer_level": 4}, {"python_tracer_level": -1}, {"delay_seconds": -1}]
+    ("given", "text"),
+    [
+        ({"framework": "jax"}, "framework='jax' cannot be chosen from outside"),
+        ({"duration": 2.0}, r"duration=1.0 is given, and the options say 2.0; say it once"),
+        ({"session_id": "other"}, "run='mine' is given, and the options say 'other'"),
+    ],
 )
-def test_wrong_options(given):
-    with pytest.raises(UsageError, match="must be from 0"):
-        RemoteOptions(**given)
+def test_options_that_have_no_meaning_or_two(given, text, tmp_path):
+    with pytest.raises(UsageError, match=text):
+        capture("a:1", 1.0, tmp_path, CaptureOptions(**given), run="mine")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_duration_and_name_may_be_options(fake_server, tmp_path):
+    server = fake_server()
+    options = CaptureOptions(duration=0.25, session_id="mine")
+    assert capture(server.address, None, tmp_path, options).run == "mine"
+    assert server.requests[0].opts.duration_ms == 250
+    with pytest.raises(UsageError, match="there is such a run"):
+        capture(server.address, None, tmp_path, options)
+    with pytest.raises(UsageError, match="no duration was given"):
+        capture(server.address, None, tmp_path)
 
 
 def test_without_grpcio(monkeypatch, tmp_path):

@@ -63,6 +63,17 @@ def test_short_captures_where_it_does_not(fake_server, level):
     assert sample.input_percent is None if level == 1 else round(sample.input_percent, 1) == 91.8
 
 
+def test_without_devices_threads_idle_as_the_tool_for_ops_says(fake_server):
+    import tfprof
+
+    answer = recorded()
+    ((sample,),) = monitor(fake_server(answer).address, level=2, count=1, interval_seconds=0.05)
+    run = tfprof.open_run(messages.ProfileResponse.FromString(answer).xspace.SerializeToString())
+    rows = tfprof.tools.op_stats(run).table("ops_with_idle").to_rows()
+    (idle,) = [row for row in rows if row["operation"] == "IDLE"]
+    assert sample.idle_percent == pytest.approx(100 * idle["host_total_self_time_percent"])
+
+
 def test_troubles_are_samples(fake_server, nobody):
     idle = messages.ProfileResponse(empty_trace=True, xspace=space()).SerializeToString()
     servers = [fake_server(BUSY), fake_server(idle), fake_server(b"\x42\x02\x0a\x05")]
@@ -71,6 +82,22 @@ def test_troubles_are_samples(fake_server, nobody):
     texts = ["connection refused", "another profiling session", "nothing was recorded", "damaged"]
     for sample, text in zip(samples, texts, strict=True):
         assert text in sample.trouble
+
+
+def test_a_caller_that_leaves_is_not_kept_by_a_hanging_server(mute):
+    import threading
+    import time
+
+    from tfprof.remote import top
+    from tfprof.remote.service import Stop
+
+    stop = Stop()
+    threading.Timer(0.05, stop.now).start()
+    start = time.monotonic()
+    ((look,),) = top(mute, interval_seconds=0.05, stop=stop)
+    assert look.sample.trouble == "stopped"
+    assert time.monotonic() - start < 4  # a server may hang for 5 s
+    assert not [each for each in threading.enumerate() if each.name.startswith("tfprof-monitor")]
 
 
 @pytest.mark.parametrize("given", [{"level": 3}, {"interval_seconds": 0}, {"count": 0}])
@@ -86,7 +113,9 @@ def test_the_command(call, fake_server):  # noqa: F811
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert len(lines) == 2
-    assert lines[0][10:] == (f"{server.address}  8 steps  47.07 ms (45.75 to 48.73)  input 91.8 %")
+    assert lines[0][10:] == (
+        f"{server.address}  8 steps  47.07 ms (45.75 to 48.73)  input 91.8 %  idle 65.9 %"
+    )
     rows = call("monitor", server.address, *words, "--format", "jsonl").stdout.splitlines()
     assert [json.loads(row)["steps"] for row in rows] == [8, 8]
 

@@ -98,6 +98,12 @@ def test_message_equals_tensorflows(name, service_pool):
 def test_the_service_has_the_methods_that_are_called(service_pool):
     service = service_pool.FindServiceByName("tensorflow.ProfilerService")
     assert {"Profile", "Monitor", "Terminate"} <= set(service.methods_by_name)
+    # The requests of these, but for the first, are empty.
+    continuous = {"StartContinuousProfiling", "GetSnapshot", "StopContinuousProfiling"}
+    assert continuous <= set(service.methods_by_name)
+    start, get = (service.methods_by_name[n] for n in ("StartContinuousProfiling", "GetSnapshot"))
+    assert start.input_type.full_name == "tensorflow.ProfileRequest"
+    assert get.output_type.full_name == "tensorflow.ProfileResponse"
     profile = service.methods_by_name["Profile"]
     assert profile.input_type.full_name == "tensorflow.ProfileRequest"
     assert profile.output_type.full_name == "tensorflow.ProfileResponse"

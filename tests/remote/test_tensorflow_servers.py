@@ -10,7 +10,7 @@ import pytest
 import tfprof
 from tests.remote.programs import Program
 from tfprof.errors import InputError
-from tfprof.remote import RemoteOptions, capture, monitor
+from tfprof.remote import CaptureOptions, capture, monitor, top
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -64,7 +64,7 @@ class Session:
 
 def test_two_workers(programs, tmp_path):
     addresses = [program.address for program in programs]
-    options = RemoteOptions(host_tracer_level=2, python_tracer_level=1)
+    options = CaptureOptions(host_tracer_level=2, python_tracer_level=1)
     start = time.monotonic()
     done = capture(addresses, 0.5, tmp_path, options)
     assert 0.5 <= time.monotonic() - start < 10  # 0.6 s where nothing else runs
@@ -82,7 +82,7 @@ def test_two_workers(programs, tmp_path):
 def test_levels_are_those_that_were_asked_for(programs, tmp_path):
     sizes = []
     for level in (0, 1, 2):
-        options = RemoteOptions(host_tracer_level=level)
+        options = CaptureOptions(host_tracer_level=level)
         try:
             (worker,) = capture(programs[0].address, 0.2, tmp_path, options, retries=0).workers
         except InputError as error:  # at level 0 there is nothing to record
@@ -100,6 +100,26 @@ def test_monitor(programs, level):
         assert (sample.trouble, sample.source) == ("", "capture")
         assert sample.steps > 0 and sample.step_ms_average > 0
         assert (sample.input_percent is None) == (level == 1)
+
+
+def test_top(programs):
+    from tests.cli.screen import Screen
+
+    addresses = ",".join(program.address for program in programs)
+    shown = Screen("top", addresses, "--interval", "200ms", rows=24, columns=80)
+    try:
+        shown.wait_for("MatMul", *(f"OP of {program.address}" for program in programs))
+        shown.type("\x03")
+        assert shown.end() == 130
+    finally:
+        shown.close()
+    (looks,) = top(addresses, interval_seconds=0.5, count=1)  # no session is left
+    for look in looks:
+        assert look.sample.trouble == ""
+        # A step takes 2 ms of sleep and some work; the rate counts both.
+        assert 0 < look.steps_per_second < 500
+        assert look.steps_per_second < 1000 / look.sample.step_ms_average
+        assert "MatMul" in [op.type for op in look.ops]
 
 
 def test_the_server_writes_the_file(programs, tmp_path):
@@ -132,7 +152,13 @@ def test_hanging_and_killed(programs, tmp_path):
         capture(hanging.address, 0.1, tmp_path / "b", retries=1, connect_seconds=0.3)
 
     session = Session(killed, tmp_path / "c", 60)
+    answers = top(killed.address, interval_seconds=0.05)
+    (busy,) = next(answers)
+    assert "another profiling session is active" in busy.sample.trouble
     killed.end()
+    (gone,) = next(answers)
+    assert "connection refused" in gone.sample.trouble or "was killed" in gone.sample.trouble
+    answers.close()
     session.result()
     assert "was killed" in session.error or "connection refused" in session.error
 

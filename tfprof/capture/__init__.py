@@ -21,22 +21,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfprof.capture.keras_callback import KerasCallback
-    from tfprof.capture.options import CaptureOptions
+    from tfprof.capture.recorder import Recorder
+    from tfprof.capture.serving import ProfilerServer, serve
     from tfprof.capture.session import Capture, start, stop
     from tfprof.capture.steps import step
+    from tfprof.options.captures import CaptureOptions
 
     _typed: _CaptureModule
 
 _HOME = {
     "Capture": "tfprof.capture.session",
-    "CaptureOptions": "tfprof.capture.options",
+    "CaptureOptions": "tfprof.options.captures",
     "KerasCallback": "tfprof.capture.keras_callback",
+    "ProfilerServer": "tfprof.capture.serving",
+    "Recorder": "tfprof.capture.recorder",
+    "serve": "tfprof.capture.serving",
     "start": "tfprof.capture.session",
     "step": "tfprof.capture.steps",
     "stop": "tfprof.capture.session",
 }
 
-__all__ = ["Capture", "CaptureOptions", "KerasCallback", "start", "step", "stop"]
+__all__ = [
+    "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "serve", "start",
+    "step", "stop",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfprof.capture.options import CaptureOptions
 from tfprof.captures.events.timeline.names import DEVICE_PREFIXES, TASK_PLANE
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Run
+from tfprof.options.captures import CaptureOptions
 from tfprof.wire.message_fields import BrokenError, message_fields
 
 _LEVEL_FIELDS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_level"}

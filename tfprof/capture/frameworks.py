@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from tfprof.capture.options import CaptureOptions
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.live.running_tensorflow import tensorflow_module
+from tfprof.options.captures import FRAMEWORKS, CaptureOptions
 
 _ACTIVE = (
     "capture: this process is being recorded already, by {api}, tfprof.trace, a TensorBoard "
     "callback or a profiler server. There can be one recording at a time; end the other one first"
 )
+
+
+_COLLECTING_SECONDS = 0.5
+_LONGEST_WAIT_SECONDS = 10.0
 
 
 class Framework(Protocol):
@@ -40,6 +46,16 @@ class Framework(Protocol):
 
     def devices(self) -> list[str]:
         """Names of the accelerators that the program can use."""
+
+    def serve(self, port: int) -> Callable[[], None] | None:
+        """Start a profiler server on a free port; it may fail in silence.
+
+        Returns:
+            What stops it, and raises UsageError if it cannot; None if nothing can.
+
+        Raises:
+            UsageError: The program has started one itself.
+        """
 
 
 class _Level:
@@ -97,6 +113,10 @@ class TensorFlow:
             if each.device_type in ("GPU", "TPU")
         ]
 
+    def serve(self, port: int) -> None:
+        """See ``Framework``."""
+        self._tensorflow.profiler.experimental.server.start(port)
+
 
 class Jax:
     """JAX's profiler."""
@@ -151,16 +171,44 @@ class Jax:
         """See ``Framework``."""
         return [str(each) for each in self._jax.local_devices() if each.platform != "cpu"]
 
+    def serve(self, port: int) -> Callable[[], None]:
+        """See ``Framework``."""
+        try:
+            self._jax.profiler.start_server(port)
+        except ValueError as error:
+            raise UsageError(
+                "serve: this program has started a server with jax.profiler.start_server, and JAX "
+                "allows one; use that one"
+            ) from error
+        return self._stop_serving
 
-def framework_of(options: CaptureOptions) -> Framework:
-    """The profiler that an option names, or that of the framework that the program uses.
+    def _stop_serving(self) -> None:
+        """Stop the server between captures: during one JAX would hang for good."""
+        is_recording = self._jax.profiler.StepTraceAnnotation.is_enabled
+        end = time.monotonic() + _LONGEST_WAIT_SECONDS
+        while is_recording():
+            if time.monotonic() > end:
+                raise UsageError(
+                    "the profiler server of JAX cannot be stopped during a capture, and one is "
+                    "under way; try again when it has ended"
+                )
+            time.sleep(_COLLECTING_SECONDS)  # it collects events for a while after it has ended
+        with contextlib.suppress(ValueError):  # the program has stopped it itself
+            self._jax.profiler.stop_server()
+
+
+def framework_of(name: str) -> Framework:
+    """The profiler of a framework, or, for an empty name, that of the one the program uses.
 
     Where both are loaded, Keras' backend decides, and without Keras TensorFlow is taken.
 
     Raises:
+        UsageError: There is no such framework.
         MissingDependencyError: It is not installed.
     """
-    name = options.framework or _used()
+    if name not in ("", *FRAMEWORKS):
+        raise UsageError(f"framework={name!r} must be one of {', '.join(FRAMEWORKS)}, or empty")
+    name = name or _used()
     return Jax() if name == "jax" else TensorFlow()
 
 

@@ -8,10 +8,10 @@ import warnings
 import weakref
 from typing import Any
 
-from tfprof.capture.options import FRAMEWORKS, CaptureOptions
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
 from tfprof.errors import MissingDependencyError, TfprofWarning, UsageError
+from tfprof.options.captures import FRAMEWORKS, CaptureOptions
 from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
 
 try:

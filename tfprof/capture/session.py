@@ -10,7 +10,6 @@ import inspect
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -19,10 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
-from tfprof.capture.options import CaptureOptions
+from tfprof.capture.record import write_record
+from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.options.captures import CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _log = logging.getLogger("tfprof")
-
-_SETTLING_SECONDS = 0.1
-"""Threads pass on a result before their own events end, and the profiler loses events that have
-not ended when it stops."""
 
 
 class _Slot:
@@ -153,7 +150,7 @@ class Capture:
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
             self._logdir = writable(self._logdir)
-        framework = framework_of(self._options)
+        framework = framework_of(self._options.framework)
         _slot.take(self)
         try:
             self._framework = framework
@@ -290,7 +287,7 @@ class Capture:
         assert framework is not None and staging is not None
         try:
             try:
-                time.sleep(_SETTLING_SECONDS)
+                settle()
             finally:
                 framework.end()
             name = self._options.session_id
@@ -306,6 +303,12 @@ class Capture:
         with contextlib.suppress(Exception):  # whatever a framework does when it is asked
             devices = framework.devices()
         notes += arrived(run, host, self._options, framework.name, devices, framework.unsupported)
+        if self._folder is not None:
+            try:
+                write_record(self._folder, run, host, self._options, notes)
+            except OSError as error:
+                why = error.strerror or error
+                notes.append(Note("warning", f"capture.json could not be written: {why}"))
         for note in notes:
             self._say(note)
         self._run = run

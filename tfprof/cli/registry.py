@@ -50,9 +50,14 @@ COMMANDS = {
     "pprof": Entry("tfprof.cli.commands.pprof", "A profile for pprof."),
     "export": Entry("tfprof.cli.commands.export", "Tables for data frames: ops, steps, runs, …"),
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
+    "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
+    "diff": Entry("tfprof.cli.commands.diff", "Two runs: what became slower, beyond noise."),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
+    ),
+    "record": Entry(
+        "tfprof.cli.commands.record", "Record all the time, write the last seconds.", _CAPTURES
     ),
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
@@ -72,11 +77,15 @@ COMMANDS = {
     "monitor": Entry(
         "tfprof.cli.commands.monitor", "How busy the devices are, in a few figures.", _CAPTURES
     ),
+    "top": Entry(
+        "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
+    ),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(
         "tfprof.cli.commands.report", "All pages in one file, to keep or mail.", _PAGES
     ),
+    "mcp": Entry("tfprof.cli.commands.mcp", "Answers for assistants, through their protocol."),
     "doctor": Entry("tfprof.cli.commands.doctor", "Find out why something does not work."),
     "dot": Entry("tfprof.cli.commands.dot", "Draw a DOT file, such as XLA's dumps."),
     "shell": Entry("tfprof.cli.commands.shell", "Type commands; the profile stays open."),

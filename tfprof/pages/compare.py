@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tfprof.columns.matching import matched, numbered
+from tfprof.comparison.tables import ORDINALS
 from tfprof.pages.compare_trees import tree_of_both
 from tfprof.pages.document import Block, Page, column, words
 from tfprof.pages.packed_columns import unpacked
 
 _DIFFERENCE = "difference"
-
-_ORDINALS = ("rank",)
-"""Columns that number the rows of one table; of two runs they say nothing."""
 
 
 def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
@@ -109,10 +108,11 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     """
     mine, theirs = _columns(first), _columns(second)
     texts = [each for each in first["columns"] if each["type"] != "number" and each["id"] in theirs]
-    pairs = [*_matched(_keys(mine, texts, first), _keys(theirs, texts, second))]
+    ids = [each["id"] for each in texts]
+    pairs = [*matched(_keys(mine, ids, first), _keys(theirs, ids, second))]
     columns, cells = [], []
     for each in first["columns"]:
-        if each["id"] not in theirs or each["id"] in _ORDINALS:
+        if each["id"] not in theirs or each["id"] in ORDINALS:
             continue
         own, other = mine[each["id"]], theirs[each["id"]]
         if each["type"] != "number":
@@ -133,27 +133,11 @@ def _columns(block: Block) -> dict[str, Sequence[Any]]:
 
 
 def _keys(
-    columns: Mapping[str, Sequence[Any]], texts: Sequence[Mapping[str, Any]], block: Block
+    columns: Mapping[str, Sequence[Any]], texts: Sequence[str], block: Block
 ) -> list[tuple[Any, ...]]:
-    """What a row is called, and which of those with that name it is."""
-    seen: defaultdict[tuple[Any, ...], int] = defaultdict(int)
-    keys = []
-    for row in range(block["n_rows"]):
-        name = tuple(columns[each["id"]][row] for each in texts)
-        keys.append((*name, seen[name]))
-        seen[name] += 1
-    return keys
-
-
-def _matched(
-    first: Sequence[tuple[Any, ...]], second: Sequence[tuple[Any, ...]]
-) -> Iterator[tuple[int | None, int | None]]:
-    """Rows of both, in the order of the first; then those that only the second has."""
-    places = {key: row for row, key in enumerate(second)}
-    for row, key in enumerate(first):
-        yield row, places.pop(key, None)
-    for row in places.values():
-        yield None, row
+    """What each row is called, and which of those with that name it is."""
+    named = zip(*(columns[text] for text in texts), strict=True) if texts else ()
+    return numbered(named or [()] * block["n_rows"])
 
 
 def _text(first: Sequence[Any], second: Sequence[Any], a: int | None, b: int | None) -> Any:

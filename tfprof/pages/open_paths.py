@@ -64,7 +64,7 @@ def open_paths(
         parts += [] if whole else [path]
     if parts:
         found = _with_parts(found, parts, bool(folders or captures), classic, watch)
-    return list(_with_names_of_their_own(found))
+    return list(with_names_of_their_own(found))
 
 
 # Captures
@@ -226,7 +226,8 @@ def _folder_name(path: str | os.PathLike[str]) -> str:
     return Path(path).name or Path(path).resolve().name or "run"
 
 
-def _with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
+def with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
+    """The same runs; of those with equal names the later ones are numbered."""
     taken: set[str] = set()
     for one in found:
         name, again = one.name, 2

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.compare import compared
+from tfprof.pages.compare_verdict import verdict_blocks
 from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.loaded import loaded
 from tfprof.pages.opened import Opened
@@ -103,7 +104,10 @@ class Site:
         except TfprofError as error:
             why = f"There is nothing of {second.name} here: {error}"
             return replace(page, blocks=[remarks([("warning", why, "")]), *page.blocks])
-        return compared(page, other, (first.name, second.name))
+        both = compared(page, other, (first.name, second.name))
+        if page_id != START:
+            return both
+        return replace(both, blocks=[*verdict_blocks(first, second), *both.blocks])
 
     def data(self, path: str, params: Params) -> bytes:
         """What a page asks for beside its document, as JSON.

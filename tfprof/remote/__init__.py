@@ -1,7 +1,7 @@
 """Captures of running programs through their profiler servers, without TensorFlow on this side.
 
-    >>> from tfprof.remote import RemoteOptions
-    >>> RemoteOptions(python_tracer_level=1).host_tracer_level
+    >>> from tfprof.remote import CaptureOptions
+    >>> CaptureOptions(python_tracer_level=1).host_tracer_level
     2
 
 A program starts its server with ``tf.profiler.experimental.server.start(6009)``, one of JAX with
@@ -11,8 +11,12 @@ need grpcio: ``pip install 'tfprof[remote]'``.
 
 from __future__ import annotations
 
-from tfprof.remote.requests import RemoteOptions
+from tfprof.options.captures import CaptureOptions
+from tfprof.remote.ranking import Look, OpTime, top
 from tfprof.remote.watching import Sample, monitor
 from tfprof.remote.workers import RemoteCapture, Worker, capture
 
-__all__ = ["RemoteCapture", "RemoteOptions", "Sample", "Worker", "capture", "monitor"]
+__all__ = [
+    "CaptureOptions", "Look", "OpTime", "RemoteCapture", "Sample", "Worker", "capture", "monitor",
+    "top",
+]  # fmt: skip

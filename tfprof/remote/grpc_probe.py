@@ -7,11 +7,15 @@ without that service refuse it with another text.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import selectors
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 Kind = Literal[
@@ -26,6 +30,9 @@ _FRAME_HEAD = 9
 _STREAM = 1
 _MAX_BYTES = 1 << 16
 _SHOWN_BYTES = 40
+_PIECE_SECONDS = 0.1
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)  # opens no descriptor
+_WINDOWS_WOULD_BLOCK = 10035
 
 _EMPTY_REQUEST = bytes(5)  # not compressed, 0 bytes long
 _STATUS = re.compile(rb"grpc-status[\x01\x02](\d{1,2})")
@@ -40,18 +47,26 @@ class Answer:
     detail: str = ""
 
 
-def probe(host: str, port: int, timeout_seconds: float) -> Answer:
+def probe(
+    host: str,
+    port: int,
+    timeout_seconds: float,
+    is_given_up: Callable[[], bool] = lambda: False,
+) -> Answer:
     """Find out which server listens at an address.
 
     Args:
         host: Name or IP address.
         port: TCP port.
         timeout_seconds: Limit for the connection, and again for the answer.
+        is_given_up: Asked from time to time: whether the caller wants no answer any more. It gets
+            ``timeout`` or ``silent`` then.
     """
     limit = f"{timeout_seconds:g} s"
+    patience = partial(_Patience, timeout_seconds, is_given_up)
     try:
-        with socket.create_connection((host, port), timeout_seconds) as connection:
-            return _ask(connection, f"{host}:{port}", time.monotonic() + timeout_seconds, limit)
+        with _connected(host, port, patience) as connection:
+            return _ask(connection, f"{host}:{port}", patience(), limit)
     except ConnectionRefusedError:
         return Answer("refused")
     except (socket.gaierror, UnicodeError) as error:  # UnicodeError: a label too long for DNS
@@ -66,12 +81,57 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-def _ask(connection: socket.socket, authority: str, deadline: float, limit: str) -> Answer:
+class _Patience:
+    """How long to wait, in short pieces: a caller that gives up is heard in between."""
+
+    def __init__(self, seconds: float, is_given_up: Callable[[], bool]) -> None:
+        self._end, self._is_given_up = time.monotonic() + seconds, is_given_up
+
+    def wait(self, connection: socket.socket, event: int) -> None:
+        """Wait until a socket can be read or written.
+
+        Raises:
+            TimeoutError: It is too late, or the caller has given up.
+        """
+        with _Selector() as selector:
+            selector.register(connection, event)
+            while not self._is_given_up():
+                left = self._end - time.monotonic()
+                if selector.select(min(max(left, 0), _PIECE_SECONDS)):
+                    return
+                if left <= 0:
+                    break
+        raise TimeoutError
+
+
+def _connected(host: str, port: int, patience: Callable[[], _Patience]) -> socket.socket:
+    """A connection to the first address of a host that takes one; each is waited for."""
+    failed: OSError = OSError("the name has no address")
+    for family, kind, protocol, _, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
+        connection = socket.socket(family, kind, protocol)
+        try:
+            connection.setblocking(False)
+            number = connection.connect_ex(address)
+            if number in (errno.EINPROGRESS, errno.EWOULDBLOCK, _WINDOWS_WOULD_BLOCK):
+                patience().wait(connection, selectors.EVENT_WRITE)
+                number = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            if number:
+                raise OSError(number, os.strerror(number))
+            return connection
+        except OSError as error:
+            connection.close()
+            failed = error
+    raise failed
+
+
+def _ask(connection: socket.socket, authority: str, patience: _Patience, limit: str) -> Answer:
     received, ended = b"", ""
     try:
         connection.sendall(_PREFACE + _frame(_SETTINGS, 0, 0) + _call(authority))
         while len(received) < _MAX_BYTES and not _is_answered(received):
-            connection.settimeout(max(deadline - time.monotonic(), 0.001))
+            patience.wait(connection, selectors.EVENT_READ)
             piece = connection.recv(4096)
             if not piece:
                 ended = "closes it without an answer"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfprof.errors import UsageError
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.troubles import ServerError, shortened
 from tfprof.wire import messages
 from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
@@ -12,40 +12,10 @@ from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
 _VERSION = 1
 _XSPACE, _EMPTY_TRACE = 8, 7  # of ProfileResponse
 _ERRORS, _WARNINGS = 2, 3  # of XSpace
-_LEVELS = {"host_tracer_level": 3, "python_tracer_level": 1, "device_tracer_level": 9}
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteOptions:
-    """What a capture records.
-
-    Attributes:
-        host_tracer_level: 0 off, 1 user markers, 2 ops and tf.data too, 3 verbose.
-        python_tracer_level: 1 records calls of Python functions, which makes many more events.
-        device_tracer_level: 0 leaves devices out; some kinds know more levels than 1.
-        delay_seconds: The session begins so much later, at the same time on all workers whose
-            clocks agree.
-
-    Raises:
-        UsageError: A value is out of its range.
-    """
-
-    host_tracer_level: int = 2
-    python_tracer_level: int = 0
-    device_tracer_level: int = 1
-    delay_seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, most in _LEVELS.items():
-            value = getattr(self, name)
-            if not 0 <= value <= most:
-                raise UsageError(f"option {name}={value} must be from 0 to {most}")
-        if not 0 <= self.delay_seconds < 86400:
-            raise UsageError(f"option delay={self.delay_seconds:g} s must be from 0 to a day")
 
 
 def profile_request(
-    options: RemoteOptions,
+    options: CaptureOptions,
     duration_seconds: float,
     *,
     start_ns: int = 0,
@@ -54,7 +24,7 @@ def profile_request(
     """A serialized ``ProfileRequest``.
 
     Args:
-        options: What to record.
+        options: What to record; the levels of the tracers count.
         duration_seconds: How long.
         start_ns: When to begin, in nanoseconds since 1970; 0 is at once.
         place: The folder of runs as the server sees it, the run, and the stem of the file's name,

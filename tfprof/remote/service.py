@@ -107,8 +107,12 @@ class ProfilerServer:
         Raises:
             ServerError: It does not.
         """
-        answer = probe(self._address.host, self._address.port, timeout_seconds)
-        trouble = of_probe(answer, self._address)
+        stop = self._stop
+        address = self._address
+        answer = probe(address.host, address.port, timeout_seconds, lambda: stop.is_set)
+        if stop.is_set:
+            raise ServerError("stopped", may_pass=False)
+        trouble = of_probe(answer, address)
         if trouble is not None:
             raise trouble
 

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from tfprof.errors import InputError, UsageError
+from tfprof.options.captures import is_folder_name
 from tfprof.remote.addresses import Address
 from tfprof.remote.requests import Received
 from tfprof.remote.troubles import ServerError
@@ -31,7 +32,7 @@ def new_run_name(logdir: str | Path, run: str | None) -> str:
     """
     if run is None:
         return time.strftime("%Y_%m_%d_%H_%M_%S")
-    if run in ("", ".", "..") or "/" in run or os.sep in run or "\0" in run:
+    if not is_folder_name(run):
         raise UsageError(f"{run!r} cannot be the name of a run; give the name of one folder")
     if _folder_of(logdir, run).exists():
         raise UsageError(f"{_folder_of(logdir, run)}: there is such a run; choose another name")
@@ -110,6 +111,14 @@ class Staging:
             text = f"its capture cannot be written: {error.strerror or error}"
             raise ServerError(text, may_pass=False) from error
         return name
+
+    def note(self, name: str, text: str) -> None:
+        """Write a text beside the captures.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        (self._here / f"{name}{_UNFINISHED}").write_text(text, "utf-8")
 
     def finish(self, *, is_named: bool) -> str:
         """Make the run appear; returns its folder.

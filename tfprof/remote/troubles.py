@@ -70,23 +70,23 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
             "another profiling session is active there, and a program has only one at a time. "
             "Wait until it ends, or stop it in the program"
         )
-        return ServerError(text, may_pass=True)
+        return ServerError(text, may_pass=True, code=code)
     if code == "DEADLINE_EXCEEDED":
         text = (
             f"no answer within {waited_seconds:g} s. The program hangs, or it needs longer to "
             "collect the capture: allow more time, or record less"
         )
-        return ServerError(text, may_pass=False)
+        return ServerError(text, may_pass=False, code=code)
     if code == "UNAVAILABLE":
         text = f"the connection broke off: the program ended or was killed ({said})"
-        return ServerError(text, may_pass=True)
+        return ServerError(text, may_pass=True, code=code)
     if code == "UNIMPLEMENTED":
         text = (
             "the server there has no profiler service, or not this call of it. Give the port that "
             "the program passes to tf.profiler.experimental.server.start"
         )
         return ServerError(text, may_pass=False, code=code)
-    return ServerError(f"the server refused with {code}: {said}", may_pass=False)
+    return ServerError(f"the server refused with {code}: {said}", may_pass=False, code=code)
 
 
 def shortened(text: str) -> str:

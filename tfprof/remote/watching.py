@@ -8,17 +8,23 @@ stay in memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tfprof.errors import TfprofError, UsageError
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
-from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.troubles import ServerError, shortened
 from tfprof.wire import messages
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+
+T = TypeVar("T")
 
 _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 10.0
@@ -42,7 +48,8 @@ class Sample:
         step_ms_minimum: Time of the shortest step.
         step_ms_maximum: Time of the longest step.
         input_percent: Share of the step time that is waiting for input.
-        idle_percent: Share of the time in which devices did nothing.
+        idle_percent: Share of the time in which devices did nothing; in programs without devices,
+            with level 2, of the time of threads in which they ran no op.
         matrix_unit_percent: Use of the matrix units.
         text: What the server says in words.
         trouble: Why there are no figures; empty if there are.
@@ -85,37 +92,65 @@ def monitor(
         UsageError: An argument is wrong.
         MissingDependencyError: grpcio is not installed.
     """
-    workers = addresses_of(addresses)
     if level not in (1, 2):
         raise UsageError(f"option level={level} must be 1 or 2")
+    return watch(
+        addresses, Watched.look, level=level, interval_seconds=interval_seconds, count=count
+    )
+
+
+def watch(
+    addresses: str | Sequence[str],
+    look: Callable[[Watched], T],
+    *,
+    level: int,
+    interval_seconds: float,
+    count: int | None,
+    stop: Stop | None = None,
+) -> Iterator[list[T]]:
+    """Look at workers again and again, at all of them at once. Arguments as for ``monitor``.
+
+    Args:
+        addresses: The workers.
+        look: One look at one worker; runs in a thread.
+        level: What short captures record.
+        interval_seconds: From one look to the next.
+        count: Number of looks.
+        stop: Ends the looks, from another thread.
+    """
+    workers = addresses_of(addresses)
     if not _FEWEST_SECONDS <= interval_seconds <= _MOST_SECONDS:
         raise UsageError(f"option interval={interval_seconds:g} s must be from 10 ms to an hour")
     if count is not None and count < 1:
         raise UsageError(f"option count={count} must be 1 or more")
     load_grpc()
-    return _samples(workers, level, interval_seconds, count)
+    stop = stop or Stop()
+    watched = [Watched(address, level, interval_seconds, stop) for address in workers]
+    return _looks(watched, look, interval_seconds, count, stop)
 
 
-def _samples(
-    workers: Sequence[Address], level: int, interval_seconds: float, count: int | None
-) -> Iterator[list[Sample]]:
-    stop = Stop()
-    watched = [_Watched(address, level, interval_seconds, stop) for address in workers]
+def _looks(
+    watched: Sequence[Watched],
+    look: Callable[[Watched], T],
+    interval_seconds: float,
+    count: int | None,
+    stop: Stop,
+) -> Iterator[list[T]]:
     pool = ThreadPoolExecutor(len(watched), "tfprof-monitor")
     n_done = 0
     try:
-        while count is None or n_done < count:
+        while (count is None or n_done < count) and not stop.is_set:
             next_look = time.monotonic() + interval_seconds
-            yield [future.result() for future in [pool.submit(each.look) for each in watched]]
+            yield [future.result() for future in [pool.submit(look, each) for each in watched]]
             n_done += 1
             if n_done != count:
-                time.sleep(max(0.0, next_look - time.monotonic()))
+                stop.wait(max(0.0, next_look - time.monotonic()))
     finally:  # also where the caller stops early
         stop.now()
         pool.shutdown()
 
 
-class _Watched:
+class Watched:
     """One worker; remembers which way of asking it works."""
 
     def __init__(self, address: Address, level: int, interval_seconds: float, stop: Stop) -> None:
@@ -124,22 +159,33 @@ class _Watched:
         self._has_monitor = True
 
     def look(self) -> Sample:
+        """Figures from the ``Monitor`` call, or from a short capture where it is not filled in."""
+        return self._tried(self._asked if self._has_monitor else None)[0]
+
+    def record(self) -> tuple[Sample, Run | None]:
+        """Figures from a short capture, with the capture; None if the sample has a trouble."""
+        return self._tried(None)
+
+    def _tried(
+        self, ask: Callable[[ProfilerServer, Sample], Sample] | None
+    ) -> tuple[Sample, Run | None]:
         sample = Sample(str(self._address), time.time())
         try:
             with ProfilerServer(self._address, self._stop) as server:
                 server.look(_CONNECT_SECONDS)
-                if self._has_monitor:
+                if ask is not None:
                     try:
-                        return self._asked(server, sample)
+                        return ask(server, sample), None
                     except ServerError as error:
                         if error.code != "UNIMPLEMENTED":
                             raise
                         self._has_monitor = False
-                return self._captured(server, sample)
+                run = self._recorded(server)
+                return self._figures(run, sample), run
         except TfprofError as error:  # a capture that cannot be read
-            return replace(sample, trouble=shortened(str(error)))
+            return replace(sample, trouble=shortened(str(error))), None
         except ServerError as error:
-            return replace(sample, trouble=str(error))
+            return replace(sample, trouble=str(error)), None
 
     def _asked(self, server: ProfilerServer, sample: Sample) -> Sample:
         request = messages.MonitorRequest(
@@ -165,16 +211,20 @@ class _Watched:
             )
         return filled
 
-    def _captured(self, server: ProfilerServer, sample: Sample) -> Sample:
+    def _recorded(self, server: ProfilerServer) -> Run:
         seconds = min(self._interval * _CAPTURED_SHARE, _LONGEST_CAPTURE_SECONDS)
-        request = profile_request(RemoteOptions(host_tracer_level=self._level), seconds)
+        request = profile_request(CaptureOptions(host_tracer_level=self._level), seconds)
         answer = received(server.call("Profile", request, seconds + _ANSWER_SECONDS))
         if answer.is_empty or not answer.parts:
             raise ServerError("nothing was recorded: the program did nothing", may_pass=True)
         from tfprof.captures.run.run import open_run
+
+        return open_run(b"".join(answer.parts))
+
+    def _figures(self, run: Run, sample: Sample) -> Sample:
         from tfprof.captures.tools.monitor_report import monitor as figures
 
-        table = figures(open_run(b"".join(answer.parts))).table()
+        table = figures(run).table()
         row: dict[str, Any] = table.to_rows()[0]
         hint = "no step is marked: level 2 finds steps without marks" if self._level < 2 else ""
         return replace(
@@ -185,6 +235,16 @@ class _Watched:
             step_ms_minimum=row["step_ms_minimum"],
             step_ms_maximum=row["step_ms_maximum"],
             input_percent=row["infeed_percent_average"] if self._level > 1 else None,
-            idle_percent=row["idle_percent"],
+            idle_percent=self._idle(run, row["idle_percent"]),
             matrix_unit_percent=row["matrix_unit_percent"],
         )
+
+    def _idle(self, run: Run, of_devices: float | None) -> float | None:
+        if of_devices is not None or self._level < 2:
+            return of_devices
+        from tfprof.captures.facts.host_op_db import host_ops
+
+        hosts = [host_ops(host) for host in run.hosts]
+        idle = sum(ops.idle_ps for ops in hosts)
+        total = idle + sum(int(ops.self_ps.sum()) for ops in hosts)
+        return 100.0 * idle / total if total else None

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.disk import Unwatched, Watch
+from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
 from tfprof.remote.durations import seconds_of
-from tfprof.remote.requests import RemoteOptions, profile_request, received
+from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.staging import ServersFolder, Staging, new_run_name
 from tfprof.remote.troubles import ServerError
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 """How long a server may take to say its first word."""
@@ -92,9 +95,9 @@ class RemoteCapture:
 
 def capture(
     addresses: str | Sequence[str],
-    duration: float | str,
+    duration: float | str | None,
     logdir: str | Path,
-    options: RemoteOptions | None = None,
+    options: CaptureOptions | None = None,
     *,
     retries: int = 3,
     run: str | None = None,
@@ -110,12 +113,13 @@ def capture(
 
     Args:
         addresses: ``HOST:PORT`` of each worker; commas separate several.
-        duration: Seconds, or a text such as ``"500ms"``.
+        duration: Seconds, or a text such as ``"500ms"``; None takes that of the options.
         logdir: Log folder; the run becomes ``plugins/profile/RUN`` in it.
-        options: What to record.
+        options: What to record, and when; all but ``framework``.
         retries: Further attempts with a worker that cannot be reached, is being captured by
             somebody else, or has recorded nothing; pauses of 0.5, 1, 2, … s lie between.
-        run: Name of the run; by default the time.
+        run: Name of the new run, another way to give the option ``session_id``; by default the
+            time.
         on_server: Let each server write its file to ``logdir``, as that server sees it.
         connect_seconds: How long a server may take to say its first word.
         answer_seconds: How long it may take to collect and send the capture.
@@ -130,16 +134,25 @@ def capture(
         MissingDependencyError: grpcio is not installed.
     """
     workers = addresses_of(addresses)
-    seconds = seconds_of(duration) if isinstance(duration, str) else float(duration)
+    options = options or CaptureOptions()
+    if options.framework:
+        raise UsageError(
+            f"option framework={options.framework!r} cannot be chosen from outside: a server "
+            "records the program it runs in; leave it out"
+        )
+    seconds = seconds_of(duration) if isinstance(duration, str) else duration
+    seconds = _once("duration", seconds, options.duration)
+    if seconds is None:
+        raise UsageError("no duration was given; a capture from outside needs one, such as '2s'")
     if not 1e-3 <= seconds <= _MOST_SECONDS:
         raise UsageError(f"option duration={seconds:g} s must be from 1 ms to a day")
+    run = _once("run", run, options.session_id or None)
     if not 0 <= retries <= _MOST_RETRIES:
         raise UsageError(f"option retries={retries} must be from 0 to {_MOST_RETRIES}")
     load_grpc()
-    options = options or RemoteOptions()
     name = new_run_name(logdir, run)
     place = ServersFolder(logdir, name) if on_server else Staging(logdir, name)
-    start_ns = time.time_ns() + round(options.delay_seconds * 1e9) if options.delay_seconds else 0
+    start_ns = time.time_ns() + round(options.delay * 1e9) if options.delay else 0
     session = _Session(
         seconds, options, start_ns, retries, connect_seconds, answer_seconds, place, Stop()
     )
@@ -153,6 +166,17 @@ def capture(
     return RemoteCapture(Path(folder).name, str(logdir), folder, ended)
 
 
+def _once(name: str, argument: T | None, option: T | None) -> T | None:
+    """The argument or the option that means the same."""
+    if argument is None:
+        return option
+    if option is not None and option != argument:
+        raise UsageError(
+            f"{name}={argument!r} is given, and the options say {option!r}; say it once"
+        )
+    return argument
+
+
 def _moved(worker: Worker, folder: str) -> Worker:
     if worker.path is None:
         return worker
@@ -163,7 +187,7 @@ def _moved(worker: Worker, folder: str) -> Worker:
 @dataclass(frozen=True, slots=True)
 class _Session:
     duration_seconds: float
-    options: RemoteOptions
+    options: CaptureOptions
     start_ns: int
     retries: int
     connect_seconds: float

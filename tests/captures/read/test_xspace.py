@@ -251,8 +251,9 @@ def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
     for stat in owner.stats:
         which = stat.WhichOneof("value")
         value = getattr(stat, which) if which else None
-        if which == "ref_value":
-            value = {key: entry.name for key, entry in plane.stat_metadata.items()}.get(value, "")
+        if which == "ref_value":  # asking for a key that is not there would add it
+            known = value in plane.stat_metadata
+            value = plane.stat_metadata[value].name if known else ""
         number = stat.DESCRIPTOR.fields_by_name[which].number if which else 0
         found.append((stat.metadata_id, number, value))
     return found

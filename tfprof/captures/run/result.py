@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
 from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, UsageError
 
 Severity = Literal["error", "warning", "info"]
@@ -116,7 +117,7 @@ def pie(
 
 
 @dataclass(frozen=True)
-class ToolResult(ShownInNotebooks):
+class ToolResult(ShownInNotebooks, ComparedWithOthers):
     """The answer of a tool: plain tables, chart data, and sentences.
 
     Attributes:

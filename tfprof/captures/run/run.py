@@ -28,6 +28,7 @@ from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
 from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.run_folder import host_name, run_files
@@ -113,7 +114,7 @@ class Host:
 
 
 @dataclass(frozen=True, eq=False)
-class Run(ShownInNotebooks):
+class Run(ShownInNotebooks, ComparedWithOthers):
     """The hosts of a run.
 
     Attributes:

@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tfprof.columns.arrow import stream_of
+from tfprof.columns.frames_of_rows import column_of
 from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.with_others import ComparedWithOthers
 
 Cell = str | int | float | bool | None
 
 Row = dict[str, Cell]
 """A row by column id."""
+
+
+KINDS = {"string": "string", "boolean": "bool", "number": "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table(ShownInNotebooks):
+class Table(ShownInNotebooks, ComparedWithOthers):
     """Rows of cells.
 
     Attributes:
@@ -70,6 +76,22 @@ class Table(ShownInNotebooks):
             if column.id == column_id:
                 return [row[place] for row in self.rows]
         raise KeyError(f"table {self.name} has no column {column_id!r}")
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table for pandas, polars, pyarrow or DuckDB; units are in the fields' metadata.
+
+        ``polars.DataFrame(table)``, ``pandas.DataFrame.from_arrow(table)``. Numbers are int64 if
+        all that are known are whole, else float64.
+
+        Args:
+            requested_schema: Is not heeded, as the protocol permits.
+        """
+        cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        made = [
+            column_of(column.id, own, unit=column.unit, kind=KINDS[column.type])
+            for column, own in zip(self.columns, cells, strict=True)
+        ]
+        return stream_of([field for field, _ in made], [[values for _, values in made]])
 
     def to_dict(self) -> dict[str, Any]:
         """Columns, rows and properties as plain data."""

@@ -92,7 +92,7 @@ def host_traces(
     if classic:  # one host at a time
         hosts = hosts[:1]
     windows = None if step is None else _windows(run, step, classic=classic)
-    begins = _begins_ps(hosts, classic=classic)
+    begins = begins_ps(hosts, classic=classic)
     return [
         HostTrace(
             one,
@@ -130,7 +130,7 @@ def _window(steps: HostSteps, place: int, *, classic: bool) -> Window:
     return int(timeline.starts_ps[events].min()), int(timeline.ends_of(events).max())
 
 
-def _begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
+def begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
     """When the first line of each host begins, in the time of the trace.
 
     Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,14 +44,11 @@ def run(
     """Capture and say what came of each worker; returns 1 if some failed."""
     result = from_params(ResultChoice, params)
     target = result.target()
-    from tfprof.remote import RemoteOptions, capture
+    from tfprof.remote import CaptureOptions, capture
     from tfprof.remote.durations import seconds_of
 
     levels = from_params(_Levels, params)
-    options = RemoteOptions(
-        levels.host_tracer_level, levels.python_tracer_level, levels.device_tracer_level,
-        seconds_of(delay),
-    )  # fmt: skip
+    options = CaptureOptions(**asdict(levels), delay=seconds_of(delay))
     if not logdir:
         raise UsageError("option --logdir is empty; give the name of a folder")
     with progress() as watch:

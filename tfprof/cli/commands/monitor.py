@@ -15,18 +15,13 @@ from tfprof.cli.commands.tool import FORMATS, shown_options
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.output import Target, harmless
 from tfprof.cli.results import result_options
-from tfprof.errors import InputError, UsageError
+from tfprof.cli.watching import LINES, Answers, look_options
+from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.remote import Sample
 
-EXIT_SOME_FAILED = 1
-"""Exit code if, in the last look, some workers had figures, but not all."""
-
 _SECTION = "Running programs"
-_LINES = "jsonl"
-_MOST_MISSES = 3
-"""Looks in a row without any answer after which it ends."""
 _OF_LIVE = ("level", "interval", "count")
 _OF_BOTH = ("paths", "color", "pager", "force", "format")
 
@@ -44,8 +39,8 @@ def run(**params: Any) -> int:
             return _watch(paths, params["format"], live)
     _refuse([name for name, value in live.items() if value is not None],
             "is for running programs; give HOST:PORT")  # fmt: skip
-    if params["format"] == _LINES:
-        raise UsageError(f"--format {_LINES} is for running programs; give HOST:PORT")
+    if params["format"] == LINES:
+        raise UsageError(f"--format {LINES} is for running programs; give HOST:PORT")
     callback = tool.commands["monitor"].callback
     assert callback is not None
     callback(**params)
@@ -65,8 +60,8 @@ def _refuse(names: Sequence[str], why: str) -> None:
 
 
 def _watch(addresses: Sequence[str], form: str, live: dict[str, Any]) -> int:
-    if form not in ("text", _LINES):
-        raise UsageError(f"running programs are watched with --format text or {_LINES}")
+    if form not in ("text", LINES):
+        raise UsageError(f"running programs are watched with --format text or {LINES}")
     from tfprof.remote import monitor
     from tfprof.remote.durations import seconds_of
 
@@ -74,20 +69,15 @@ def _watch(addresses: Sequence[str], form: str, live: dict[str, Any]) -> int:
     target.check()
     interval = seconds_of(live["interval"] or "1s")
     level = 1 if live["level"] is None else live["level"]
-    misses = n_failed = n_workers = 0
+    answers = Answers()
     for samples in monitor(
         list(addresses), level=level, interval_seconds=interval, count=live["count"]
     ):
-        n_workers = len(samples)
-        n_failed = sum(1 for sample in samples if sample.trouble)
-        misses = misses + 1 if n_failed == n_workers else 0
-        lines = [json.dumps(asdict(each)) if form == _LINES else _line(each) for each in samples]
+        answers.add(samples)
+        lines = [json.dumps(asdict(each)) if form == LINES else _line(each) for each in samples]
         target.write("".join(f"{harmless(line)}\n" for line in lines))
-        if misses >= _MOST_MISSES:
-            raise InputError(f"no worker has answered {misses} times in a row; see the lines above")
-    if n_failed == n_workers:
-        return InputError.exit_code
-    return EXIT_SOME_FAILED if n_failed else 0
+        answers.check()
+    return answers.exit_code
 
 
 def _line(sample: Sample) -> str:
@@ -127,14 +117,7 @@ def _live_options() -> list[CommandOption]:
             ["--level"], type=IntType(), default=None, metavar="N", section=_SECTION,
             help="1 times steps, 2 also tells how long they wait for input. [default: 1]",
         ),
-        CommandOption(
-            ["--interval"], default=None, metavar="TIME", section=_SECTION,
-            help="From one look to the next: 500ms, 2s, 1m. [default: 1s]",
-        ),
-        CommandOption(
-            ["--count"], type=IntType(), default=None, metavar="N", section=_SECTION,
-            help="Number of looks. [default: until Ctrl-C]",
-        ),
+        *look_options(_SECTION, "1s"),
     ]  # fmt: skip
 
 
@@ -147,7 +130,7 @@ command = Command(
         *_live_options(),
         *shown_options(),
         *result_options(
-            (*FORMATS, _LINES),
+            (*FORMATS, LINES),
             "text: a report. json: everything. csv: one table. gviz: the JSON that TensorBoard's "
             "Profile tab reads; with --classic also with its numbers. html: a page in one file. "
             "jsonl: running programs, one look at a worker a line.",

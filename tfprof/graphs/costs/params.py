@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tfprof.columns.frames_of_rows import ReadByDataFrames
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
@@ -47,7 +48,7 @@ class ParamRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ParamsReport(ShownInNotebooks):
+class ParamsReport(ShownInNotebooks, ReadByDataFrames):
     """How many parameters a program has; ``int(report)`` is their number.
 
     Attributes:

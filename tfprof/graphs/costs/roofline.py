@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tfprof.columns.frames_of_rows import ReadByDataFrames
 from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.flops.formulas import Cost
 from tfprof.graphs.interpreter.analysis import Status, Verdict
@@ -164,7 +165,7 @@ class RooflineRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Roofline:
+class Roofline(ReadByDataFrames):
     """The time that a device needs at least for the ops of a program.
 
     Attributes:

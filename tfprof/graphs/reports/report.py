@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from tfprof.columns.frames_of_rows import ReadByDataFrames
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.graphs.costs.hardware import DeviceLike, device_of
 from tfprof.graphs.costs.roofline import Roofline, roofline
@@ -27,7 +28,7 @@ class Explanation(str):
         return str(self)
 
 
-class FlopsReport(ShownInNotebooks):
+class FlopsReport(ShownInNotebooks, ReadByDataFrames):
     """Float operations of one run of a program, and how they were counted.
 
     A multiply-add is two float operations and one MAC. Initializers of variables run once, not in

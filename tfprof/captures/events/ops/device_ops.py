@@ -29,6 +29,9 @@ class Traffic:
         return self.main_bytes if self.by_space or self.main_bytes else self.all_bytes
 
     def __add__(self, other: Traffic) -> Traffic:
+        if not (self.by_space or other.by_space):  # of all ops but those of TPUs
+            all_bytes, main_bytes = self.all_bytes, self.main_bytes
+            return Traffic(all_bytes + other.all_bytes, main_bytes + other.main_bytes)
         spaces: dict[int, list[int]] = {}
         for space, read, written in (*self.by_space, *other.by_space):
             known = spaces.setdefault(space, [0, 0])

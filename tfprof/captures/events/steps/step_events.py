@@ -266,6 +266,8 @@ def _device_kind(name: str, classic: bool) -> int:
     lower = name.lower()
     if lower.startswith("nccl") or (lower.startswith("rccl") and not classic):
         return Spent.DEVICE_COLLECTIVES
+    if not lower.startswith("memcpy"):
+        return Spent.DEVICE_COMPUTE_32
     spellings = ("{}to{}",) if classic else ("{}to{}", "{}2{}")
     for source, target, spent in (
         ("h", "d", Spent.HOST_TO_DEVICE),

@@ -1,4 +1,4 @@
-"""What a capture records, and when."""
+"""What a capture records, and when, be it made in the program or from outside."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from dataclasses import dataclass
 
 from tfprof.errors import UsageError
 
-_HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 1, "python_tracer_level": 1}
+_HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 9, "python_tracer_level": 1}
+"""Devices may define levels above 1, and those that do not take all of them as 1; so 9 leaves room
+for all, in a program and from outside."""
+_MOST_SECONDS = 86400.0
 FRAMEWORKS = ("tensorflow", "jax")
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
-    """What a capture records, and when.
+    """What a capture records, and when: in the program itself, or through a profiler server.
 
     Attributes:
         host_tracer_level: 0 records nothing of the host, 1 step markers and what is critical, 2
             also ops, tf.data and allocations, 3 also details of the runtime.
-        device_tracer_level: 1 records GPUs and TPUs, 0 does not.
+        device_tracer_level: 1 records GPUs and TPUs, 0 does not. Some devices know more levels, up
+            to 9; others take these as 1.
         python_tracer_level: 1 records each call of a Python function, which gives many events.
-        delay: Seconds from the start until recording begins; the program goes on meanwhile.
-        duration: Seconds after which recording ends by itself; None records until it is stopped.
+        delay: Seconds from the start until recording begins; the program goes on meanwhile. From
+            outside all workers whose clocks agree begin at the same moment.
+        duration: Seconds after which recording ends by itself; None records until it is stopped,
+            which only the program itself can do.
         session_id: Name of the run's folder; empty for the date and time. Workers that use one
             name write one run.
         framework: ``tensorflow`` or ``jax``, whose profiler records; empty for the one that the
-            program uses.
+            program uses. Only in the program itself.
 
     Raises:
         UsageError: A value is none of these.
@@ -44,12 +50,13 @@ class CaptureOptions:
         for name, highest in _HIGHEST.items():
             object.__setattr__(self, name, _level(name, getattr(self, name), highest))
         if not _is_time(self.delay) or self.delay < 0:
-            raise UsageError(f"delay={self.delay!r} must be a number of seconds from 0 on")
+            raise UsageError(f"delay={self.delay!r} must be a number of seconds from 0 to a day")
         if self.duration is not None and not (_is_time(self.duration) and self.duration > 0):
             raise UsageError(
-                f"duration={self.duration!r} must be a number of seconds above 0, or None"
+                f"duration={self.duration!r} must be a number of seconds above 0, up to a day, or "
+                "None"
             )
-        if self.session_id and not _is_folder_name(self.session_id):
+        if self.session_id and not is_folder_name(self.session_id):
             raise UsageError(
                 f"session_id={self.session_id!r} must be a name for a folder, without slashes"
             )
@@ -79,12 +86,15 @@ def _is_time(seconds: object) -> bool:
         isinstance(seconds, (int, float))
         and not isinstance(seconds, bool)
         and math.isfinite(seconds)
+        and seconds <= _MOST_SECONDS
     )
 
 
-def _is_folder_name(name: object) -> bool:
+def is_folder_name(name: object) -> bool:
+    """Whether a run can have this name, which becomes that of a folder."""
     return (
         isinstance(name, str)
+        and name != ""
         and name not in (".", "..")
         and not any(each in "/\\\0" or ord(each) < ord(" ") for each in name)
     )

@@ -1,0 +1,259 @@
+"""Two runs compared: hand-built profiles, laws, and what cannot be compared."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tfprof
+from tfprof.comparison.ask import side_of
+from tfprof.comparison.noise import change
+from tfprof.comparison.pprof_difference import subtracted
+from tfprof.comparison.side import OpCosts
+from tfprof.comparison.structure import by_name, by_structure
+from tfprof.comparison.timeline import timeline_of_both
+from tfprof.demo import demo_capture
+from tfprof.errors import UsageError
+from tfprof.testing.builders import graph, op, run, stat
+from tfprof.tools import Column, Table, ToolResult
+from tfprof.wire import messages as pb
+
+
+def profiler(*steps, ops=("a", "b"), types=None):
+    """A profiler of steps that give each op so many microseconds."""
+    types = types or {}
+    made = tfprof.Profiler(graph(*(op(name, types.get(name, "MatMul")) for name in ops)))
+    for number, micros in enumerate(steps):
+        at, stats = 1000, []
+        for name, length in zip(ops, micros, strict=True):
+            stats.append((name, stat(length, start=at)))
+            at += length
+        made.add_step(number, run(stats))
+    return made
+
+
+def rows_of(answer, table="ops"):
+    return {row["op"]: row for row in answer.to_rows(table)}
+
+
+def test_differences_by_hand():
+    before = profiler((10_000, 20_000), (10_000, 20_000), (10_010, 20_010))
+    after = profiler((10_000, 40_000), (10_000, 40_000), (10_010, 40_010))
+    answer = before.diff(after)
+    [step] = answer.to_rows("step")
+    assert step["before_ms"] == pytest.approx(30.007, abs=0.01)
+    assert step["difference_ms"] == pytest.approx(20)
+    assert step["verdict"] == "longer"
+    assert step["low_ms"] < 20 < step["high_ms"]
+    rows = rows_of(answer)
+    assert rows["b"]["verdict"] == "longer"
+    assert rows["b"]["points"] == pytest.approx(20 / 30, rel=0.01)
+    assert rows["a"]["verdict"] == "within noise"
+    assert answer.verdict[0].startswith("Step time is 66.7% longer: 30 ms before, 50 ms now")
+    assert "b +20 ms (+66.7 points)" in answer.verdict[1]
+
+
+def test_one_step_cannot_tell():
+    answer = profiler((10_000, 20_000)).diff(profiler((10_000, 30_000)))
+    assert rows_of(answer)["b"]["verdict"] == "cannot tell"
+    assert any("cannot be told whether that is noise" in text for text in answer.verdict)
+    assert "Compare with care: profile has 1 step" in answer.verdict[0]
+
+
+def test_the_same_recording_is_named():
+    one = profiler((10, 20), (11, 20), (10, 21))
+    answer = one.diff(one)
+    assert "the same recording" in answer.verdict[0]
+    assert {row["verdict"] for row in answer.to_rows("ops")} == {"within noise"}
+
+
+def test_causes():
+    before = profiler((10, 20), (10, 20))
+    after = profiler((10, 20), (10, 20), types={"b": "BatchMatMul"})
+    assert rows_of(before.diff(after))["b"]["cause"] == "BatchMatMul now, MatMul before"
+
+
+def test_what_appeared_and_what_is_gone():
+    before, after = profiler((100, 20)), profiler((100, 30), ops=("a", "c"))
+    rows = rows_of(before.diff(after))
+    assert (rows["b"]["verdict"], rows["c"]["verdict"]) == ("gone", "appeared")
+    assert rows["b"]["after_ms"] is None
+    assert rows["c"]["before_ms"] is None
+
+
+def test_different_programs_are_refused_with_the_remedy():
+    with pytest.raises(UsageError, match=r"different programs.*--match structure"):
+        profiler((10, 20)).diff(profiler((10, 20), ops=("x", "y")))
+    answer = profiler((10, 20)).diff(profiler((10, 20), ops=("x", "y")), match="structure")
+    assert rows_of(answer)["x"]["op_before"] == "a"
+    with pytest.raises(UsageError, match="match='luck'"):
+        profiler((10, 20)).diff(profiler((10, 20)), match="luck")
+
+
+def test_kinds_that_do_not_compare():
+    captured = tfprof.open_run(demo_capture("gpu"))
+    with pytest.raises(UsageError, match="a capture and profile a profile"):
+        tfprof.diff(captured, profiler((10, 20)))
+    with pytest.raises(UsageError, match="int cannot be compared"):
+        tfprof.diff(captured, 3)
+    with pytest.raises(UsageError, match="there is no tool 'sql'"):
+        captured.diff(captured, tool="sql")
+    with pytest.raises(UsageError, match="needs captures"):
+        profiler((1, 2)).diff(profiler((1, 2)), tool="op-stats")
+    with pytest.raises(UsageError, match="different rows"):
+        profiler((1, 2)).view("op").diff(profiler((1, 2)).view("scope"))
+
+
+# Noise
+
+
+def test_intervals_hold_where_nothing_changed():
+    random = np.random.default_rng(7)
+    n_wrong = sum(
+        change(10 + random.normal(0, 1, 6), 10 + random.normal(0, 1, 6)).verdict != "within noise"
+        for _ in range(400)
+    )
+    assert n_wrong <= 0.08 * 400
+
+
+def test_of_many_rows_hardly_one_is_wrong():
+    random = np.random.default_rng(8)
+    n_wrong = sum(
+        change(10 + random.normal(0, 1, 8), 10 + random.normal(0, 1, 8), 1000).verdict
+        != "within noise"
+        for _ in range(1000)
+    )
+    assert n_wrong <= 1
+
+
+steps = st.lists(st.floats(0.01, 1e4), min_size=2, max_size=8).map(np.array)
+
+
+@given(steps, steps)
+def test_a_difference_turned_round_has_the_other_sign(before, after):
+    there, back = change(before, after), change(after, before)
+    turned = {"longer": "shorter", "shorter": "longer"}
+    assert back.verdict == turned.get(there.verdict, there.verdict)
+    assert back.difference == pytest.approx(-there.difference)
+    assert there.low <= there.difference <= there.high
+
+
+# Which op is which
+
+op_lists = st.lists(st.sampled_from("abc"), max_size=8)
+
+
+def costs(types, prefix=""):
+    n_ops = len(types)
+    names = tuple(f"{prefix}{number}" for number in range(n_ops))
+    empty = ("",) * n_ops
+    zeros = np.zeros(n_ops)
+    order = np.arange(n_ops)
+    return OpCosts(
+        names, tuple(types), empty, empty, empty, np.zeros((n_ops, 1)), zeros, order, order
+    )
+
+
+@given(op_lists, op_lists)
+def test_matches_are_complete_and_of_one_type(first, second):
+    for match in (by_name, by_structure):
+        pairs = match(costs(first), costs(second))
+        assert sorted(a for a, _ in pairs if a is not None) == list(range(len(first)))
+        assert sorted(b for _, b in pairs if b is not None) == list(range(len(second)))
+    both = [(first[a], second[b]) for a, b in pairs if a is not None and b is not None]
+    assert all(one == other for one, other in both)
+    for kind in "abc":  # none is left alone on both sides
+        assert sum(one == kind for one, _ in both) == min(first.count(kind), second.count(kind))
+
+
+@given(op_lists)
+def test_renamed_ops_are_all_found_in_their_places(types):
+    assert by_structure(costs(types), costs(types, "new")) == [(n, n) for n in range(len(types))]
+
+
+# Tables, views, other outputs
+
+
+def test_tables_side_by_side():
+    columns = (
+        Column("rank", "Rank"),
+        Column("op", "Op", "string"),
+        Column("us", "Time", unit="us"),
+    )
+    first = Table("t", columns, [(1, "a", 5), (2, "b", 4), (3, "b", 3)])
+    second = Table("t", columns, [(1, "b", 6), (2, "c", 1)])
+    answer = first.diff(second)
+    assert [column.id for column in answer.table().columns] == [
+        "op", "us_before", "us_after", "us_difference",
+    ]  # fmt: skip
+    assert list(answer.table().rows) == [
+        ("a", 5, None, None), ("b", 4, 6, 2), ("b", 3, None, None), ("c", None, 1, None),
+    ]  # fmt: skip
+    other = Table("t", (columns[1], Column("us", "Time", unit="ms")), [])
+    with pytest.raises(UsageError, match="column us of table t is in us in the first and in ms"):
+        first.diff(other)
+    one, two = (ToolResult("x", "X", tables={"t": each}) for each in (first, second))
+    assert one.diff(two).table("t").rows == answer.table().rows
+    with pytest.raises(UsageError, match="different tools"):
+        one.diff(ToolResult("y", "Y", tables={"t": second}))
+
+
+def test_views_have_a_verdict_for_each_row():
+    before = profiler((100, 20), (100, 20), (101, 20), ops=("s/a", "s/b"))
+    after = profiler((100, 60), (100, 60), (101, 60), ops=("s/a", "s/b"))
+    rows = {row["name"]: row for row in before.diff(after, view="scope").to_rows()}
+    assert rows["s"]["verdict"] == rows["s/b"]["verdict"] == "longer"
+    assert rows["s"]["difference_ms"] == pytest.approx(0.04)
+    assert rows["s/a"]["verdict"] == "within noise"
+    ops = before.view("op").diff(after.view("op")).to_rows()
+    assert ops[0]["difference_ms"] == pytest.approx(0.04)
+
+
+def test_the_demo_profile_with_itself_adds_up():
+    files = tfprof.demo_files()
+    one = tfprof.Profiler(files.graph, files.op_log)
+    one.add_step(0, files.run_meta)
+    rows = one.diff(one).to_rows("ops")
+    assert len(rows) > 1000
+    assert all(row["difference_ms"] == 0 for row in rows)
+
+
+def test_pprof_profiles_are_subtracted():
+    def profile(value, file="train.py"):
+        made = pb.Profile(string_table=["", "time", "us", "f", file])
+        made.sample_type.add(type=1, unit=2)
+        made.function.add(id=1, name=3, filename=4)
+        made.location.add(id=1).line.add(function_id=1, line=7)
+        made.sample.add(location_id=[1], value=[value])
+        return made
+
+    both = subtracted(profile(5), profile(8, "other.py"))
+    text = list(both.string_table)
+    assert [list(sample.value) for sample in both.sample] == [[8], [-5]]
+    assert text[both.sample[1].label[0].key] == "pprof::base"
+    functions = {one.id: text[one.filename] for one in both.function}
+    locations = {one.id: functions[one.line[0].function_id] for one in both.location}
+    assert [locations[sample.location_id[0]] for sample in both.sample] == ["other.py", "train.py"]
+    other = profile(1)
+    other.string_table[1] = "memory"
+    with pytest.raises(UsageError, match=r"different values: memory|different values: time"):
+        subtracted(profile(1), other)
+
+
+def test_a_timeline_of_both():
+    side = side_of(tfprof.open_run(demo_capture("gpu")))
+    trace = json.loads(b"".join(timeline_of_both(side, side)))["traceEvents"]
+    slices = [event for event in trace if event.get("ph") == "X"]
+    colours = {event["cname"] for event in slices}
+    assert len(colours) == 2
+    starts = {
+        colour: sorted(event["ts"] for event in slices if event["cname"] == colour)
+        for colour in colours
+    }
+    assert len({tuple(each) for each in starts.values()}) == 1  # the same run, aligned
+    names = {e["args"]["name"] for e in trace if e["name"] == "process_name"}
+    assert any(name.startswith("before: ") for name in names)
+    with pytest.raises(UsageError, match="two captures"):
+        list(timeline_of_both(side_of(profiler((1, 2))), side))

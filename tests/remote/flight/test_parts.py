@@ -1,0 +1,272 @@
+"""What a flight recorder is made of, each part alone."""
+
+import tempfile
+
+import numpy as np
+import pytest
+
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.remote.flight import keeping
+from tfprof.remote.flight.history import StepHistory
+from tfprof.remote.flight.keeping import Ring, one_capture
+from tfprof.remote.flight.merging import Part, merged
+from tfprof.remote.flight.overhead import overhead
+from tfprof.remote.flight.snapshots import Steps, Times, look
+from tfprof.testing.xspace_builders import Reference, event, gpu, host, line, xspace
+from tfprof.wire import messages as pb
+
+MS, S = 1_000_000, 1_000_000_000
+
+
+def snapshot(*planes, start_ns=0, stop_ns=S):
+    """A serialized XSpace that says when it was recorded; its lines begin with it."""
+    space = xspace(*planes)
+    for plane in space.planes:
+        for each in plane.lines:
+            each.timestamp_ns = 0
+    task = space.planes.add(name="Task Environment")
+    for key, (name, value) in enumerate(
+        [("profile_start_time", start_ns), ("profile_stop_time", stop_ns)], 1
+    ):
+        task.stat_metadata[key].name = name
+        task.stat_metadata[key].id = key
+        task.stats.add(metadata_id=key, uint64_value=value)
+    return space.SerializeToString()
+
+
+def said(data):
+    """Everything about the events, without the numbers of metadata."""
+    space = read_xspace(data)
+    return {
+        plane.name: [
+            (
+                plane.lines.shown[row], plane.event_name(place),
+                int(plane.starts_ps(0)[place]), int(plane.events.durations_ps[place]),
+                sorted(plane.stats_of(place).items()),
+            )
+            for row in range(len(plane.lines))
+            for place in range(*plane.events_of(row).indices(len(plane.events)))
+        ]
+        for plane in space.planes
+    }  # fmt: skip
+
+
+def test_merged():
+    first = snapshot(
+        host(line(event("a", 5, 10, step_num=1), event("b", 20, 5, kind=Reference("x")), id=7)),
+        gpu(line(event("k", 30, 5), id=1, name="Stream #1")),
+    )
+    second = snapshot(
+        host(
+            line(event("b", 1, 5, kind=Reference("y")), event("a", 9, 1, step_num=2), id=7),
+            line(event("c", 2, 3), id=8),
+        ),
+        start_ns=S, stop_ns=2 * S,
+    )  # fmt: skip
+    data = merged([Part(first, 0), Part(second, 1000)])
+    events = said(data)
+    names = [(name, start, took) for _, name, start, took, _ in events["/host:CPU"]]
+    assert names == [
+        ("a", 5000, 10_000), ("b", 20_000, 5000), ("b", 1_001_000, 5000), ("a", 1_009_000, 1000),
+        ("c", 1_002_000, 3000),
+    ]  # fmt: skip
+    stats = [dict(stats) for *_, stats in events["/host:CPU"]]
+    assert [each.get("step_num") for each in stats] == [1, None, None, 2, None]
+    assert [each.get("kind") for each in stats] == [None, "x", "y", None, None]
+    assert [name for _, name, *_ in events["/device:GPU:0"]] == ["k"]
+    assert len(read_xspace(data).plane("/host:CPU").lines) == 2
+    assert look(data).times == Times(0, 2 * S)
+
+
+def test_one_part_stays_what_it_is():
+    data = snapshot(host(line(event("a", 5, 10, x=1.5), event("n", 0, 3, n_aggregated=4))))
+    assert said(merged([Part(data, 0)])) == said(data)
+    assert said(merged([Part(merged([Part(data, 0)]), 0)])) == said(data)
+
+
+def test_numbers_of_programs_stay():
+    """The key of a program is its number, which events of devices name."""
+    first = pb.XSpace(planes=[pb.XPlane(name="/host:metadata")])
+    first.planes[0].event_metadata[77].name = "jit_f"
+    second = pb.XSpace(planes=[pb.XPlane(name="/host:metadata")])
+    second.planes[0].event_metadata[77].name = "jit_f"
+    second.planes[0].event_metadata[78].name = "jit_g"
+    parts = [Part(each.SerializeToString(), 0) for each in (first, second)]
+    metadata = pb.XSpace.FromString(merged(parts)).planes[0].event_metadata
+    assert {key: entry.name for key, entry in metadata.items()} == {77: "jit_f", 78: "jit_g"}
+
+
+def test_look():
+    data = snapshot(
+        host(
+            line(event("train", 100, 50, step_num=4), event("train", 10, 40, step_num=3), id=1),
+            line(event("other", 1, 1, step_num=9), id=2),
+        )
+    )
+    seen = look(data)
+    assert seen.steps.numbers.tolist() == [9, 3, 4]
+    assert seen.steps.durations_ns.tolist() == [1, 40, 50]
+    assert (seen.input_share, seen.memory) == (None, None)
+    allocated = host(line(event("MemoryAllocation", 5, 0, bytes_allocated=70)))
+    assert look(snapshot(allocated), frozenset({"memory"})).memory == 70
+    assert len(look(b"\x0a\xff").steps) == 0  # damaged
+
+
+def steps(*spans, first=0, marked=True):
+    starts, durations = np.array(spans, np.int64).reshape(-1, 2).T
+    return Steps(starts, durations, np.arange(first, first + len(spans)), marked)
+
+
+def test_a_cut_step_is_known_by_its_neighbours():
+    history = StepHistory()
+    assert history.baseline(steps())["median"] is None
+    usual = [(i * 10 * MS, 10 * MS) for i in range(20)]
+    assert len(history.add(steps(*usual), 0, 200 * MS, None)) == 20
+    assert history.baseline(steps())["median"] == pytest.approx(0.01)
+    # Steps 20 and 21 are missing: 1 s lies between, one of them took 10 ms.
+    (cut, whole) = history.add(steps((1000 * MS, 10 * MS), first=22), 200 * MS, 1300 * MS, 0.01)
+    assert (cut.first, cut.last, cut.is_whole) == (20, 21, False)
+    assert cut.seconds == pytest.approx(0.99)
+    assert str(cut) == "one of the steps 20 to 21 took about 0.99 s"
+    assert str(whole) == "step 22 took 0.01 s"
+    # The next one follows at once: nothing was cut.
+    assert len(history.add(steps((0, MS), first=23), 1300 * MS, 1400 * MS, 0.01)) == 1
+
+
+def test_a_step_that_goes_on_is_told_once():
+    history = StepHistory()
+    history.add(steps((0, 10 * MS)), 0, 100 * MS, None)
+    assert history.add(steps(), 100 * MS, 900 * MS, 0.01)[0].seconds == pytest.approx(0.89)
+    (open_step,) = history.add(steps(), 900 * MS, 2 * S, 0.01)
+    assert str(open_step) == "a step from 1 on has taken 1.99 s so far"
+    history.told(open_step)
+    assert history.add(steps(), 2 * S, 3 * S, 0.01) == []
+    assert len(history.add(steps((0, MS), first=3), 3 * S, 4 * S, 0.01)) == 1  # not told again
+
+
+def test_unmarked_steps_have_no_numbers():
+    history = StepHistory()
+    history.add(steps((0, 10 * MS), marked=False), 0, 100 * MS, None)
+    (step,) = history.add(steps((0, S), marked=False), S, 3 * S, 0.01)
+    assert str(step) == "a step took 1 s"
+
+
+@pytest.fixture
+def ring_of():
+    rings = []
+
+    def make(*limits):
+        rings.append(Ring(*limits))
+        return rings[-1]
+
+    yield make
+    for ring in rings:
+        ring.close()
+
+
+def ended(ring):
+    """The ends of all that is kept, in seconds."""
+    return [each.end_ns // S for each in kept(ring)]
+
+
+def kept(ring):
+    """All that is kept, and stays."""
+    found = ring.taken()
+    ring.give_back(found)
+    return found
+
+
+def test_what_was_guessed_is_forgotten_when_a_step_is_marked():
+    history = StepHistory()
+    history.add(steps(*[(i * MS, MS) for i in range(20)], marked=False), 0, S, None)
+    now = steps(*[(i * S, S) for i in range(10)])
+    history.add(now, S, 11 * S, 0.001)
+    assert history.baseline(now)["median"] == 1 and history.are_marked
+
+
+def test_the_ring_lets_go_of_the_oldest(ring_of):
+    ring = ring_of(10, 1000)
+    for second in range(20):
+        ring.add(b"x" * 10, second * S, (second + 1) * S)
+    assert ended(ring) == list(range(10, 21))
+    assert (ring.n_bytes, ring.was_short) == (110, False)
+    for second in range(20, 25):
+        ring.add(bytes([second]) * 400, second * S, (second + 1) * S)
+    assert ring.was_short and ring.n_bytes == 800
+    assert [each.data()[:1] for each in kept(ring)] == [bytes([23]), bytes([24])]
+    assert ring.n_bytes == 800
+    ring.close()
+    assert (ring.taken(), ring.n_bytes) == ([], 0)
+
+
+def test_files_are_closed_when_nothing_in_them_is_kept(ring_of, monkeypatch):
+    monkeypatch.setattr(keeping, "_SPOOL_BYTES", 25)
+    ring = ring_of(3, 1000)
+    streams = set()
+    for second in range(20):
+        ring.add(bytes([second]) * 10, second * S, (second + 1) * S)
+        streams.add(ring._spool.stream)
+    assert [each.data()[0] for each in kept(ring)] == [16, 17, 18, 19]
+    assert len(streams) == 7 and sum(not stream.closed for stream in streams) <= 3
+    ring.close()
+    assert all(stream.closed for stream in streams)
+
+
+def test_a_full_disk_of_temporary_files(monkeypatch, ring_of):
+    def full():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    ring = ring_of(10, 1000)
+    ring.add(b"data", 0, 1)
+    assert [each.data() for each in kept(ring)] == [b"data"]
+
+
+def test_a_clock_that_jumps():
+    ring = Ring(60, 1 << 20)
+    start = 1_700_000_000 * S
+    spans = [
+        ring.placed(Times(start, start + S), 5 * S),
+        ring.placed(Times(start + S, start + 2 * S), 6 * S),
+        ring.placed(Times(start - 3600 * S, start - 3599 * S), 7 * S),  # an hour back
+        ring.placed(Times(start - 3599 * S, start - 3598 * S), 8 * S),
+    ]
+    assert [begin - start for begin, _ in spans] == [0, S, 2 * S, 3 * S]
+    assert all(end - begin == S for begin, end in spans)
+    assert ring.n_jumps == 1
+
+
+def test_snapshots_become_one_capture(ring_of):
+    ring = ring_of(60, 1 << 20)
+    for number in range(3):
+        begin = number * S
+        data = snapshot(
+            host(line(event("train", 5, 10, step_num=number))),
+            start_ns=begin, stop_ns=begin + S - MS,
+        )  # fmt: skip
+        ring.add(data, begin, begin + S - MS)
+    seen = look(one_capture(kept(ring)))
+    assert seen.times == Times(0, 3 * S - MS)
+    assert seen.steps.starts_ns.tolist() == [5, S + 5, 2 * S + 5]
+    assert seen.steps.numbers.tolist() == [0, 1, 2]
+
+
+def windows(recorded_ns, own_ns):
+    """Six windows of 10 steps, with 10 steps between them."""
+    start, number, made = 0, 0, []
+    for _ in range(6):
+        made.append((np.arange(number, number + 11), start + recorded_ns * np.arange(11)))
+        number, start = number + 20, start + 10 * (recorded_ns + own_ns)
+    return made
+
+
+def test_overhead():
+    told = overhead(windows(102 * MS, 100 * MS))
+    assert (told.percent, told.plus_minus) == (pytest.approx(2.0), pytest.approx(0, abs=1e-9))
+    assert "+2.0 ± 0.0 %" in str(told)
+    assert "no more than they differ" in str(overhead(windows(100 * MS, 100 * MS)))
+    assert "cannot be told: it was stopped" in str(overhead(windows(1, 1)[:3]))
+    no_steps = [(np.zeros(0, np.int64), np.zeros(0, np.int64))] * 6
+    assert "does not mark its steps" in str(overhead(no_steps))
+    few = [(numbers[:2], starts[:2]) for numbers, starts in windows(2 * MS, MS)]
+    assert "only 101 steps" in str(overhead(few))

@@ -1,0 +1,263 @@
+"""The recorder, against a server whose answers are given beforehand."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import grpc
+import pytest
+
+from tests.remote.flight.test_parts import snapshot
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.errors import InputError, UsageError
+from tfprof.remote.flight import FlightRecorder, sessions, watched
+from tfprof.remote.staging import Staging
+from tfprof.testing.xspace_builders import event, host, line
+from tfprof.wire import messages as pb
+
+S = 1_000_000_000
+
+
+class FakeSession:
+    """Continuous profiling as TensorFlow's server does it; each snapshot has a step of 10 ms."""
+
+    def __init__(self, is_on=False):
+        self.is_on, self.calls = is_on, []
+        self.began_ns = time.time_ns()
+        self.n_snapshots = 0
+        self.slow = threading.Event()
+        self.hang = self.gone = False
+
+    def methods(self):
+        return {
+            "StartContinuousProfiling": self.start,
+            "GetSnapshot": self.get,
+            "StopContinuousProfiling": self.stop,
+        }
+
+    def start(self, data, context):
+        self.calls.append("start")
+        if self.is_on:
+            context.abort(grpc.StatusCode.ALREADY_EXISTS, "A session is already running.")
+        self.is_on, self.began_ns = True, time.time_ns()
+        return b""
+
+    def stop(self, data, context):
+        self.calls.append("stop")
+        if not self.is_on:
+            context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
+        self.is_on = False
+        return b""
+
+    def get(self, data, context):
+        self.calls.append("get")
+        if self.hang:
+            time.sleep(0.5)
+        if self.gone:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+        if not self.is_on:
+            context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
+        began, self.began_ns = self.began_ns, time.time_ns()
+        took = 4 * S if self.slow.is_set() else S / 100
+        self.slow.clear()
+        self.n_snapshots += 1
+        step = event("train", 0, took, step_num=self.n_snapshots)
+        data = snapshot(host(line(step)), start_ns=began, stop_ns=self.began_ns)
+        return pb.ProfileResponse(xspace=pb.XSpace.FromString(data)).SerializeToString()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(sessions, "LIVING_SECONDS", 0.3)
+    monkeypatch.setattr(watched, "_FIRST_PAUSE_SECONDS", 0.01)
+
+
+@pytest.fixture
+def recorder(fake_server, tmp_path):
+    """Makes a recorder of a fake session, or of several."""
+
+    def make(*fakes, **options):
+        servers = [fake_server(**fake.methods()) for fake in fakes]
+        options = {"interval_seconds": 0.05, "keep_seconds": 5, **options}
+        return FlightRecorder([server.address for server in servers], tmp_path, **options)
+
+    return make
+
+
+def wait_for(holds):
+    until = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def step_numbers(saved):
+    paths = sorted(Path(saved.folder).glob("*.xplane.pb"))
+    assert [path.name for path in paths] == sorted(saved.files)
+    return [read_xspace(p).plane("/host:CPU").stat("step_num").signed.tolist() for p in paths]
+
+
+def test_a_slow_step(recorder, tmp_path):
+    fake = FakeSession()
+    with recorder(fake, when="step_time > 3 * median", count=1) as recording:
+        wait_for(lambda: fake.n_snapshots > 12)
+        fake.slow.set()
+        (saved,) = recording.events()
+    assert "took 4 s" in saved.reason and saved.reason.endswith("step_time > 3 * median")
+    ((*_, last),) = found = step_numbers(saved)
+    assert found == [list(range(1, last + 1))]
+    about = json.loads((tmp_path / "plugins/profile" / saved.folder / "record.json").read_text())
+    assert about["reason"] == saved.reason
+    assert fake.calls[0] == "start" and fake.calls[-1] == "stop" and not fake.is_on
+
+
+def test_what_was_written_is_not_written_again(recorder):
+    fake = FakeSession()
+    with recorder(fake, interval_seconds=5, count=2) as recording:
+        events = recording.events()
+        recording.save("one")
+        first = next(events)
+        recording.save("two")
+        second = next(events)
+    assert (first.reason, second.reason) == ("one", "two")
+    assert step_numbers(first) == [[1]] and step_numbers(second) == [[2]]
+    assert first.folder != second.folder
+
+
+def test_what_follows_is_kept_too(recorder):
+    fake = FakeSession()
+    with recorder(fake, after_seconds=0.4, count=1) as recording:
+        recording.save("asked")
+        recording.save("again")
+        (saved,) = recording.events()
+    assert saved.reason == "asked; again" and saved.seconds >= 0.4
+
+
+def test_the_end_of_a_program_is_an_event(recorder):
+    going, staying = FakeSession(), FakeSession()
+    with recorder(going, staying, interval_seconds=0.1) as recording:
+        wait_for(lambda: going.n_snapshots and staying.n_snapshots)
+        going.gone = True
+        events = recording.events()
+        saved = next(events)
+        assert "ended: the connection broke off" in saved.reason
+        assert len(step_numbers(saved)) == 2
+        staying.gone = True
+        assert "ended" in next(events).reason
+        assert list(events) == []
+
+
+def test_a_server_that_hangs(recorder):
+    fake = FakeSession()
+    with recorder(fake, answer_seconds=0.2) as recording:
+        wait_for(lambda: fake.n_snapshots > 2)
+        fake.hang = True
+        (saved,) = recording.events()
+    assert "no answer within 0.2 s" in saved.reason and saved.folder
+
+
+def test_a_server_without_continuous_profiling(fake_server, tmp_path):
+    data = snapshot(host(line(event("train", 0, 5, step_num=1))), start_ns=S, stop_ns=2 * S)
+    answer = pb.ProfileResponse(xspace=pb.XSpace.FromString(data)).SerializeToString()
+    server = fake_server(answer)
+    with FlightRecorder(server.address, tmp_path, interval_seconds=0.05, count=1) as recording:
+        recording.save("asked")
+        (saved,) = recording.events()
+        (remark, *_) = recording.remarks
+    assert "no continuous profiling: short captures" in remark
+    assert recording.observed[server.address].way == "captures"
+    assert step_numbers(saved)[0][0] == 1
+
+
+def test_the_session_of_a_dead_recorder_is_ended(recorder):
+    fake = FakeSession(is_on=True)
+    with recorder(fake, count=1) as recording:
+        assert "a recorder that is gone" in recording.remarks[0]
+    assert fake.calls[:5] == ["start", "get", "get", "stop", "start"]
+    old = FakeSession(is_on=True)
+    old.began_ns -= 60 * S  # nobody has asked for a minute: there is no need to wait
+    with recorder(old, count=1):
+        pass
+    assert old.calls[:4] == ["start", "get", "stop", "start"]
+
+
+def test_another_recorder_is_left_alone(recorder, tmp_path):
+    fake = FakeSession()
+    with recorder(fake) as living:
+        (address,) = living.observed
+        with pytest.raises(InputError, match="another recorder is at work there"):
+            FlightRecorder(address, tmp_path).__enter__()
+        assert fake.is_on and "stop" not in fake.calls
+
+
+def test_somebody_elses_capture(recorder, tmp_path):
+    fake = FakeSession(is_on=True)
+    fake.get = lambda data, context: context.abort(grpc.StatusCode.NOT_FOUND, "none found")
+    with pytest.raises(InputError, match="another profiling session is active"):
+        recorder(fake, retries=1).__enter__()
+    assert fake.calls == ["start", "start"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_somebody_has_ended_begins_anew(recorder):
+    fake = FakeSession()
+    with recorder(fake):
+        wait_for(lambda: fake.n_snapshots > 1)
+        fake.is_on = False
+        wait_for(lambda: fake.calls.count("start") == 2 and fake.is_on)
+    assert not fake.is_on
+
+
+def test_a_full_disk_loses_nothing(recorder, monkeypatch):
+    fake = FakeSession()
+    finish = Staging.finish
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with recorder(fake, interval_seconds=5) as recording:
+        events = recording.events()
+        monkeypatch.setattr(Staging, "finish", full)
+        recording.save("one")
+        failed = next(events)
+        assert "could not be written" in failed.trouble and not failed.folder
+        monkeypatch.setattr(Staging, "finish", finish)
+        recording.save("two")
+        assert step_numbers(next(events)) == [[1, 2]]
+
+
+def test_nobody_is_there(nobody, tmp_path):
+    with pytest.raises(InputError, match="connection refused"):
+        FlightRecorder(nobody, tmp_path, retries=0).__enter__()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_the_block_hands_the_session_back(recorder):
+    fake = FakeSession()
+    with pytest.raises(KeyboardInterrupt), recorder(fake):
+        raise KeyboardInterrupt
+    assert not fake.is_on
+    assert not [each for each in threading.enumerate() if each.name.startswith("tfprof-record")]
+
+
+def test_overhead_is_measured(recorder):
+    fake, said = FakeSession(), []
+    with recorder(fake, overhead_seconds=0.2, say=said.append):
+        wait_for(lambda: said)
+    assert fake.calls.count("start") == 6
+    assert "cannot be told" in said[0]  # a step for each session is too little
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"interval_seconds": 60}, "interval=60 s must be from 0.05 to 10 s"),
+        ({"keep_seconds": 0}, "keep=0 s"),
+        ({"count": 0}, "count=0 must be 1 or more"),
+        ({"when": "step_time >"}, "at column 12"),
+    ],
+)
+def test_wrong_options(options, text, tmp_path):
+    with pytest.raises(UsageError, match=text):
+        FlightRecorder("localhost:1", tmp_path, **options)

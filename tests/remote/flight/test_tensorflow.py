@@ -1,0 +1,178 @@
+"""The recorder, beside a real program of TensorFlow, and in one."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tfprof
+from tests.remote.programs import PROGRAM, Program
+from tfprof.errors import InputError
+from tfprof.remote import capture
+from tfprof.remote.flight import FlightRecorder, sessions
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.one_engine,
+    pytest.mark.skipif(os.name != "posix", reason="signals of POSIX"),
+]
+
+SLEEPS = PROGRAM.replace(
+    "        x = train(x)\n",
+    "        x = train(x)\n"
+    "        if slow.is_set():\n"
+    "            slow.clear()\n"
+    "            print(step, flush=True)\n"
+    "            time.sleep(1.2)\n",
+).replace(
+    "stop = threading.Event()\n",
+    "stop, slow = threading.Event(), threading.Event()\n"
+    "import signal\n"
+    "signal.signal(signal.SIGUSR2, lambda *_: slow.set())\n",
+)
+
+IN_PROCESS = """
+import sys, time
+import tensorflow as tf
+import tfprof
+
+x = tf.ones((64, 64))
+with tfprof.capture.Recorder(sys.argv[1], keep=30, interval=0.3) as recorder:
+    for number in range(400):
+        with tfprof.capture.step(number):
+            x = tf.linalg.matmul(x, x) * 0.01
+        if number == 100:
+            assert recorder.save("asked").folder == recorder.runs[0].folder
+    raise ValueError("a loss of nan")
+"""
+
+
+@pytest.fixture(scope="module")
+def program():
+    pytest.importorskip("tensorflow")
+    started = Program(SLEEPS)
+    try:
+        started.wait_until_ready()
+        yield started
+    finally:
+        started.end()
+
+
+@pytest.fixture
+def command(program, tmp_path):
+    """Starts ``tfprof record`` and waits until it records."""
+    started = []
+
+    def start():
+        arguments = ["record", program.address, "--logdir", str(tmp_path), "--interval", "300ms",
+                     "--overhead-check", "0s"]  # fmt: skip
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tfprof", *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started.append(process)
+        assert "the last 60s are kept" in process.stderr.readline()
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def steps_of(run):
+    (row,) = tfprof.tools.monitor(run).table().to_rows()
+    return row["steps"]
+
+
+@pytest.fixture(autouse=True)
+def short_patience(monkeypatch):
+    monkeypatch.setattr(sessions, "LIVING_SECONDS", 0.5)
+
+
+def test_a_step_that_sleeps(program, tmp_path):
+    recorder = FlightRecorder(
+        program.address, tmp_path, when="step_time > 700ms", interval_seconds=0.4, count=1,
+        after_seconds=0.5, for_seconds=20,
+    )  # fmt: skip
+    with recorder:
+        while recorder.observed[program.address].n_steps < 50:
+            time.sleep(0.05)
+        program.process.send_signal(signal.SIGUSR2)
+        slept = int(program.process.stdout.readline())
+        (saved,) = recorder.events()
+    told = list(map(int, re.findall(r"\d+", saved.reason.split(" took")[0].split(" has")[0])))
+    assert told[0] <= slept <= told[-1] or ("from" in saved.reason and told[0] <= slept)
+    run = tfprof.open_run(tmp_path)
+    assert steps_of(run) > 50
+    times = run.hosts[0].space.plane("Task Environment").own_stats()
+    lasted = (times["profile_stop_time"] - times["profile_start_time"]) / 1e9
+    assert lasted == pytest.approx(saved.seconds, abs=0.1)
+    # One line of each thread, with events from the start to the end.
+    plane = run.hosts[0].space.plane("/host:CPU")
+    assert len(set(plane.lines.ids.tolist())) == len(plane.lines)
+    starts = plane.starts_ps(0)
+    assert starts.min() < 0.3e12 and starts.max() > (lasted - 0.5) * 1e12
+    marks = plane.stat("step_num")
+    numbers = sorted(marks.signed[marks.present].tolist())
+    assert len(set(numbers)) == len(numbers) and len(numbers) > 0.5 * (numbers[-1] - numbers[0])
+    assert recorder.observed[program.address].percent > 80
+    done = capture(program.address, 0.05, tmp_path / "later", retries=2)  # the session is free
+    assert done.is_complete
+
+
+def test_signals(program, command, tmp_path):
+    process = command()
+    process.send_signal(signal.SIGUSR1)
+    assert "signal SIGUSR1" in process.stdout.readline()
+    assert "next: tfprof overview" in process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 0 and "% of one CPU core" in said
+    assert steps_of(tfprof.open_run(tmp_path)) > 0
+
+
+def test_ctrl_c_twice(program, command, tmp_path):
+    process = command()
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert capture(program.address, 0.05, tmp_path, retries=0).is_complete
+
+
+def test_a_killed_recorder(program, command, tmp_path):
+    process = command()
+    process.kill()
+    process.communicate()
+    with pytest.raises(InputError, match="another profiling session is active"):
+        capture(program.address, 0.05, tmp_path, retries=0)
+    with FlightRecorder(program.address, tmp_path, retries=0) as recorder:
+        assert "a recorder that is gone" in recorder.remarks[0]
+    assert capture(program.address, 0.05, tmp_path, retries=0).is_complete
+
+
+def test_in_the_program(tmp_path):
+    pytest.importorskip("tensorflow")
+    done = subprocess.run(
+        [sys.executable, "-c", IN_PROCESS, str(tmp_path)], capture_output=True, text=True,
+        timeout=60, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
+    )  # fmt: skip
+    assert done.returncode == 1 and "ValueError: a loss of nan: " in done.stderr, done.stderr
+    runs = sorted((tmp_path / "plugins" / "profile").iterdir())
+    assert len(runs) == 2
+    assert steps_of(tfprof.open_run(runs[1])) > 200
+
+
+def test_a_killed_program(program, tmp_path):
+    with FlightRecorder(program.address, tmp_path, interval_seconds=0.3) as recorder:
+        while recorder.observed[program.address].n_snapshots < 3:
+            time.sleep(0.05)
+        program.process.kill()
+        (saved,) = recorder.events()
+    assert "the program ended or was killed" in saved.reason
+    assert steps_of(tfprof.open_run(tmp_path)) > 50

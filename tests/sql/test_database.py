@@ -1,0 +1,189 @@
+"""Questions in SQL: what tables hold, and what a question cannot do."""
+
+import numpy as np
+import pytest
+
+import tfprof
+from tfprof import tools
+from tfprof.errors import MissingDependencyError, UsageError
+from tfprof.sql import Database, Limits, query
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+
+pytest.importorskip("duckdb")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Two steps of 100 and 50 ms; an op of 30 ms with one of 10 ms inside it."""
+    steps = line(
+        event("train", 0, 100, step_num=7, _r=1),
+        event("dense/MatMul:MatMul", 10, 30),
+        event("dense/Relu:Relu", 20, 10),
+        event("train", 200, 50, step_num=8, _r=1),
+        event("dense/MatMul:MatMul", 210, 20),
+    )
+    return tools.open_run(xspace(host(steps)))
+
+
+@pytest.fixture(scope="module")
+def database(run):
+    with Database(run) as database:
+        yield database
+
+
+def rows(database, statement):
+    return list(database.query(statement).table().rows)
+
+
+def test_events(database, run):
+    got = rows(
+        database,
+        "select name, op, op_type, count(*), sum(duration_ps), sum(self_ps), min(step) "
+        "from events where not is_derived group by all order by 1",
+    )
+    durations = run.hosts[0].timeline.durations_ps
+    unit = int(durations.max()) // 100
+    assert got == [
+        ("dense/MatMul:MatMul", "dense/MatMul", "MatMul", 2, 50 * unit, 40 * unit, "train 7"),
+        ("dense/Relu:Relu", "dense/Relu", "Relu", 1, 10 * unit, 10 * unit, "train 7"),
+        ("train", None, None, 2, 150 * unit, 100 * unit, "train 7"),
+    ]
+
+
+def test_steps(database):
+    got = rows(database, "select step, step_number, duration_ps, is_cut from steps order by 2")
+    assert [row[:2] for row in got] == [("train 7", 7), ("train 8", 8)]
+    assert got[0][2] == 2 * got[1][2]
+
+
+def test_tables_of_tools_are_what_tools_answer(database, run):
+    stats = tools.op_stats(run).table("ops")
+    got = database.query("select * exclude run from op_stats_ops").table()
+    assert [column.id for column in got.columns] == [column.id for column in stats.columns]
+    assert list(got.rows) == [tuple(row) for row in stats.rows]
+
+
+def test_all_tables_can_be_read(database):
+    tables = database.tables()
+    assert {"events", "steps", "overview_performance"} <= {table.name for table in tables}
+    for table in tables:
+        assert rows(database, f"select * from {table.name}") is not None
+        assert [one.name for one in table.fields] == [one.name for one in table.columns]
+
+
+def test_profiles():
+    files = tfprof.demo_files()
+    with Database(files.graph, files.run_meta) as database:
+        (ops,) = rows(database, "select count(*), count(distinct name) from profile_ops")
+        assert ops[0] == ops[1] > 1000
+        with pytest.raises(UsageError, match="no table 'events'"):
+            database.query("select * from events")
+
+
+def test_several_runs_and_hosts():
+    spaces = [xspace(host(line(event("work", 0, duration)))) for duration in (1, 2, 3)]
+    first, second = opened(*spaces[:2]), opened(spaces[2])
+    with Database(first, second) as database:
+        got = rows(database, "select run, host, count(*) from events group by all order by all")
+    assert sorted(count for *_, count in got) == [1, 1, 1]
+    assert len({run for run, *_ in got}) == 2
+    assert len({one for _, one, _ in got}) == 2
+
+
+def test_times_of_all_hosts_are_on_one_axis(run):
+    times = rows(Database(run), "select min(start_ps), max(start_ps + duration_ps) from events")[0]
+    timeline = run.hosts[0].timeline
+    assert times == (int(timeline.starts_ps.min()), int(np.max(timeline.ends_ps)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("select 1; select 2", "2 statements"),
+        ("", "0 statements"),
+        ("create table t as select 1", "CREATE is not allowed"),
+        ("copy (select 1) to '/tmp/out.csv'", "only reads|may not read or write"),
+        ("attach '/tmp/other.db'", "ATTACH is not allowed"),
+        ("set threads = 1", "SET is not allowed"),
+        ("pragma enable_profiling", "not allowed"),
+        ("install httpfs", "LOAD is not allowed"),
+        ("call pragma_version()", "CALL is not allowed"),
+        ("select * from read_csv('/etc/passwd')", "may not read or write files"),
+        ("select * from read_text('/etc/passwd')", "may not read or write files"),
+        ("select * from glob('/*')", "may not read or write files"),
+        ("select * from 'https://example.org/x.parquet'", "may not|no table"),
+        ("select * from secret", "no table 'secret'"),
+        ("select * from event", "did you mean 'events'"),
+        ("select nme from events", "name"),
+        ("selec 1", "syntax error"),
+    ],
+)
+def test_what_a_question_cannot_do(database, statement, why):
+    secret = "a variable of this process"  # noqa: F841  # must not be found
+    with pytest.raises(UsageError, match=why):
+        database.query(statement)
+
+
+def test_a_question_without_end_is_ended(run):
+    with (
+        Database(run, limits=Limits(seconds=0.2)) as database,
+        pytest.raises(UsageError, match=r"limit of 0\.2 s"),
+    ):
+        database.query("select count(*) from range(1000000) a, range(1000000) b")
+
+
+def test_a_question_that_needs_too_much_memory_is_ended(run):
+    with (
+        Database(run, limits=Limits(memory_bytes=16 << 20)) as database,
+        pytest.raises(UsageError, match="limit of memory"),
+    ):
+        database.query("select list(range) from range(100000000)")
+
+
+def test_rows_are_limited_and_that_is_said(run):
+    with Database(run, limits=Limits(rows=3)) as database:
+        result = database.query("from range(4)")
+        assert len(result.table()) == 3
+        assert "first 3 rows" in result.notes[0].message
+        assert not database.query("from range(3)").notes
+
+
+def test_values_of_other_types_and_equal_names(database):
+    table = database.query(
+        "select 1.5::decimal(5, 2) a, [1, 2] a, date '2026-01-02' d, true, null n"
+    ).table()
+    assert [column.id for column in table.columns][:3] == ["a", "a_2", "d"]
+    assert table.rows[0] == (1.5, "[1, 2]", "2026-01-02", True, None)
+
+
+def test_names_are_data():
+    hostile = "'; drop table events; --<script>"
+    run = tools.open_run(xspace(host(line(event(hostile, 0, 1)))))
+    assert query("select name from events", run).to_rows() == [{"name": hostile}]
+
+
+def test_tables_are_found_wherever_a_statement_names_them(database):
+    (count,) = rows(
+        database,
+        "with middle as (select run, median(duration_ps) as ps from steps group by run) "
+        "select count(*) from steps s join middle m using (run) "
+        "where s.duration_ps >= m.ps and s.step in (select step from Events)",
+    )
+    assert count == (1,)
+    assert len(rows(database, "describe trace_threads")) == 10
+
+
+def test_limits_are_checked():
+    with pytest.raises(UsageError, match="limit seconds=0"):
+        Limits(seconds=0)
+
+
+def test_nothing_to_ask():
+    with pytest.raises(UsageError, match="nothing to ask"):
+        query("select 1")
+
+
+def test_without_duckdb(monkeypatch, run):
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(MissingDependencyError, match=r"tfprof\[sql\]"):
+        query("select 1", run)

@@ -1,0 +1,80 @@
+"""What ``tfprof.diff`` says of a program that was changed is what was changed."""
+
+import pytest
+
+import tfprof
+from tests.truth.own_clock import CAPTURE
+from tests.truth.recorded import median
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture
+def change(tensorflow_program):
+    def change(after, before="change_none", **how):
+        programs = tensorflow_program(before), tensorflow_program(after)
+        answer = tfprof.diff(*(program.folder / CAPTURE for program in programs), **how)
+        own = [median(program.own_ms()) for program in programs]
+        rows = {name: answer.to_rows(name) for name in answer.tables}
+        return answer, rows, own[1] - own[0]
+
+    return change
+
+
+def op(rows, name):
+    [row] = [row for row in rows["ops"] if name in row["op"] and row["type"] == "PyFunc"]
+    return row
+
+
+def test_a_dearer_op_is_named_and_is_the_difference(change):
+    answer, rows, own_ms = change("change_dearer_op")
+    step = rows["step"][0]
+    assert step["verdict"] == "longer"
+    assert step["difference_ms"] == pytest.approx(own_ms, rel=0.15)
+    work = op(rows, "layer_1")
+    assert rows["ops"][0] == work and work["verdict"] == "longer"
+    assert work["difference_ms"] == pytest.approx(15, rel=0.2)
+    assert op(rows, "layer_0")["verdict"] == "within noise"
+    assert "longer" in answer.verdict[0]
+    assert "layer_1" in " ".join(answer.verdict)
+    assert "layer_0" not in " ".join(answer.verdict)
+
+
+def test_nothing_changed_is_within_noise(change):
+    answer, rows, _ = change("change_none_again")
+    assert "within the noise" in answer.verdict[0]
+    assert rows["step"][0]["verdict"] == "within noise"
+    assert {row["verdict"] for row in rows["ops"]} <= {"within noise", "longer", "shorter"}
+    assert op(rows, "layer_1")["verdict"] == "within noise"
+
+
+def test_a_slower_input_is_input(change):
+    answer, rows, own_ms = change("change_slower_input")
+    by_what = {row["what"]: row for row in rows["step"]}
+    assert by_what["Input"]["verdict"] == "longer"
+    assert by_what["Input"]["difference_ms"] == pytest.approx(own_ms, rel=0.25)
+    assert "points input" in answer.verdict[1]
+    assert sum(row["difference_ms"] for row in rows["step"][1:]) == pytest.approx(
+        by_what["step"]["difference_ms"]
+    )
+
+
+def test_renamed_scopes_are_matched_by_structure(change):
+    by_name, rows, _ = change("change_renamed")
+    assert op(rows, "block_1")["verdict"] == "appeared"
+    assert any("match by structure" in note.message for note in by_name.notes)
+    _, rows, _ = change("change_renamed", match="structure")
+    work = op(rows, "block_1")
+    assert work["verdict"] == "longer"
+    assert "layer_1" in work["op_before"]
+    assert op(rows, "block_0")["verdict"] == "within noise"
+
+
+def test_views_and_tools(change):
+    _, rows, _ = change("change_dearer_op", view="scope")
+    scope = next(row for row in rows["scope"] if row["name"].endswith("layer_1"))
+    assert scope["verdict"] == "longer"
+    assert scope["difference_ms"] == pytest.approx(15, rel=0.2)
+    _, rows, _ = change("change_dearer_op", tool="op-stats")
+    names = {row["type"] for row in rows["ops"]}
+    assert "PyFunc" in names

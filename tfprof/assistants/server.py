@@ -1,0 +1,78 @@
+"""The server of the Model Context Protocol: tools and resources over profiles (extra ``mcp``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from tfprof._version import __version__
+from tfprof.assistants.answers import Answers
+from tfprof.errors import MissingDependencyError
+from tfprof.pages.opened import Opened
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+_WHAT = (
+    "Profiles of TensorFlow and JAX programs: where the time, memory and float operations of a "
+    "step go. Read tfprof://skill first. Everything is read-only."
+)
+
+
+def skill_text() -> str:
+    """How to go about a slow step, for assistants."""
+    return resources.files("tfprof.assistants").joinpath("skill.md").read_text("utf-8")
+
+
+def server_of(opened: Sequence[Opened]) -> MCPServer:
+    """A server that answers questions about some runs.
+
+    Args:
+        opened: The runs.
+
+    Raises:
+        MissingDependencyError: The package ``mcp`` is not installed.
+    """
+    try:
+        from mcp.server import MCPServer
+        from mcp.types import ToolAnnotations
+    except ImportError as error:
+        raise MissingDependencyError("assistants need mcp: pip install 'tfprof[mcp]'") from error
+    server = MCPServer("tfprof", instructions=_WHAT, version=__version__, log_level="WARNING")
+    answers = Answers(opened)
+    only_reads = ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    for method in (
+        answers.runs, answers.overview, answers.findings, answers.view, answers.tool,
+        answers.tables, answers.query, answers.source,
+    ):  # fmt: skip
+        server.tool(annotations=only_reads)(method)
+
+    @server.resource("tfprof://skill", mime_type="text/markdown")
+    def skill() -> str:
+        """How to go about a slow step."""
+        return skill_text()
+
+    @server.resource("tfprof://runs", mime_type="application/json")
+    def runs() -> str:
+        """The opened runs."""
+        return _json(answers.runs())
+
+    @server.resource("tfprof://runs/{name}/overview", mime_type="application/json")
+    def overview(name: str) -> str:
+        """What a run says first."""
+        return _json(answers.overview(name))
+
+    @server.prompt()
+    def slow_step(run: str = "") -> str:
+        """Find out why the steps of a run are slow."""
+        return f"{skill_text()}\n\nWhy are the steps of {run or 'the first run'} slow?"
+
+    return server
+
+
+def _json(answer: Any) -> str:
+    return json.dumps(answer, ensure_ascii=False)

@@ -1,0 +1,68 @@
+"""Writes ``capture.json``: what arrived, beside the captures of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tfprof.captures.facts.arrival import VERSION, arrival, as_record
+from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Run
+from tfprof.files.run_folder import capture_files, host_name
+from tfprof.options.captures import CaptureOptions
+
+FILE_NAME = "capture.json"
+
+
+def write_record(
+    folder: Path, run: Run, host: str, options: CaptureOptions, notes: Iterable[Note]
+) -> None:
+    """Write what arrived, all at once; what other workers said of their hosts stays.
+
+    Args:
+        folder: The run's folder.
+        run: The capture.
+        host: The host of this process in it.
+        options: What was asked for.
+        notes: What is missing of this host.
+
+    Raises:
+        OSError: The folder cannot be written; then it is as it was before.
+    """
+    said = [replace(note, host=host) for note in notes]
+    said = [*_said_before(folder, {each.name for each in run.hosts} - {host}), *said]
+    sizes = {host_name(path): path.stat().st_size for path in capture_files(folder)}
+    text = as_record(
+        [arrival(each.name, each.space) for each in run.hosts],
+        sizes,
+        sorted(said, key=lambda note: note.host),
+        asdict(options),
+    )
+    descriptor, unfinished = tempfile.mkstemp(prefix=".capture-", suffix=".part", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(folder / FILE_NAME)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(unfinished).unlink()
+        raise
+
+
+def _said_before(folder: Path, hosts: set[str]) -> list[Note]:
+    """What an earlier record says of some hosts; a damaged one says nothing."""
+    try:
+        document: Any = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+        if document["version"] != VERSION:
+            return []
+        notes = [Note(**each) for each in document["missing"]]
+        return [note for note in notes if note.host in hosts]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []

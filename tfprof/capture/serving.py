@@ -1,0 +1,172 @@
+"""The profiler server of a running program, for captures from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import operator
+import os
+import socket
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.errors import InputError, UsageError
+from tfprof.remote.grpc_probe import probe
+
+_log = logging.getLogger("tfprof")
+
+_HIGHEST_PORT = 65535
+_ANSWER_SECONDS = 5.0
+
+
+class ProfilerServer:
+    """The profiler server of this program; ``serve`` starts it.
+
+    As a context manager it is stopped at the end of the block. TensorFlow cannot stop its server:
+    there the end of the block logs that it goes on.
+
+    Attributes:
+        port: Its TCP port, on all interfaces of this machine.
+        address: ``HOST:PORT`` for ``tfprof capture`` on another machine, with this machine's name.
+        framework: Whose server it is.
+    """
+
+    def __init__(self, port: int, framework: str, stop: Callable[[], None] | None) -> None:
+        self.port, self.framework = port, framework
+        self.address = f"{socket.gethostname()}:{port}"
+        self._stop = stop
+
+    def __str__(self) -> str:
+        return f"the profiler server of {self.framework} on port {self.port}"
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether the framework can stop it: JAX can, TensorFlow cannot."""
+        return self._stop is not None
+
+    def stop(self) -> None:
+        """Stop to listen; waits for a capture that is under way. A second call does nothing.
+
+        Raises:
+            UsageError: The framework cannot stop its server, or a capture does not end.
+        """
+        if self._stop is None:
+            raise UsageError(
+                f"{self} cannot be stopped: {self.framework} has no way to. It listens until the "
+                "program ends"
+            )
+        with _slot.lock:
+            if _slot.server is self:
+                self._stop()
+                _slot.server = None
+
+    def __enter__(self) -> ProfilerServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.stop()
+        except UsageError as kept:  # the program goes on
+            _log.warning("%s", kept)
+
+
+class _Slot:
+    """The server of this process: a second one would record the same."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.server: ProfilerServer | None = None
+
+
+_slot = _Slot()
+
+
+def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
+    """Start the profiler server of TensorFlow or JAX in this program.
+
+    From then on ``tfprof capture HOST:PORT`` records the program, from any machine that reaches
+    it. The server listens on all interfaces and asks for no password, which is logged: keep the
+    port inside your network.
+
+    Args:
+        port: TCP port; 0 takes a free one.
+        framework: ``tensorflow`` or ``jax``; empty for the one that the program uses.
+
+    Returns:
+        The server, which answers; also a context manager.
+
+    Raises:
+        UsageError: The port is none or is in use, or this program has a server already.
+        InputError: The server does not come up.
+        MissingDependencyError: The framework is not installed.
+    """
+    wanted = _port(port)
+    profiler = framework_of(framework)
+    with _slot.lock:
+        if _slot.server is not None:
+            raise UsageError(
+                f"serve: {_slot.server} runs in this program already, and one is enough: it "
+                "records all of the program"
+            )
+        server = _slot.server = _started(_free(wanted), profiler)
+    _log.warning(
+        "%s listens on all interfaces, without a password: whoever reaches the port can record "
+        "this program. To capture it: tfprof capture %s --logdir DIR",
+        server, server.address,
+    )  # fmt: skip
+    return server
+
+
+def running_server() -> ProfilerServer | None:
+    """The server that ``serve`` has started in this process; None if there is none."""
+    return _slot.server
+
+
+def _port(port: object) -> int:
+    try:
+        number = operator.index(port)  # type: ignore[arg-type]  # the error says that it is none
+    except TypeError:
+        number = -1
+    if not 0 <= number <= _HIGHEST_PORT:  # the frameworks take 70000 for 4464
+        raise UsageError(f"serve: port={port!r} must be a whole number from 0 to {_HIGHEST_PORT}")
+    return number
+
+
+def _free(port: int) -> int:
+    """A port that nothing listens on; the frameworks share one that is in use, or say nothing."""
+    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as own:
+        if family == socket.AF_INET6:
+            own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        if os.name == "posix":  # connections that have ended are in nobody's way
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            own.bind(("", port))
+        except OSError as error:
+            raise UsageError(
+                f"serve: port {port} cannot be taken ({error.strerror}): choose another, or 0 for "
+                "a free one"
+            ) from error
+        taken: int = own.getsockname()[1]
+        return taken
+
+
+def _started(port: int, profiler: Framework) -> ProfilerServer:
+    stop = profiler.serve(port)
+    answer = probe("localhost", port, _ANSWER_SECONDS)
+    if answer.kind != "profiler":
+        if stop is not None:
+            with contextlib.suppress(UsageError):
+                stop()
+        raise InputError(
+            f"serve: the profiler server of {profiler.name} does not answer on port {port} "
+            f"({answer.kind}); choose another port"
+        )
+    return ProfilerServer(port, profiler.name, stop)

@@ -1,0 +1,193 @@
+"""``tfprof diff``."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.commands.tool import TOP
+from tfprof.cli.options import (
+    Choice,
+    Command,
+    CommandOption,
+    HelpedArgument,
+    InputPath,
+    IntType,
+    OutputPath,
+    from_params,
+)
+from tfprof.cli.output import Target, note
+from tfprof.cli.progress import progress
+from tfprof.cli.results import ResultChoice, as_text, result_options
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import EmptyProfileError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.comparison.side import Side
+    from tfprof.wire import messages as pb
+
+FORMATS = ("text", "json", "csv", "html")
+_GZIP = b"\x1f\x8b"
+_PPROF = (".pb", ".pb.gz", ".pprof")
+_WHAT = "What to compare"
+
+
+def run(
+    before: str,
+    after: str,
+    view: str | None,
+    tool: str | None,
+    match: str,
+    step: int | None,
+    host: str | None,
+    table: str | None,
+    top: int | None,
+    timeline: str | None,
+    **params: Any,
+) -> None:
+    """Compare, and write the answer; other files are written before it."""
+    choice = from_params(ResultChoice, params)
+    target = choice.target()
+    asked = {"step": step, "host": host}
+    chosen = {name: value for name, value in asked.items() if value is not None}
+    if chosen and not tool and not (timeline and set(chosen) == {"step"}):
+        raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
+    with warnings_as_notes():
+        from tfprof.comparison.ask import diff, side_of
+
+        with progress() as watch:
+            watch.stage("reading")
+            sides = [
+                side_of(path, name)
+                for path, name in zip((before, after), _names(before, after), strict=True)
+            ]
+            if timeline is not None:
+                _write_timeline(sides, step, timeline, choice.force)
+            if choice.outfile is not None and choice.outfile.endswith(_PPROF):
+                _write_pprof(sides, view, target)
+                return
+            first, second = sides
+            of_tool: Any = chosen if tool else {}
+            how: Any = {"match": match, "view": view or "", "tool": tool or ""}
+            result = diff(first, second, **how, **of_tool)
+    target.write(_written(result, choice.format or FORMATS[0], table, top, target))
+    if choice.format in ("csv",):
+        for remark in result.notes:
+            note(remark.message)
+
+
+def _names(before: str, after: str) -> tuple[str, str]:
+    """The last parts of the paths that differ."""
+    one, other = Path(before).resolve(), Path(after).resolve()
+    for count in range(1, max(len(one.parts), len(other.parts)) + 1):
+        names = "/".join(one.parts[-count:]), "/".join(other.parts[-count:])
+        if names[0] != names[1]:
+            return names
+    return f"{one.name} (before)", f"{other.name} (after)"
+
+
+def _written(
+    result: ToolResult, form: str, table: str | None, top: int | None, target: Target
+) -> str:
+    from tfprof.captures.show.tool_files import result_json, table_csv, table_json
+
+    name = table or ""
+    if form == "json":
+        return table_json(result.table(name)) if name else result_json(result)
+    if form == "csv":
+        return table_csv(result.table(name or ("ops" if "ops" in result.tables else "")))
+    if form == "html":
+        from tfprof.web.notebook import page_of
+        from tfprof.web.report import one_page
+
+        return one_page(page_of(result), result.title).decode()
+    from tfprof.captures.show.tool_text import ToolText
+
+    return as_text([ToolText(result, name, TOP if top is None else top, target.glyphs())], target)
+
+
+def _write_pprof(sides: list[Side], view: str | None, target: Target) -> None:
+    """Write the difference of the code views, or without call stacks of the scope views."""
+    from tfprof.comparison.pprof_difference import subtracted
+
+    try:
+        profiles = [_pprof(side, view or "code") for side in sides]
+    except EmptyProfileError:
+        if view is not None:
+            raise
+        note("without call stacks, scopes take the place of functions (--view scope)")
+        profiles = [_pprof(side, "scope") for side in sides]
+    target.write_packed([subtracted(*profiles).SerializeToString()])
+
+
+def _pprof(side: Side, view: str) -> pb.Profile:
+    from tfprof.wire import messages
+
+    files = side.profiler.output_files(view, _view_options({"output": "pprof:outfile=-.pb"}))
+    content = b"".join(chunk for file in files for chunk in file.chunks)
+    raw = gzip.decompress(content) if content.startswith(_GZIP) else content
+    return messages.parse(messages.Profile, raw, source=f"the pprof profile of {side.name}")
+
+
+def _view_options(changes: Mapping[str, Any]) -> dict[str, Any]:
+    from tfprof.options.builder import ProfileOptionBuilder
+
+    return {**ProfileOptionBuilder.time_and_memory(), **changes}
+
+
+def _write_timeline(sides: list[Side], step: int | None, path: str, force: bool) -> None:
+    from tfprof.comparison.timeline import timeline_of_both
+
+    target = Target(Path(path), force)
+    target.check()
+    target.write_packed(timeline_of_both(sides[0], sides[1], step))
+    note(
+        f"{path}: both runs, blue before and orange after; open it in Perfetto or chrome://tracing"
+    )
+
+
+command = Command(
+    "diff",
+    callback=run,
+    params=[
+        HelpedArgument("before", "BEFORE", "A run: a log folder (its latest run), a capture, a "
+                       "saved profile, or a folder with the files of a run.", type=InputPath()),
+        HelpedArgument("after", "AFTER", "The run to compare it with.", type=InputPath()),
+        CommandOption(["--view"], type=Choice(["scope", "graph", "op", "code"]),
+                      section=_WHAT, help="Compare this view row by row. [default: steps and ops]"),
+        CommandOption(["--tool"], metavar="NAME", section=_WHAT,
+                      help="Compare the tables of a tool for captures, such as kernel-stats."),
+        CommandOption(["--match"], type=Choice(["name", "structure"]), default="name",
+                      section=_WHAT,
+                      help="Which ops are the same: those of one name; or, where scopes were "
+                      "renamed, those of one type and shape in the same order. [default: name]"),
+        CommandOption(["--step"], type=IntType(), metavar="N", section=_WHAT,
+                      help="One step, for --tool and --timeline. [default: all of them]"),
+        CommandOption(["--host"], metavar="NAME", section=_WHAT,
+                      help="One host, for --tool. [default: all of them]"),
+        CommandOption(["--table"], metavar="NAME", section="What to show",
+                      help="Show only one table. [default: all as text and JSON, ops as CSV]"),
+        CommandOption(["--top"], type=IntType(), metavar="N", section="What to show",
+                      help=f"Rows of each table; 0 is all. [default: {TOP} as text, else all]"),
+        CommandOption(["--timeline"], type=OutputPath(), metavar="FILE", section="What to show",
+                      help="Write a timeline with the events of both captures, aligned at their "
+                      "first common step, in two colours."),
+        *result_options(
+            FORMATS,
+            "text: a report. json: everything. csv: one table. html: a page in one file. A FILE "
+            "that ends in .pb.gz is a pprof profile of the difference.",
+        ),
+    ],
+    help="Compare two runs: how much longer a step takes, whether that is more than the noise of "
+    "the steps, and which ops and categories it comes from. What makes the runs hard to compare "
+    "is said first.",
+    examples=[
+        "tfprof diff before/ after/",
+        "tfprof diff before/ after/ --match structure -o difference.html",
+        "tfprof diff before/ after/ --tool kernel-stats --top 50",
+        "tfprof diff before/ after/ -o difference.pb.gz",
+    ],
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""``tfprof mcp``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfprof.cli.options import Command, CommandOption, from_params
+from tfprof.cli.output import Target
+from tfprof.cli.sites import SiteInputs, open_runs, site_options
+
+
+def run(skill: bool, **params: Any) -> None:
+    """Answer an assistant until it closes the connection."""
+    if skill:
+        from tfprof.assistants.server import skill_text
+
+        Target().write(skill_text())
+        return
+    from tfprof.assistants.server import server_of
+
+    server_of(open_runs(from_params(SiteInputs, params))).run("stdio")
+
+
+command = Command(
+    "mcp",
+    callback=run,
+    params=[
+        *site_options(),
+        CommandOption(
+            ["--skill"], is_flag=True, section="What to show",
+            help="Print the text that tells assistants how to go about a slow step, and end.",
+        ),
+    ],
+    help="Answer questions of an assistant about runs, through the Model Context Protocol, on "
+    "stdin and stdout: overview, findings, views, tools, queries in SQL, source lines. Nothing is "
+    "written or changed. Needs mcp and DuckDB: pip install 'tfprof[mcp]'.",
+    examples=["tfprof mcp logs/", "tfprof mcp --demo --skill"],
+)  # fmt: skip

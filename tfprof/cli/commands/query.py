@@ -1,0 +1,133 @@
+"""``tfprof query``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.commands.tool import print_notes
+from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
+from tfprof.cli.output import Target
+from tfprof.cli.results import ResultChoice, as_text, result_options
+from tfprof.cli.sites import SiteInputs, open_runs, site_options
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.sql.catalog import SqlTable
+
+FORMATS = ("text", "json", "csv", "html")
+_WIDTH = 100
+_SECTION = "Limits"
+
+
+def run(words: Sequence[str], tables: bool, seconds: str, max_rows: int, **params: Any) -> None:
+    """Ask the runs, or list what can be asked."""
+    choice = from_params(ResultChoice, params)
+    target = choice.target()
+    *paths, statement = words if words and not tables else (*words, "")
+    if not tables and not statement.strip():
+        raise UsageError(
+            "query: no question; give it last, as one word: tfprof query logs/ 'select name, "
+            "sum(self_ps) from events group by name'. --tables lists what can be asked"
+        )
+    from tfprof.remote.durations import seconds_of
+    from tfprof.sql import Database, Limits
+
+    limits = Limits(seconds_of(seconds), max_rows)
+    inputs = from_params(SiteInputs, {**params, "paths": tuple(paths)})
+    with warnings_as_notes():
+        opened = open_runs(inputs)
+        chosen = opened[:1] if inputs.run is not None else opened
+        with Database(*chosen, limits=limits) as database:
+            if tables:
+                width = min(_WIDTH, target.console().width)
+                target.write("\n".join(described(one, width) for one in database.tables()))
+                return
+            result = database.query(statement)
+    target.write(_written(result, choice.format or FORMATS[0], target))
+    print_notes(result.notes)
+
+
+def _written(result: ToolResult, form: str, target: Target) -> str:
+    from tfprof.captures.show.tool_files import table_csv, table_json
+
+    if form == "csv":
+        return table_csv(result.table())
+    if form == "json":
+        return table_json(result.table())
+    if form == "html":
+        from tfprof.web.notebook import page_of
+        from tfprof.web.report import one_page
+
+        return one_page(page_of(result), "").decode()
+    from tfprof.captures.show.tool_text import ToolText
+
+    return as_text([ToolText(result, "rows", 0, target.glyphs())], target)
+
+
+def described(table: SqlTable, width: int = _WIDTH) -> str:
+    """A table with its columns, types and units.
+
+    Args:
+        table: The table.
+        width: Cells in a line.
+    """
+    parts = [line + "\n" for line in wrap(f"{table.name}: {table.about}", width)]
+    column = max(len(one.name) for one in table.columns) + 4
+    for one in table.columns:
+        said = f"{one.type}{f' [{one.unit}]' if one.unit else ''}  {one.meaning}"
+        lines = wrap(said, max(20, width - column), break_long_words=False)
+        parts.append(f"  {one.name:<{column - 2}}{lines[0]}\n")
+        parts += [" " * column + line + "\n" for line in lines[1:]]
+    return "".join(parts)
+
+
+def _params() -> list[Any]:
+    _, _, *options = site_options()
+    return [
+        HelpedArgument(
+            "words", "[PATH...] QUERY",
+            "What to ask, as for tfprof ui, and last the question: one SELECT in DuckDB's SQL.",
+            metavar="[PATH]... [QUERY]", nargs=-1,
+        ),
+        CommandOption(
+            ["--run"], metavar="NAME", section="Input",
+            help="Ask only this run of a log folder. [default: all of them]",
+        ),
+        *options,
+        CommandOption(
+            ["--tables"], is_flag=True, section="What to show",
+            help="List the tables of these runs with their columns, instead of asking.",
+        ),
+        CommandOption(
+            ["seconds", "--timeout"], default="30s", metavar="DURATION", section=_SECTION,
+            help="End the question after so long. [default: 30s]",
+        ),
+        CommandOption(
+            ["--max-rows"], type=IntType(), default=10_000, metavar="N", section=_SECTION,
+            help="Rows of the answer; a note says if there were more. [default: 10000]",
+        ),
+        *result_options(
+            FORMATS, "text: a table. json, csv: its rows. html: a page in one file."
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "query",
+    callback=run,
+    params=_params(),
+    help="Ask captures and profiles in SQL: events, steps, the tables behind the views and those "
+    "of all tools, of one run or of many. A question only reads: no file, setting or address can "
+    "be reached from it. Needs DuckDB: pip install 'tfprof[sql]'.",
+    examples=[
+        "tfprof query logs/ 'select name, sum(self_ps) / 1e9 as self_ms from events group by name "
+        "order by self_ms desc limit 10'",
+        "tfprof query before/ after/ 'select run, avg(duration_ps) / 1e9 as step_ms from steps "
+        "where not is_cut group by run'",
+        "tfprof query logs/ --tables",
+    ],
+)

@@ -1,0 +1,158 @@
+"""A terminal for a live view: the whole screen, single keys, resizing; all given back at the end.
+
+Plain ANSI sequences, which every terminal of the last decades knows; no curses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from tfprof.cli.output import is_terminal
+from tfprof.cli.top_view import Line
+
+_ENTER = "\x1b[?1049h\x1b[?25l"
+_HOME, _END_OF_LINE, _END_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
+_LEAVE = f"{_HOME}{_END_OF_SCREEN}\x1b[?25h\x1b[?1049l"
+"""Wiped first: some terminals, such as Linux's console, have one screen only."""
+_STYLES = {"title": "\x1b[1m", "head": "\x1b[7m", "trouble": "\x1b[31m"}
+_PLAIN = "\x1b[0m"
+_KEYS_AT_ONCE = 64
+
+
+def can_be_live() -> bool:
+    """Whether there is a terminal that can be drawn on."""
+    return os.name == "posix" and is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb"
+
+
+class LiveScreen:
+    """The terminal, used as a context; the caller sees Ctrl-C as KeyboardInterrupt.
+
+    Args:
+        in_colour: Whether lines have styles.
+    """
+
+    def __init__(self, in_colour: bool) -> None:
+        self._in_colour = in_colour
+        self._stack = contextlib.ExitStack()
+        self._keyboard: int | None = None
+        self._has_keys = False  # until it is at its end
+        self._keys_before: list[Any] | None = None
+        self._wake = self._waker = -1
+        self._lock = threading.Lock()  # a thread may wake while the pipe is closed
+
+    def __enter__(self) -> LiveScreen:
+        with self._stack:
+            self._wake, self._waker = os.pipe()
+            self._stack.callback(self._close_pipe)
+            os.set_blocking(self._wake, False)
+            os.set_blocking(self._waker, False)
+            before = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+            self._stack.callback(signal.set_wakeup_fd, before)
+            self._handle(signal.SIGWINCH, lambda *_: None)  # the pipe wakes, and the size is asked
+            self._handle(signal.SIGTERM, _terminated)
+            self._handle(signal.SIGHUP, _terminated)
+            self._handle(signal.SIGTSTP, self._suspended)
+            if is_terminal(sys.stdin):
+                self._keyboard = sys.stdin.fileno()
+                self._has_keys = True
+            self._stack.callback(self._give_back)
+            self._take()
+            self._stack = self._stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def _handle(self, number: int, handler: Any) -> None:
+        self._stack.callback(signal.signal, number, signal.signal(number, handler))
+
+    def _close_pipe(self) -> None:
+        with self._lock:
+            os.close(self._wake)
+            os.close(self._waker)
+            self._waker = -1
+
+    def _take(self) -> None:
+        """The screen and the keyboard become ours."""
+        import termios
+        import tty
+
+        if self._keyboard is not None:
+            self._keys_before = termios.tcgetattr(self._keyboard)
+            tty.setcbreak(self._keyboard)
+        _write(_ENTER)
+
+    def _give_back(self) -> None:
+        import termios
+
+        with contextlib.suppress(OSError, ValueError):  # the terminal has gone
+            _write(_LEAVE)
+        if self._keyboard is not None and self._keys_before is not None:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._keys_before)
+
+    def _suspended(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl-Z: the shell gets the terminal as it was, and ``fg`` goes on."""
+        self._give_back()
+        ours = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)  # goes on here
+        signal.signal(signal.SIGTSTP, ours)
+        self._take()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        size = shutil.get_terminal_size()
+        return size.columns, size.lines
+
+    def wake(self) -> None:
+        """End ``wait``, from another thread."""
+        with self._lock, contextlib.suppress(BlockingIOError):  # full of calls not yet seen
+            if self._waker >= 0:
+                os.write(self._waker, b"w")
+
+    def wait(self) -> str:
+        """Wait for keys, a new size or ``wake``.
+
+        Returns:
+            The keys; empty if there are none.
+        """
+        keyboard = self._keyboard if self._has_keys else None
+        watched = [self._wake] if keyboard is None else [self._wake, keyboard]
+        ready = select.select(watched, [], [])[0]
+        if self._wake in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake, 4096)
+        if keyboard is None or keyboard not in ready:
+            return ""
+        keys = os.read(keyboard, _KEYS_AT_ONCE)
+        self._has_keys = bool(keys)
+        return keys.decode("ascii", "ignore")
+
+    def draw(self, lines: Sequence[Line]) -> None:
+        """Draw a whole screen."""
+        drawn = f"{_END_OF_LINE}\r\n".join(map(self._styled, lines))
+        _write(f"{_HOME}{drawn}{_END_OF_LINE}{_END_OF_SCREEN}")
+
+    def _styled(self, line: Line) -> str:
+        style = _STYLES.get(line.style, "") if self._in_colour else ""
+        return f"{style}{line.text}{_PLAIN}" if style else line.text
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)  # as shells report it
+
+
+def _write(text: str) -> None:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()

@@ -1,0 +1,82 @@
+"""Tables of rows, as any data frame takes them: through Arrow's stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.columns.arrow import ArrowColumn, Field, Numbers, stream_of
+
+_LARGEST = 1 << 63
+
+
+class ReadByDataFrames:
+    """A table that pandas, polars, pyarrow and DuckDB take as it is, from its ``to_rows``.
+
+    ``polars.DataFrame(table)``, ``pandas.DataFrame.from_arrow(table)``, ``pyarrow.table(table)``.
+    Neither has to be installed for this class.
+    """
+
+    __slots__ = ()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows as an ``ArrowArrayStream``: texts, booleans, and integers or floats.
+
+        Args:
+            requested_schema: Is not heeded, as the protocol permits.
+        """
+        rows: Sequence[Mapping[str, Any]] = self.to_rows()  # type: ignore[attr-defined]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        columns = [column_of(name, [row.get(name) for row in rows]) for name in names]
+        return stream_of([one for one, _ in columns], [[values for _, values in columns]])
+
+
+def column_of(
+    name: str, cells: Sequence[Any], *, unit: str = "", kind: str = ""
+) -> tuple[Field, ArrowColumn]:
+    """A column of cells; None is unknown.
+
+    Args:
+        name: Its name.
+        cells: Texts, numbers or booleans. Lists become JSON, anything else a text.
+        unit: What its numbers are; goes into the metadata of the field.
+        kind: ``string``, ``bool`` or ``number``; empty is what holds all cells, and without any
+            text.
+
+    Returns:
+        Its field, of type ``string``, ``bool``, ``int64`` or, if a number is none of these or all
+        are unknown, ``float64``; and its values.
+    """
+    known = [cell for cell in cells if cell is not None]
+    wanted = _type_of(known, kind)
+    told = {"unit": unit} if unit else {}
+    if wanted == "string":
+        return Field(name, wanted, told), [None if cell is None else _text(cell) for cell in cells]
+    values = np.array([0 if cell is None else cell for cell in cells], wanted)
+    is_known = None
+    if len(known) < len(cells):
+        is_known = np.array([cell is not None for cell in cells], np.bool_)
+    return Field(name, wanted, told), Numbers(values, is_known)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, (list, tuple, dict)):
+        return json.dumps(cell, ensure_ascii=False)
+    return str(cell)
+
+
+def _type_of(known: Sequence[Any], kind: str) -> str:
+    are_flags = all(isinstance(cell, (bool, np.bool_)) for cell in known)
+    if kind == "string" or (not known and not kind):
+        return "string"
+    if kind == "bool" or (not kind and are_flags):
+        return "bool" if are_flags else "string"
+    if not all(isinstance(cell, (int, float, np.integer, np.floating)) for cell in known):
+        return "string"
+    is_whole = all(
+        isinstance(cell, (int, np.integer)) and -_LARGEST <= cell < _LARGEST for cell in known
+    )
+    return "int64" if known and is_whole else "float64"

@@ -1,0 +1,110 @@
+"""``tfprof.diff`` and the methods ``diff`` of results: what they are decides how they compare."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfprof import tools
+from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.run import Run, open_run
+from tfprof.captures.run.table import Table
+from tfprof.comparison.difference import Match, answer_of, difference
+from tfprof.comparison.side import Side
+from tfprof.comparison.tables import diff_results, diff_tables
+from tfprof.comparison.views import diff_views
+from tfprof.errors import UsageError
+from tfprof.files.run_folder import is_capture
+from tfprof.profile_files import open_profile
+from tfprof.profiler import Profiler
+from tfprof.views.result import ViewTree
+
+Compared = str | os.PathLike[str] | Run | Profiler | Side
+
+
+def diff(
+    first: Compared | ViewTree | ToolResult | Table,
+    second: Compared | ViewTree | ToolResult | Table,
+    *,
+    match: Match = "name",
+    view: str = "",
+    options: Mapping[str, Any] | None = None,
+    tool: str = "",
+    **asked: Any,
+) -> ToolResult:
+    """What changed from one run to another, and whether it is more than noise.
+
+    Args:
+        first: Before: a path, a captured run, a profiler; or a view, an answer of a tool, a table.
+        second: After: the same kind of thing.
+        match: Of runs: which ops are the same: those of one ``name``, or by ``structure`` those
+            of one type and shape in the same order.
+        view: Of runs: compare this view instead, ``scope``, ``graph``, ``op`` or ``code``.
+        options: Options of the view.
+        tool: Of captured runs: compare the tables of this tool instead.
+        asked: Arguments of the tool, such as ``step`` and ``host``.
+
+    Returns:
+        The answer in sentences, and tables in which each row has both numbers.
+
+    Raises:
+        UsageError: The two are different kinds of things, or different programs.
+        InputError: A path cannot be read.
+    """
+    if isinstance(first, ToolResult) and isinstance(second, ToolResult):
+        return diff_results(first, second)
+    if isinstance(first, Table) and isinstance(second, Table):
+        table = diff_tables(first, second)
+        return ToolResult("diff", f"{table.title or table.name}: before and after", (),
+                          {table.name: table})  # fmt: skip
+    if isinstance(first, ViewTree) and isinstance(second, ViewTree):
+        return diff_views(first, second)
+    one, other = side_of(first), side_of(second)
+    if view and tool:
+        raise UsageError("view and tool cannot be compared at once; choose one")
+    if view:
+        return diff_views(one.profiler.view(view, options), other.profiler.view(view, options))
+    if tool:
+        return _of_tool(one, other, tool, asked)
+    return answer_of(difference(one, other, match))
+
+
+def side_of(thing: Any, name: str = "") -> Side:
+    """A run to compare.
+
+    Args:
+        thing: A path, a captured run or a profiler.
+        name: What it is called; empty for its own name.
+
+    Raises:
+        UsageError: It is none of these.
+        InputError: The path cannot be read.
+    """
+    if isinstance(thing, Side):
+        return thing
+    if isinstance(thing, (str, os.PathLike)):
+        name = name or Path(thing).resolve().name
+        if is_capture(os.fspath(thing)):
+            return side_of(open_run(os.fspath(thing)), name)
+        return Side(name, open_profile(thing))
+    if isinstance(thing, Run):
+        return Side(name or thing.name or "run", Profiler.from_xspace(thing), thing)
+    if isinstance(thing, Profiler):
+        return Side(name or "profile", thing)
+    raise UsageError(
+        f"{type(thing).__name__} cannot be compared with the other; give two of one kind: paths, "
+        "captured runs, profilers, views, answers of a tool, or tables"
+    )
+
+
+def _of_tool(first: Side, second: Side, tool: str, asked: Mapping[str, Any]) -> ToolResult:
+    if first.run is None or second.run is None:
+        raise UsageError(f"{tool} needs captures; profiles have views")
+    names = [one.tool for one in tools_with_data(()) if one.tool != "trace"]
+    if tool not in names:
+        raise UsageError(f"there is no tool {tool!r} to compare; there are {', '.join(names)}")
+    function = getattr(tools, tool.replace("-", "_"))
+    return diff_results(function(first.run, **asked), function(second.run, **asked))

@@ -1,0 +1,219 @@
+"""What changed from one run to another: in the step, its categories, and op by op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.comparison.comparable import mismatches
+from tfprof.comparison.noise import Change, change
+from tfprof.comparison.sentence import verdict_of
+from tfprof.comparison.side import OpCosts, Side, same_kind
+from tfprof.comparison.structure import Pair, by_name, by_structure
+from tfprof.errors import UsageError
+
+TOOL = "diff"
+FORMAT_VERSION = 1
+
+Match = Literal["name", "structure"]
+
+_LEAST_COMMON = 0.01
+"""Of the time of both runs that matched ops must have, for the runs to be comparable."""
+
+_US_PER_MS = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpChange:
+    """An op in two runs.
+
+    Attributes:
+        name: Its name in the second run, or in the first if it is gone.
+        name_before: Its name in the first, if it has another one there.
+        type: Its type.
+        time: Its time in a step.
+        cause: What else differs: element type, shape, number of runs, device.
+    """
+
+    name: str
+    name_before: str
+    type: str
+    time: Change
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two runs compared.
+
+    Attributes:
+        first: The run before.
+        second: The run after.
+        step: Time of a step; None if a run has no steps.
+        categories: What the time of the step is spent on; empty for profiles.
+        ops: Every op that ran in either, the largest difference first.
+        mismatches: What differs besides time.
+    """
+
+    first: Side
+    second: Side
+    step: Change | None
+    categories: dict[str, Change]
+    ops: tuple[OpChange, ...]
+    mismatches: tuple[Note, ...]
+
+
+def difference(first: Side, second: Side, match: Match = "name") -> Difference:
+    """Compare two runs.
+
+    Args:
+        first: The run before.
+        second: The run after.
+        match: Which ops are the same: those of one name, or by ``structure`` those of one type,
+            shape and place in the order of all.
+
+    Raises:
+        UsageError: A capture and a profile, or runs that have nothing in common.
+    """
+    same_kind(first, second)
+    if match not in ("name", "structure"):
+        raise UsageError(f"match={match!r} must be name or structure")
+    pairs = (by_name if match == "name" else by_structure)(first.ops, second.ops)
+    _check_common(first, second, pairs, match)
+    has_steps = len(first.step_ms) and len(second.step_ms)
+    step = change(first.step_ms, second.step_ms) if has_steps else None
+    categories = {}
+    if step is not None and first.category_ms and second.category_ms:
+        n_compared = len(first.category_ms)
+        for name, before in first.category_ms.items():
+            after = second.category_ms[name]
+            if before.any() or after.any():
+                categories[name] = change(before, after, n_compared)
+    ops = sorted(_op_changes(first.ops, second.ops, pairs), key=_by_difference)
+    found = mismatches(first, second, pairs)
+    return Difference(first, second, step, categories, tuple(ops), tuple(found))
+
+
+def diff(first: Side, second: Side, match: Match = "name") -> ToolResult:
+    """The same as an answer with sentences and tables; arguments and errors are the same."""
+    return answer_of(difference(first, second, match))
+
+
+def _check_common(first: Side, second: Side, pairs: Sequence[Pair], match: Match) -> None:
+    for side, rows in (
+        (first, [a for a, b in pairs if a is not None and b is not None]),
+        (second, [b for a, b in pairs if a is not None and b is not None]),
+    ):
+        whole = side.ops.micros.sum()
+        if whole and side.ops.micros[rows].sum() < _LEAST_COMMON * whole:
+            hint = (
+                "; if names of scopes have changed, --match structure compares by type and order"
+                if match == "name" else ""
+            )  # fmt: skip
+            raise UsageError(
+                f"{first.name} and {second.name} are different programs: ops of both have less "
+                f"than 1 % of the time of {side.name}{hint}"
+            )
+    if not len(first.ops) or not len(second.ops):
+        empty = first if not len(first.ops) else second
+        raise UsageError(f"{empty.name} has no op with a time, so there is nothing to compare")
+
+
+def _op_changes(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[OpChange]:
+    for a, b in pairs:
+        before = None if a is None else first.micros[a] / _US_PER_MS
+        after = None if b is None else second.micros[b] / _US_PER_MS
+        costs, row = (first, a) if b is None else (second, b)
+        assert row is not None
+        name = costs.names[row]
+        yield OpChange(
+            name,
+            first.names[a] if a is not None and first.names[a] != name else "",
+            costs.types[row],
+            change(before, after, len(pairs)),
+            _cause(first, second, a, b) if a is not None and b is not None else "",
+        )
+
+
+def _cause(first: OpCosts, second: OpCosts, a: int, b: int) -> str:
+    """What differs besides time."""
+    said = []
+    for before, after, form in (
+        (first.types[a], second.types[b], "{1} now, {0} before"),
+        (first.dtypes[a], second.dtypes[b], "{1} now, {0} before"),
+        (first.shapes[a], second.shapes[b], "output {1} now, {0} before"),
+        (first.devices[a], second.devices[b], "on {1} now, on {0} before"),
+    ):
+        if before != after and before and after:
+            said.append(form.format(before, after))
+    runs = first.runs[a], second.runs[b]
+    if runs[0] != runs[1]:
+        said.append(f"{runs[1]:g} runs a step now, {runs[0]:g} before")
+    return "; ".join(said)
+
+
+def _by_difference(op: OpChange) -> tuple[float, str]:
+    return -abs(op.time.difference), op.name
+
+
+# The answer
+
+_TIMES = (
+    Column("before_ms", "Before", unit="ms"),
+    Column("after_ms", "After", unit="ms"),
+    Column("difference_ms", "Difference", unit="ms"),
+    Column("relative", "Relative", unit="fraction"),
+    Column("points", "Of the step", unit="fraction"),
+    Column("verdict", "Verdict", "string"),
+    Column("low_ms", "At least", unit="ms"),
+    Column("high_ms", "At most", unit="ms"),
+)
+_STEP_COLUMNS = (Column("what", "What", "string"), *_TIMES)
+_OP_COLUMNS = (
+    Column("op", "Op", "string"),
+    Column("type", "Type", "string"),
+    *_TIMES,
+    Column("cause", "What else differs", "string"),
+    Column("op_before", "Name before", "string"),
+)
+
+
+def answer_of(found: Difference) -> ToolResult:
+    """A difference as sentences and tables."""
+    step_ms = found.step.before if found.step is not None else None
+    parts = ([("step", found.step)] if found.step is not None else []) + [*found.categories.items()]
+    rows = [(name, *_cells(one, step_ms)) for name, one in parts]
+    ops = [
+        (op.name, op.type, *_cells(op.time, step_ms), op.cause, op.name_before) for op in found.ops
+    ]
+    tables = {
+        "step": Table("step", _STEP_COLUMNS, rows, title="A step, and what it is spent on"),
+        "ops": _without_empty(Table("ops", _OP_COLUMNS, ops, title="Ops, a step on average")),
+    }
+    return ToolResult(
+        TOOL,
+        f"{found.first.name} → {found.second.name}",
+        verdict_of(found),
+        {name: table for name, table in tables.items() if len(table)},
+        notes=tuple(note for note in found.mismatches if note.severity == "info"),
+        data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},
+    )
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without its last columns of texts, where none has any."""
+    columns, rows = table.columns, table.rows
+    while columns[-1].type == "string" and not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return replace(table, columns=columns, rows=rows)
+
+
+def _cells(one: Change, step_ms: float | None) -> tuple[Cell, ...]:
+    points = one.difference / step_ms if step_ms else None
+    return (
+        one.before, one.after, one.difference, one.relative, points, one.verdict, one.low,
+        one.high,
+    )  # fmt: skip

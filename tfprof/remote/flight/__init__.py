@@ -1,0 +1,10 @@
+"""A flight recorder: programs are recorded all the time, and the last seconds are kept."""
+
+from __future__ import annotations
+
+from tfprof.remote.flight.conditions import Condition, condition
+from tfprof.remote.flight.overhead import Overhead
+from tfprof.remote.flight.recorder import FlightRecorder, Saved
+from tfprof.remote.flight.watched import Observed
+
+__all__ = ["Condition", "FlightRecorder", "Observed", "Overhead", "Saved", "condition"]

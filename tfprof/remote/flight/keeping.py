@@ -1,0 +1,176 @@
+"""The last seconds of a worker: snapshots in files without a name, which end with the process."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections import deque
+from typing import IO
+
+from tfprof.remote.flight.merging import Part, merged
+from tfprof.remote.flight.snapshots import Times
+
+_JUMP_NS = 1_000_000_000
+"""By so much the clock of a program and ours may disagree on how long something took."""
+
+_SPOOL_BYTES = 16 << 20
+"""After so much a new file is begun, so that the disk gets its room back."""
+
+
+class _Spool:
+    """A file without a name; it is closed when nothing in it is needed any more."""
+
+    def __init__(self) -> None:
+        self.stream: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self.size = self._n_needed = 0
+        self._is_full = False
+        self._lock = threading.Lock()
+
+    def add(self, data: bytes) -> int:
+        """Append; returns the place."""
+        with self._lock:
+            place = self.size
+            self.stream.seek(place)
+            self.stream.write(data)
+            self.stream.flush()
+            self.size += len(data)
+            self._n_needed += 1
+        return place
+
+    def read(self, place: int, size: int) -> bytes:
+        """What lies at a place."""
+        with self._lock:
+            self.stream.seek(place)
+            return self.stream.read(size)
+
+    def drop(self) -> None:
+        """One thing in it is not needed any more."""
+        with self._lock:
+            self._n_needed -= 1
+            self._close_if_done()
+
+    def end(self) -> None:
+        """Nothing is added any more."""
+        with self._lock:
+            self._is_full = True
+            self._close_if_done()
+
+    def _close_if_done(self) -> None:
+        if self._is_full and not self._n_needed:
+            self.stream.close()
+
+
+class Kept:
+    """A snapshot.
+
+    Attributes:
+        begin_ns: When it began, on an axis of time on which no clock jumps.
+        end_ns: When it ended.
+        size: Bytes of the XSpace.
+    """
+
+    def __init__(self, begin_ns: int, end_ns: int, data: bytes, spool: _Spool | None) -> None:
+        self.begin_ns, self.end_ns, self.size = begin_ns, end_ns, len(data)
+        self._data, self._spool, self._place = b"", spool, 0
+        if spool is None:
+            self._data = data
+        else:
+            self._place = spool.add(data)
+
+    def data(self) -> bytes:
+        """The XSpace."""
+        if self._spool is None:
+            return self._data
+        return self._spool.read(self._place, self.size)
+
+    def drop(self) -> None:
+        """It is not needed any more."""
+        if self._spool is not None:
+            self._spool.drop()
+
+
+class Ring:
+    """Snapshots of one worker; the oldest go when they are too old, or all too large.
+
+    Args:
+        keep_seconds: How long a snapshot stays.
+        most_bytes: How large all may be together.
+    """
+
+    def __init__(self, keep_seconds: float, most_bytes: int) -> None:
+        self._keep_ns, self._most_bytes = round(keep_seconds * 1e9), most_bytes
+        self._lock = threading.Lock()
+        self._kept: deque[Kept] = deque()
+        self._spool: _Spool | None = None
+        self._correction_ns = 0
+        self._last: tuple[int, int] | None = None  # begin of a snapshot on both axes
+        self.n_bytes = 0
+        self.n_jumps = 0
+        self.was_short = False
+
+    def placed(self, times: Times, monotonic_ns: int) -> tuple[int, int]:
+        """Begin and end of a snapshot on an axis on which no clock jumps.
+
+        Args:
+            times: What the program's clock says.
+            monotonic_ns: When it began by our own, which only goes forward.
+        """
+        if self._last is not None:
+            expected = self._last[0] + monotonic_ns - self._last[1]
+            if abs(times.start_ns + self._correction_ns - expected) > _JUMP_NS:
+                self._correction_ns = expected - times.start_ns
+                self.n_jumps += 1
+        begin = times.start_ns + self._correction_ns
+        self._last = (begin, monotonic_ns)
+        return begin, max(begin, times.stop_ns + self._correction_ns)
+
+    def add(self, data: bytes, begin_ns: int, end_ns: int) -> None:
+        """Keep a snapshot, and let go of the oldest."""
+        with self._lock:
+            self._kept.append(self._spooled(data, begin_ns, end_ns))
+            self.n_bytes += len(data)
+            while len(self._kept) > 1 and (
+                self._kept[0].end_ns < end_ns - self._keep_ns or self.n_bytes > self._most_bytes
+            ):
+                self.was_short |= self._kept[0].end_ns >= end_ns - self._keep_ns
+                oldest = self._kept.popleft()
+                self.n_bytes -= oldest.size
+                oldest.drop()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for each in self.taken():
+            each.drop()
+        if self._spool is not None:
+            self._spool.end()
+
+    def _spooled(self, data: bytes, begin_ns: int, end_ns: int) -> Kept:
+        try:
+            if self._spool is None or self._spool.size > _SPOOL_BYTES:
+                if self._spool is not None:
+                    self._spool.end()
+                    self._spool = None
+                self._spool = _Spool()
+            return Kept(begin_ns, end_ns, data, self._spool)
+        except OSError:  # a full disk: memory, within the same limit
+            return Kept(begin_ns, end_ns, data, None)
+
+    def taken(self) -> list[Kept]:
+        """All snapshots, oldest first; none is left. The caller drops them."""
+        with self._lock:
+            kept = list(self._kept)
+            self._kept.clear()
+            self.n_bytes = 0
+        return kept
+
+    def give_back(self, kept: list[Kept]) -> None:
+        """Keep again what could not be written."""
+        with self._lock:
+            self._kept.extendleft(reversed(kept))
+            self.n_bytes += sum(each.size for each in kept)
+
+
+def one_capture(kept: list[Kept]) -> bytes:
+    """Snapshots as one XSpace."""
+    first_ns = kept[0].begin_ns
+    return merged(Part(each.data(), each.begin_ns - first_ns) for each in kept)

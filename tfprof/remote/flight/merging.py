@@ -1,0 +1,168 @@
+"""Captures of one host that follow each other → one capture.
+
+Each capture numbers its events' and stats' metadata anew and counts time from its own start. Planes
+are the same if they have one name, lines of a plane if they have one number and one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.wire import messages as pb
+from tfprof.wire.varints import length_delimited, length_delimited_tag
+
+_START, _STOP = "profile_start_time", "profile_stop_time"
+_PLANES, _LINES = length_delimited_tag(1), length_delimited_tag(3)
+_UNSTARTED = 0
+"""Start of lines that have no events; these do not say when a line begins."""
+
+
+class Part(NamedTuple):
+    """One of the captures.
+
+    Attributes:
+        data: A serialized XSpace.
+        shift_ns: How much later than the first one it began.
+    """
+
+    data: bytes
+    shift_ns: int
+
+
+def merged(parts: Iterable[Part]) -> bytes:
+    """One serialized XSpace of all events; times count from the start of the first capture.
+
+    One part at a time is held as messages.
+
+    Raises:
+        MalformedProfileError: A part is no XSpace.
+    """
+    planes: dict[str, _Plane] = {}
+    rest = pb.XSpace()
+    for part in parts:
+        space = pb.parse(pb.XSpace, part.data, source="snapshot")
+        for field in ("errors", "warnings", "hostnames"):
+            known = getattr(rest, field)
+            known.extend(text for text in getattr(space, field) if text not in known)
+        for plane in space.planes:
+            planes.setdefault(plane.name, _Plane(plane)).add(plane, part.shift_ns)
+    return b"".join([*(plane.field() for plane in planes.values()), rest.SerializeToString()])
+
+
+class _Plane:
+    """A plane that grows; its lines are bytes, as those of a message may just follow each other."""
+
+    def __init__(self, first: pb.XPlane) -> None:
+        self._whole = pb.XPlane(id=first.id, name=first.name)
+        self._stat_keys: dict[str, int] = {}
+        self._entry_keys: dict[bytes, int] = {}
+        self._stats: dict[int, bytes] = {}
+        self._lines: dict[tuple[int, str], _Line] = {}
+
+    def add(self, plane: pb.XPlane, shift_ns: int) -> None:
+        """Take in the same plane of the next capture, which is changed."""
+        stat_keys = self._new_stat_keys(plane)
+        entry_keys = self._new_entry_keys(plane, stat_keys)
+        _renumber(plane.stats, stat_keys)
+        for stat in plane.stats:
+            self._keep_stat(stat)
+        for line in plane.lines:
+            for event in line.events:
+                event.metadata_id = entry_keys.get(event.metadata_id, event.metadata_id)
+                _renumber(event.stats, stat_keys)
+            self._lines.setdefault((line.id, line.name), _Line(line)).add(line, shift_ns)
+
+    def field(self) -> bytes:
+        """The plane as a field of an XSpace."""
+        del self._whole.stats[:]
+        self._whole.stats.extend(map(pb.XStat.FromString, self._stats.values()))
+        fields = [self._whole.SerializeToString()]
+        fields += [length_delimited(_LINES, line.data()) for line in self._lines.values()]
+        return length_delimited(_PLANES, b"".join(fields))
+
+    def _new_stat_keys(self, plane: pb.XPlane) -> dict[int, int]:
+        known = self._whole.stat_metadata
+        keys = {}
+        for key, entry in plane.stat_metadata.items():
+            new = self._stat_keys.get(entry.name)
+            if new is None:
+                new = _free_key(known, key)
+                known[new].CopyFrom(entry)
+                known[new].id = new
+                self._stat_keys[entry.name] = new
+            if new != key:
+                keys[key] = new
+        return keys
+
+    def _new_entry_keys(self, plane: pb.XPlane, stat_keys: dict[int, int]) -> dict[int, int]:
+        """Entries are the same if all that they say is."""
+        known = self._whole.event_metadata
+        keys = {}
+        for key, entry in sorted(plane.event_metadata.items()):
+            _renumber(entry.stats, stat_keys)
+            entry.id = 0
+            said = entry.SerializeToString(deterministic=True)
+            new = self._entry_keys.get(said)
+            if new is None:
+                new = self._entry_keys[said] = _free_key(known, key)
+                known[new].CopyFrom(entry)
+                known[new].id = new
+            if new != key:
+                keys[key] = new
+        return keys
+
+    def _keep_stat(self, stat: pb.XStat) -> None:
+        """The latest value of each stat of the plane counts, but the first start."""
+        name = self._whole.stat_metadata[stat.metadata_id].name
+        if self._whole.name == TASK_PLANE and name == _START and stat.metadata_id in self._stats:
+            return
+        self._stats[stat.metadata_id] = stat.SerializeToString()
+
+
+class _Line:
+    def __init__(self, first: pb.XLine) -> None:
+        self._head = pb.XLine(
+            id=first.id, name=first.name, display_id=first.display_id,
+            display_name=first.display_name,
+        )  # fmt: skip
+        self._start_ns: int | None = None
+        self._end_ps = 0
+        self._events: list[bytes] = []
+
+    def add(self, line: pb.XLine, shift_ns: int) -> None:
+        """Append the events of a line, which is changed."""
+        if not line.events:
+            return
+        start_ns = line.timestamp_ns + shift_ns
+        if self._start_ns is None:
+            self._start_ns = start_ns
+        later_ps = (start_ns - self._start_ns) * 1000
+        if later_ps:
+            for event in line.events:
+                if event.WhichOneof("data") != "num_occurrences":
+                    event.offset_ps += later_ps
+        if line.duration_ps:
+            self._end_ps = max(self._end_ps, later_ps + line.duration_ps)
+        self._events.append(pb.XLine(events=line.events).SerializeToString())
+
+    def data(self) -> bytes:
+        """The line, serialized."""
+        self._head.timestamp_ns = self._start_ns or _UNSTARTED
+        self._head.duration_ps = self._end_ps
+        return self._head.SerializeToString() + b"".join(self._events)
+
+
+def _free_key(known: Any, wanted: int) -> int:
+    """The number that an entry had, if it is free: those of programs mean something."""
+    return wanted if wanted not in known else max(known) + 1
+
+
+def _renumber(stats: Any, keys: dict[int, int]) -> None:
+    if not keys:
+        return
+    for stat in stats:
+        stat.metadata_id = keys.get(stat.metadata_id, stat.metadata_id)
+        if stat.WhichOneof("value") == "ref_value":
+            stat.ref_value = keys.get(stat.ref_value, stat.ref_value)

@@ -1,0 +1,169 @@
+"""A session that goes on: the service's continuous profiling, or short captures back to back.
+
+A program has one session at a time, and the service does not say whose it is. A session whose
+recorder was killed goes on for ever; one that nobody asks for snapshots is taken to be such.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Literal, NamedTuple
+
+from tfprof.options.captures import CaptureOptions
+from tfprof.remote.addresses import Address
+from tfprof.remote.flight.snapshots import look
+from tfprof.remote.requests import profile_request, received
+from tfprof.remote.service import ProfilerServer, Stop
+from tfprof.remote.troubles import ServerError
+
+Way = Literal["continuous", "captures"]
+
+LONGEST_INTERVAL_SECONDS = 10.0
+"""Between snapshots of one recorder, so that another one sees that it is alive."""
+
+LIVING_SECONDS = 1.2 * LONGEST_INTERVAL_SECONDS
+"""A session that nobody has asked for so long belongs to nobody."""
+
+_CALL_SECONDS = 5.0
+_END_SECONDS = 2.0
+_ALMOST = 0.9
+
+
+class Snapshot(NamedTuple):
+    """What a session recorded since it began, or since the last snapshot.
+
+    Attributes:
+        data: A serialized XSpace; empty if nothing happened.
+        begin_ns: When it began at the latest, by our clock, which only goes forward.
+        seconds: How long the server took to collect and send it.
+    """
+
+    data: bytes
+    begin_ns: int
+    seconds: float
+
+
+class Session:
+    """A session of one server.
+
+    Args:
+        address: The server.
+        options: What is recorded.
+        stop: Ends its calls.
+        answer_seconds: How long the server may take for a snapshot.
+    """
+
+    def __init__(
+        self, address: Address, options: CaptureOptions, stop: Stop, answer_seconds: float
+    ) -> None:
+        self._address, self._options, self._stop = address, options, stop
+        self._answer_seconds = answer_seconds
+        self._server = ProfilerServer(address, stop)
+        self._begin_ns = 0
+        self._is_on = False
+        self.way: Way = "continuous"
+        self.has_cleared = False
+
+    def begin(self, connect_seconds: float) -> None:
+        """Begin; a session that nobody owns is ended first.
+
+        Raises:
+            ServerError: The server does not answer, or somebody else records.
+        """
+        self._server.look(connect_seconds)
+        if self.way == "captures":
+            return
+        request = profile_request(self._options, LONGEST_INTERVAL_SECONDS)
+        try:
+            self._begin(request)
+        except ServerError as error:
+            if error.code == "UNIMPLEMENTED":
+                self.way = "captures"
+                return
+            if error.code != "ALREADY_EXISTS":
+                raise
+            self._clear()
+            self._begin(request)
+            self.has_cleared = True
+
+    def snapshot(self, capture_seconds: float) -> Snapshot:
+        """What was recorded; the session goes on.
+
+        Args:
+            capture_seconds: How long to record where there are only captures.
+
+        Raises:
+            ServerError: There is no answer, or the session is gone.
+        """
+        begin_ns, asked = self._begin_ns, time.monotonic()
+        if self.way == "captures":
+            begin_ns = time.monotonic_ns()
+            request = profile_request(self._options, capture_seconds)
+            answer = self._server.call("Profile", request, capture_seconds + self._answer_seconds)
+            taken = time.monotonic() - asked - capture_seconds
+        else:
+            answer = self._server.call("GetSnapshot", b"", self._answer_seconds)
+            taken = time.monotonic() - asked
+        self._begin_ns = time.monotonic_ns()
+        return Snapshot(b"".join(received(answer).parts), begin_ns, max(taken, 0.0))
+
+    def end(self) -> None:
+        """Hand the session back; does nothing if there is none, or the server is gone."""
+        if not self._is_on:
+            return
+        self._is_on = False
+        # Not with the recorder's own Stop, which is set by now.
+        with ProfilerServer(self._address, Stop()) as server:
+            try:
+                server.call("StopContinuousProfiling", b"", _END_SECONDS)
+            except ServerError:
+                return
+
+    def close(self) -> None:
+        """Hand the session back and close the connection."""
+        try:
+            self.end()
+        finally:
+            self._server.__exit__(None, None, None)
+
+    def _begin(self, request: bytes) -> None:
+        self._is_on = True  # also if Ctrl-C or a deadline hides the answer
+        try:
+            self._server.call("StartContinuousProfiling", request, _CALL_SECONDS)
+        except ServerError as error:
+            if error.code in ("ALREADY_EXISTS", "UNIMPLEMENTED"):
+                self._is_on = False  # it is not ours
+            raise
+        self._begin_ns = time.monotonic_ns()
+
+    def _clear(self) -> None:
+        """End the session that is there if it is nobody's.
+
+        Raises:
+            ServerError: It is somebody's.
+        """
+        if self._seconds_since_last() < LIVING_SECONDS:
+            if self._stop.wait(LIVING_SECONDS):
+                raise ServerError("stopped", may_pass=False)
+            if self._seconds_since_last() < _ALMOST * LIVING_SECONDS:
+                raise ServerError(
+                    "another recorder is at work there, and a program has only one session at a "
+                    "time. End that recorder",
+                    may_pass=False,
+                )
+        self._server.call("StopContinuousProfiling", b"", _CALL_SECONDS)
+
+    def _seconds_since_last(self) -> float:
+        """How long nobody has asked for a snapshot; now somebody has."""
+        try:
+            answer = self._server.call("GetSnapshot", b"", self._answer_seconds)
+        except ServerError as error:
+            if error.code != "NOT_FOUND":
+                raise
+            raise ServerError(
+                "another profiling session is active there, and a program has only one at a time. "
+                "Wait until it ends, or stop it in the program",
+                may_pass=True,
+            ) from error
+        times = look(b"".join(received(answer).parts)).times
+        return 0.0 if times is None else (times.stop_ns - times.start_ns) / 1e9

@@ -1,0 +1,148 @@
+"""A snapshot: what a session recorded since the last one, and the little that is read of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.errors import TfprofError
+
+_STEP = "step_num"
+_IN_USE = "bytes_allocated"
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps that a snapshot has whole, in order of their starts.
+
+    Attributes:
+        starts_ns: Since the session's start, shape (n,).
+        durations_ns: Shape (n,).
+        numbers: Shape (n,); those of the program if ``are_marked``, else 0, 1, ….
+        are_marked: Whether the program marks its steps.
+    """
+
+    starts_ns: Int64Array
+    durations_ns: Int64Array
+    numbers: Int64Array
+    are_marked: bool
+
+    def __len__(self) -> int:
+        return len(self.starts_ns)
+
+
+NO_STEPS = Steps(no_rows(), no_rows(), no_rows(), are_marked=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When a session recorded, as the machine of the program says.
+
+    Attributes:
+        start_ns: Since 1970.
+        stop_ns: Since 1970.
+    """
+
+    start_ns: int
+    stop_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is read of each snapshot.
+
+    Attributes:
+        times: When it was recorded; None if it does not say.
+        steps: Its steps.
+        input_share: Share of the step time that waits for input; None if not asked for or unknown.
+        idle_share: Share of the time in which devices do nothing; likewise.
+        memory: Most bytes in use that an allocator reports; likewise.
+    """
+
+    times: Times | None
+    steps: Steps
+    input_share: float | None = None
+    idle_share: float | None = None
+    memory: float | None = None
+
+
+def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = True) -> Look:
+    """Read of a snapshot what a condition asks for, and no more: this is done all the time.
+
+    Args:
+        data: A serialized XSpace.
+        names: Names of the condition.
+        may_guess: Look for steps where none is marked.
+    """
+    try:
+        space = read_xspace(data, threads=1)
+        times = times_of(space)
+        steps = marked_steps(space)
+        shares: tuple[float | None, float | None] = (None, None)
+        guesses = may_guess and not len(steps) and "step_time" in names
+        if guesses or {"input_share", "idle_share"} & names:
+            guessed, shares = _worked_out(data)
+            steps = guessed if guesses else steps
+        return Look(times, steps, *shares, _memory(space) if "memory" in names else None)
+    except TfprofError:  # what is damaged is kept, but tells nothing
+        return Look(None, NO_STEPS)
+
+
+def times_of(space: XSpace) -> Times | None:
+    """When a capture was recorded."""
+    plane = space.plane(TASK_PLANE)
+    said = plane.own_stats() if plane is not None else {}
+    start, stop = said.get("profile_start_time"), said.get("profile_stop_time")
+    return Times(start, stop) if isinstance(start, int) and isinstance(stop, int) else None
+
+
+def marked_steps(space: XSpace) -> Steps:
+    """Steps that the program marks, of the plane that has the most."""
+    best = NO_STEPS
+    for plane in space.planes:
+        if _STEP not in plane.stat_metadata.names or plane.name.startswith("/device:"):
+            continue
+        column = plane.stat(_STEP)
+        rows = np.flatnonzero(column.present)
+        if len(rows) <= len(best):
+            continue
+        starts = plane.starts_ps(0)[rows] // 1000
+        order = np.argsort(starts, kind="stable")
+        durations = plane.events.durations_ps[rows] // 1000
+        numbers = column.signed[rows]
+        best = Steps(starts[order], durations[order], numbers[order], are_marked=True)
+    return best
+
+
+def _worked_out(data: bytes) -> tuple[Steps, tuple[float | None, float | None]]:
+    """Steps as tools find them without marks, and shares; a hundred times the work."""
+    from tfprof.captures.facts.run_steps import run_steps
+    from tfprof.captures.run.run import open_run
+    from tfprof.captures.tools.monitor_report import monitor
+
+    run = open_run(data)
+    row = monitor(run).table().to_rows()[0]
+    percents = row["infeed_percent_average"], row["idle_percent"]
+    shares = tuple(None if percent is None else float(percent) / 100 for percent in percents)
+    parts = [each.times for each in run_steps(run).whole.hosts]
+    if not parts:
+        return NO_STEPS, (shares[0], shares[1])
+    times, base_ns = parts[0], run.hosts[0].timeline.axis.base_ns
+    order = np.argsort(times.start_ps, kind="stable")
+    starts, durations = times.start_ps[order] // 1000 + base_ns, times.duration_ps[order] // 1000
+    found = Steps(starts, durations, np.arange(len(starts)), are_marked=False)
+    return found, (shares[0], shares[1])
+
+
+def _memory(space: XSpace) -> float | None:
+    most = [
+        int(column.signed[column.present].max())
+        for plane in space.planes
+        if _IN_USE in plane.stat_metadata.names and (column := plane.stat(_IN_USE)).present.any()
+    ]
+    return float(max(most)) if most else None

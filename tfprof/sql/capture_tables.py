@@ -1,0 +1,180 @@
+"""Captures as tables: every event, and every step with what its time was spent on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.trace.events import begins_ps
+from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
+from tfprof.columns.columns import Int64Array
+
+NamedRun = tuple[str, Run]
+"""A captured run, and what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A column as people read of it.
+
+    Attributes:
+        name: Its name.
+        type: ``string``, ``bool``, ``int64`` or ``float64``.
+        unit: Unit of its numbers, empty for texts.
+        meaning: What it holds.
+    """
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+    def field(self, places: str = "") -> Field:
+        """Its type in Arrow.
+
+        Args:
+            places: Type of places in a dictionary of texts; empty for texts as they are.
+        """
+        told = {"unit": self.unit} if self.unit else {}
+        return Field(self.name, places or self.type, told, is_coded=bool(places))
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureTable:
+    """A table that is made of the columns of captures.
+
+    Attributes:
+        about: What its rows are.
+        columns: Its columns.
+        chunks: The rows of some runs, those of each host after those of another.
+    """
+
+    about: str
+    columns: tuple[Described, ...]
+    chunks: Callable[[Sequence[NamedRun]], Iterable[Sequence[ArrowColumn]]]
+
+    def of(self, runs: Sequence[NamedRun]) -> tuple[tuple[Field, ...], list[Sequence[ArrowColumn]]]:
+        """The types of the columns, and their rows."""
+        chunks = list(self.chunks(runs))
+        fields = []
+        for place, column in enumerate(self.columns):
+            coded = [one for chunk in chunks if isinstance(one := chunk[place], Coded)]
+            widest = np.result_type(*(one.places for one in coded)).name if coded else ""
+            if column.type == "string" and not chunks:
+                widest = "int8"
+            fields.append(column.field(widest))
+        return tuple(fields), chunks
+
+
+_EVENTS = (
+    Described("run", "string", "", "name of the run"),
+    Described("host", "string", "", "host: the name of its file up to .xplane.pb"),
+    Described("plane", "string", "", "process or device: /host:CPU, /device:GPU:0"),
+    Described("line", "string", "", "thread or stream"),
+    Described("line_id", "int64", "", "number of the thread or stream"),
+    Described("is_derived", "bool", "", "on a line that was not recorded, but worked out"),
+    Described("name", "string", "", "what it is"),
+    Described("op", "string", "", "op that the name tells; null without one"),
+    Described("op_type", "string", "", "type of that op"),
+    Described("start_ps", "int64", "ps", "start, since the begin of the run"),
+    Described("duration_ps", "int64", "ps", "how long it took"),
+    Described("self_ps", "int64", "ps", "the same without the events inside it on its line"),
+    Described("step", "string", "", "step it belongs to; null without one"),
+)
+
+
+def _event_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
+    for name, run in runs:
+        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
+            if len(host.timeline):
+                yield _events_of(name, host, begin_ps)
+
+
+def _events_of(run: str, host: Host, begin_ps: int) -> list[ArrowColumn]:
+    """Columns of a host: starts, durations, kinds and lines are those of the timeline itself."""
+    timeline, groups = host.timeline, host.groups()
+    lines, planes = timeline.lines, host.space.planes
+    durations = timeline.durations_ps
+    inside = host.forest().nesting.sums_of_children(durations)
+    of_line, of_kind = timeline.line_of, timeline.kinds
+    names = list(timeline.names)
+    shown = list(groups.names)
+    place_of_group = np.full(max(shown, default=-1) + 2, -1, np.int32)
+    place_of_group[shown] = np.arange(len(shown))
+    ops = timeline.ops
+    return [
+        Coded(of_line, [run] * len(lines)),
+        Coded(of_line, [host.name] * len(lines)),
+        Coded(of_line, [planes[line.plane].name for line in lines]),
+        Coded(of_line, [line.name for line in lines]),
+        Numbers(np.array([line.id for line in lines], np.int64)[of_line]),
+        Numbers(timeline.of_lines(lambda line: line.is_derived)),
+        Coded(of_kind, names),
+        _texts_by_kind(of_kind, [op.name if op.type else "" for op in ops]),
+        _texts_by_kind(of_kind, [op.type for op in ops]),
+        Numbers(timeline.starts_ps + begin_ps if begin_ps else timeline.starts_ps),
+        Numbers(durations),
+        Numbers(durations - inside),
+        Coded(place_of_group[groups.of_event], [groups.names[number] for number in shown]),
+    ]
+
+
+def _texts_by_kind(of_kind: np.ndarray, texts: Sequence[str]) -> Coded:
+    """Texts of the kinds of events; empty ones are null."""
+    if all(texts):
+        return Coded(of_kind, texts)
+    is_there = np.array([bool(text) for text in texts], np.bool_)
+    return Coded(np.where(is_there[of_kind], of_kind, -1).astype(of_kind.dtype), texts)
+
+
+_STEPS = (
+    Described("run", "string", "", "name of the run"),
+    Described("host", "string", "", "host, or core of a TPU"),
+    Described("step", "string", "", "its name"),
+    Described("step_number", "int64", "", "the number at the end of its name; null without one"),
+    Described("start_ps", "int64", "ps", "start, since the begin of the run"),
+    Described("duration_ps", "int64", "ps", "how long it took"),
+    *(
+        Described(f"{category.key}_ps", "int64", "ps", f"time of it: {category.name.lower()}")
+        for category in CATEGORIES
+    ),
+    Described("is_cut", "bool", "", "the capture began or ended in the middle of it"),
+)
+
+
+def _step_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
+    for name, run in runs:
+        begins = begins_ps(run.hosts, classic=False)
+        begin_of = {h.name: begin for h, begin in zip(run.hosts, begins, strict=True)}
+        for one in run_steps(run).hosts:
+            if len(one.times):
+                yield _steps_of(name, one, begin_of[one.host.name])
+
+
+def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
+    n_steps = len(steps.times)
+    same: Int64Array = np.zeros(n_steps, np.int32)
+    numbers = [name.rpartition(" ")[2] for name in steps.names]
+    is_number = np.array([number.isdecimal() and len(number) < 19 for number in numbers], np.bool_)
+    values = [int(n) if known else 0 for n, known in zip(numbers, is_number.tolist(), strict=True)]
+    return [
+        Coded(same, [run]),
+        Coded(same, [steps.label]),
+        Coded(np.arange(n_steps, dtype=np.int32), list(steps.names)),
+        Numbers(np.array(values, np.int64), is_number),
+        Numbers(steps.times.start_ps + begin_ps),
+        Numbers(steps.times.duration_ps),
+        *(Numbers(steps.of(category, classic=False)) for category in CATEGORIES),
+        Numbers(steps.is_cut),
+    ]
+
+
+CAPTURE_TABLES = {
+    "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
+    "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
+}

@@ -1,0 +1,185 @@
+"""Tables that can be asked, and what their columns mean.
+
+Three kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
+``profile_…`` the tables behind the views (``tfprof export --list``), and ``TOOL_TABLE`` the tables
+that tools answer, such as ``op_stats_ops``. Each has a column ``run``, for questions about several.
+Names and units change only with ``SCHEMA_VERSION``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tfprof import tools
+from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.table import KINDS
+from tfprof.columns.arrow import ArrowColumn, Coded, Field, stream_of
+from tfprof.columns.frames_of_rows import column_of
+from tfprof.pages.opened import Opened
+from tfprof.profiler import session_of
+from tfprof.profiles.write import tables as profile_tables
+from tfprof.profiles.write.table_rows import Row
+from tfprof.sql.capture_tables import CAPTURE_TABLES, Described
+
+SCHEMA_VERSION = 1
+"""Grows when a table or column is renamed or means something else."""
+
+_PROFILE = "profile_"
+_RUN = Described("run", "string", "", "name of the run")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable:
+    """One table over all opened runs.
+
+    Attributes:
+        name: Its name.
+        about: What its rows are.
+        columns: Its columns.
+        fields: The types of its columns.
+        chunks: Its rows, some after the other.
+    """
+
+    name: str
+    about: str
+    columns: tuple[Described, ...]
+    fields: tuple[Field, ...]
+    chunks: Sequence[Sequence[ArrowColumn]]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows, not copied where they are columns."""
+        return stream_of(self.fields, self.chunks)
+
+
+class Catalog:
+    """The tables of some runs; each is made when it is asked for, and made once.
+
+    Args:
+        opened: The runs.
+    """
+
+    def __init__(self, opened: Sequence[Opened]) -> None:
+        self._captures = [(one.name, one.run) for one in opened if one.run is not None]
+        self._profiles = [(one.name, one.profiler) for one in opened if one.profiler is not None]
+        self._answers: dict[str, list[tuple[str, ToolResult]]] = {}
+        self._tables: dict[str, SqlTable | None] = {}
+
+    def names(self) -> list[str]:
+        """Names of all tables; each tool is asked for those it has."""
+        captured = [*CAPTURE_TABLES] if self._captures else []
+        answered = [
+            f"{_prefix(tool)}{table}"
+            for tool in self._tools
+            for table in dict.fromkeys(
+                name for _, result in self._answers_of(tool) for name in result.tables
+            )
+        ]
+        behind_views = [f"{_PROFILE}{name}" for name in profile_tables.BY_NAME]
+        return [*captured, *answered, *(behind_views if self._profiles else [])]
+
+    def table(self, name: str) -> SqlTable | None:
+        """A table by name; None if there is none."""
+        if name not in self._tables:
+            self._tables[name] = self._made(name)
+        return self._tables[name]
+
+    def _made(self, name: str) -> SqlTable | None:
+        if name in CAPTURE_TABLES and self._captures:
+            return self._of_captures(name)
+        if name.startswith(_PROFILE) and self._profiles:
+            behind = profile_tables.BY_NAME.get(name[len(_PROFILE) :])
+            return None if behind is None else self._of_profiles(name, behind)
+        for tool in self._tools:
+            if name.startswith(_prefix(tool)):
+                return self._of_tool(tool, name)
+        return None
+
+    def _of_captures(self, name: str) -> SqlTable:
+        table = CAPTURE_TABLES[name]
+        fields, chunks = table.of([(run, opened()) for run, opened in self._captures])
+        return SqlTable(name, table.about, table.columns, fields, chunks)
+
+    @cached_property
+    def _tools(self) -> list[str]:
+        """Tools that have data in one of the runs, in the order of the command line."""
+        spaces = [host.space for _, run in self._captures for host in run().hosts]
+        return [one.tool for one in tools_with_data(spaces) if not one.missing]
+
+    def _answers_of(self, tool: str) -> list[tuple[str, ToolResult]]:
+        if tool not in self._answers:
+            ask = getattr(tools, tool.replace("-", "_"))
+            self._answers[tool] = [(name, ask(run())) for name, run in self._captures]
+        return self._answers[tool]
+
+    def _of_tool(self, tool: str, name: str) -> SqlTable | None:
+        wanted = name[len(_prefix(tool)) :]
+        answers = self._answers_of(tool)
+        tables = [
+            (run, result.tables[wanted]) for run, result in answers if wanted in result.tables
+        ]
+        if not tables:
+            return None
+        columns = {column.id: column for _, table in tables for column in table.columns}
+        cells: dict[str, list[Any]] = {key: [] for key in columns}
+        for _, table in tables:
+            own = {column.id for column in table.columns}
+            for key in cells:
+                cells[key] += table.column(key) if key in own else [None] * len(table)
+        about = f"{answers[0][1].title}: {tables[0][1].title or wanted}"
+        described = [
+            (column.id, KINDS[column.type], column.unit, column.label)
+            for column in columns.values()
+        ]
+        runs = [(run, len(table)) for run, table in tables]
+        return _of_cells(name, about, runs, described, list(cells.values()))
+
+    def _of_profiles(self, name: str, table: profile_tables.Table) -> SqlTable:
+        rows: list[Row] = []
+        runs = []
+        for run, profiler in self._profiles:
+            own = list(table.rows(session_of(profiler()).complete()))
+            rows += own
+            runs.append((run, len(own)))
+        described = [
+            (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
+        ]
+        cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
+        return _of_cells(name, table.about, runs, described, cells)
+
+
+def _prefix(tool: str) -> str:
+    return f"{tool.replace('-', '_')}_"
+
+
+def _of_cells(
+    name: str,
+    about: str,
+    runs: Sequence[tuple[str, int]],
+    described: Sequence[tuple[str, str, str, str]],
+    cells: Sequence[Sequence[Any]],
+) -> SqlTable:
+    """A table of cells.
+
+    Args:
+        name: Its name.
+        about: What its rows are.
+        runs: Runs, and how many rows each has.
+        described: Name, kind, unit and meaning of each column.
+        cells: Its columns.
+    """
+    of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
+    fields: list[Field] = [_RUN.field("int32")]
+    values: list[ArrowColumn] = [Coded(of_run, [run for run, _ in runs])]
+    columns = [_RUN]
+    for (column, kind, unit, meaning), own in zip(described, cells, strict=True):
+        field, stored = column_of(column, own, unit=unit, kind=kind)
+        fields.append(field)
+        values.append(stored)
+        columns.append(Described(column, field.type, unit, meaning))
+    return SqlTable(name, about, tuple(columns), tuple(fields), [values])
