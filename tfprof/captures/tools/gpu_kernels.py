@@ -19,6 +19,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.text.short_names import short_name
+from tfprof.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
 _CHARTED = 10
@@ -103,8 +104,8 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
     if not lost:
         return []
     return [
-        Note("info", f"{lost / 1e6:,.3f} ms of kernels ({lost / total:.1%} of the time of all) "
-             "belong to no op that the capture names; their op is empty in the table")
+        Note("info", f"{milliseconds(lost / 1e6)} of kernels ({lost / total:.1%} of the time of "
+             "all) belong to no op that the capture names; their op is empty in the table")
     ]  # fmt: skip
 
 
@@ -138,7 +139,7 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
         return ()
     top = kernels[0]
     said = [
-        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, "
+        f"{len(kernels)} kernels ran for {milliseconds(total / 1e6)}; the first, "
         f"{short_name(top.kernel.name)}, took {top.total_ns / total:.1%} of it."
     ]
     eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)

@@ -30,7 +30,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
-from tfprof.text.units import human_memory, human_share
+from tfprof.text.units import human_memory, human_share, milliseconds
 
 _NO_DTYPE = "INVALID"
 _PREALLOCATED = "unused preallocated device memory"
@@ -118,7 +118,7 @@ def memory(
                  "and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
-    moment = "the peak" if at_ms is None else f"{at_ms:,.3f} ms"
+    moment = "the peak" if at_ms is None else milliseconds(at_ms)
     looked_at = allocators if at_ms is None else [_at(each, at_ms) for each in allocators]
     in_use = [row for allocator in looked_at for row in _rows(allocator)]
     return ToolResult(
@@ -184,7 +184,7 @@ def _sentence(allocator: _Allocator) -> str:
     if peak.capacity_bytes:
         share = human_share(used, peak.capacity_bytes)
         said += f", {share} of its {human_memory(peak.capacity_bytes)}"
-    return f"{said}, at {events.time_ps[peak.place] / 1e9:,.3f} ms."
+    return f"{said}, at {milliseconds(events.time_ps[peak.place] / 1e9)}."
 
 
 def _summary(allocator: _Allocator) -> tuple[Cell, ...]:

@@ -31,7 +31,7 @@ from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.from_captures.run_columns import Block, blocks_of, kept, memory_columns
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns, StatColumns
-from tfprof.text.units import human_memory
+from tfprof.text.units import human_memory, milliseconds
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
 """Prefix of the name of an op that was inlined from a function."""
@@ -225,8 +225,8 @@ class _Capture:
         without = np.array([*is_kernel, False], np.bool_)[runs.ops]
         notices.add(
             "kernels-without-op",
-            f"kernels ({runs.durations_ps[without].sum() / 1e9:,.3f} ms) have no op in the capture "
-            f"and are in the scope {WITHOUT_OP}",
+            f"kernels ({milliseconds(runs.durations_ps[without].sum() / 1e9)}) have no op in the "
+            f"capture and are in the scope {WITHOUT_OP}",
             int(without.sum()),
         )
 
