@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof.capture.arrived import arrived, recorded_levels
+from tfprof.capture.arrived import arrived
+from tfprof.captures.facts.missing import notes_of_missing, recorded_levels
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 
@@ -126,15 +127,15 @@ def check(space: Any, *devices: str, **options: Any) -> list[str]:
 
 
 HONOURED = b"\x10\x02\x18\x01"
-STEP = event("train", 0, 100, step_num=1, _r=1)
+STEPS = [event("train", 100 * number, 90, step_num=number, _r=1) for number in range(2)]
 
 
 def test_a_capture_with_all_that_was_asked_for_has_no_remarks() -> None:
-    assert check(xspace(host(line(STEP)), task(HONOURED))) == []
+    assert check(xspace(host(line(*STEPS)), task(HONOURED))) == []
 
 
 def test_options_are_compared_with_those_of_the_capture() -> None:
-    space = xspace(host(line(STEP)), task(HONOURED))
+    space = xspace(host(line(*STEPS)), task(HONOURED))
     assert recorded_levels(tfprof.open_run(space).hosts[0].space) == {
         "host_tracer_level": 2, "device_tracer_level": 1, "python_tracer_level": 0,
     }  # fmt: skip
@@ -149,7 +150,7 @@ def test_options_are_compared_with_those_of_the_capture() -> None:
 
 @pytest.mark.parametrize("options", [None, b"\x10"], ids=["none", "damaged"])
 def test_a_capture_that_does_not_say_its_options(options: bytes | None) -> None:
-    planes = [host(line(STEP)), *([] if options is None else [task(options)])]
+    planes = [host(line(*STEPS)), *([] if options is None else [task(options)])]
     (said,) = check(xspace(*planes))
     assert "could not be checked" in said
 
@@ -160,16 +161,59 @@ def test_no_events_no_steps_no_device() -> None:
     unmarked = xspace(host(line(event("work", 0, 5))), task(HONOURED))
     (said,) = check(unmarked)
     assert "tfprof.capture.step(number)" in said
-    (said,) = check(xspace(host(line(STEP)), task(HONOURED)), "GPU:0", "GPU:1")
+    (said,) = check(xspace(host(line(*STEPS)), task(HONOURED)), "GPU:0", "GPU:1")
     assert said.startswith("no event of a device, although TensorFlow has GPU:0, GPU:1")
     off = xspace(host(line(event("work", 0, 5))), task(b""))
     (said,) = check(off, "GPU:0", host_tracer_level=0, device_tracer_level=0)
     assert "host_tracer_level=0 records no markers" in said
     kernel = plane("/device:GPU:0", line(event("kernel", 0, 5)))
-    assert check(xspace(host(line(STEP)), kernel, task(HONOURED)), "GPU:0") == []
+    assert check(xspace(host(line(*STEPS)), kernel, task(HONOURED)), "GPU:0") == []
 
 
 def test_dropped_events_are_said() -> None:
-    lossy = plane("/host:CPU", line(STEP), stats={"dropped_traces": 7})
+    lossy = plane("/host:CPU", line(*STEPS), stats={"dropped_traces": 7})
     (said,) = check(xspace(lossy, task(HONOURED)))
     assert said.startswith("the profiler dropped 7 events")
+
+
+def test_one_step_a_level_without_ops_and_a_short_capture() -> None:
+    (said,) = check(xspace(host(line(STEPS[0])), task(HONOURED)))
+    assert said.startswith("only one step is marked")
+    of_level_1 = xspace(host(line(*STEPS)), task(b"\x10\x01\x18\x01"))
+    assert check(of_level_1, host_tracer_level=1) == []
+    (note,) = notes_of_missing(tfprof.open_run(of_level_1).hosts[0])
+    assert note.message == (
+        "no op of the host was recorded: host_tracer_level=1 records no ops; with 2 or more it does"
+    )
+    (said,) = check(xspace(host(line(event("work", 0, 5_000))), task(HONOURED)))
+    assert "the capture covers only 5 µs, and a step that it cuts may have no mark in it" in said
+    (said,) = check(xspace(host(line(event("work", 0, 5_000_000))), task(HONOURED)))
+    assert "covers" not in said
+
+
+@pytest.mark.parametrize(
+    ("recorded", "why"),
+    [
+        ("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", "the program may not use the GPU's profiler"),
+        ("CUPTI could not be loaded or symbol could not be found.", "was not found"),
+        ("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED", "another tool was profiling the GPU"),
+        ("CUPTI failed", "nothing ran there, or the device's tracer"),
+        ("a disk failed", "nothing ran there, or the device's tracer"),
+    ],
+)
+def test_why_a_device_has_no_events(recorded: str, why: str) -> None:
+    space = xspace(host(line(*STEPS)), task(HONOURED), errors=[recorded])
+    first, said = check(space, "GPU:0")
+    assert first == recorded
+    assert why in said and "tfprof doctor" in said
+
+
+def test_a_device_that_was_left_out_is_not_missing_to_the_one_who_asked() -> None:
+    launched = host(line(*STEPS, event("cudaLaunchKernel", 300, 5)))
+    space = xspace(launched, task(b"\x10\x02"))
+    assert check(space, "GPU:0", device_tracer_level=0) == []
+    (own,) = tfprof.open_run(space).hosts
+    (note,) = notes_of_missing(own)
+    assert note.message.startswith(
+        "no event of a device, although the host launched kernels: device_tracer_level=0 records"
+    )

@@ -7,8 +7,6 @@ import errno
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests.remote.programs import Forked
 from tfprof.errors import InputError, UsageError
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.one_engine]
@@ -267,6 +266,22 @@ def test_ctrl_c_while_it_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not capture.is_active
 
 
+def test_ctrl_c_inside_tensorflows_own_stop(tmp_path: Path) -> None:
+    """TensorFlow keeps its session then; each later capture would be refused."""
+    from tensorflow.python.profiler import profiler_v2
+
+    class Interrupted:
+        def export_to_tb(self) -> None:
+            raise KeyboardInterrupt
+
+    capture = tfprof.capture.start(tmp_path)
+    profiler_v2._profiler = Interrupted()  # the session itself ends with its last reference
+    with pytest.raises(KeyboardInterrupt):
+        capture.stop()
+    assert not capture.is_active
+    assert files(tmp_path) == []
+
+
 def test_as_a_decorator(tmp_path: Path) -> None:
     @tfprof.capture(tmp_path, CaptureOptions(session_id="run"))
     def train(depth: int) -> int:
@@ -293,27 +308,22 @@ def test_as_a_decorator(tmp_path: Path) -> None:
 
 
 def test_captures_of_programs_that_end_are_saved(tmp_path: Path) -> None:
-    program = f"""
-import signal, tensorflow as tf, tfprof, time
-# Whoever runs tests in the background may have them ignore it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+    program = Forked(f"""
+import tensorflow as tf, tfprof, time
 tfprof.capture.start({str(tmp_path)!r}, tfprof.capture.CaptureOptions(duration=600))
 with tfprof.capture.step(0):
     tf.ones([2]) + 1
 print("ready", flush=True)
 time.sleep(600)
-"""
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert "KeyboardInterrupt" in said
+""")
+    try:
+        assert program.stdout.readline() == b"ready\n"
+        program.send_signal(signal.SIGINT)
+    except BaseException:
+        program.kill()
+        raise
+    _, said = program.communicate()
+    assert b"KeyboardInterrupt" in said
     assert len(files(tmp_path)) == 1
     assert tfprof.open_profile(tmp_path).steps == [0]
 

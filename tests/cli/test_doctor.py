@@ -88,7 +88,7 @@ def test_servers(call, given):
     assert result.exit_code == 1
     assert "✗ localhost:1: connection refused" in result.stdout
     assert "✗ 127.0.0.1:1: connection refused" in result.stdout
-    assert "tf.profiler.experimental.server.start(1)" in result.stdout
+    assert "tfprof.capture.serve(1)" in result.stdout
 
 
 @pytest.mark.parametrize("address", ["localhost", "localhost:http", "http://localhost:80"])

@@ -168,7 +168,7 @@ def test_a_closed_port():
     (check,) = check_server(f"127.0.0.1:{port}", SHORT)
     assert check.status == "error"
     assert "connection refused" in check.message
-    assert check.command == f"tf.profiler.experimental.server.start({port})"
+    assert check.command == f"tfprof.capture.serve({port})"
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
+import importlib.util
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import grpc
 import pytest
 
+from tests.remote.programs import nursery
 from tfprof.wire import messages
 
+FOLDER = Path(__file__).parent
 SERVICE = "/tensorflow.ProfilerService/"
 BUSY = (grpc.StatusCode.INTERNAL, "Another profiling session active.")
 
@@ -75,6 +79,16 @@ def fake_server():
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def early_nursery(request):
+    """TensorFlow is imported beside the first tests, if any test needs its programs."""
+    if any(
+        item.path.is_relative_to(FOLDER) and item.get_closest_marker("tensorflow")
+        for item in request.session.items
+    ) and importlib.util.find_spec("tensorflow"):
+        nursery()
 
 
 @pytest.fixture

@@ -1,3 +1,6 @@
+import errno
+import json
+import os
 import threading
 from pathlib import Path
 
@@ -15,7 +18,9 @@ from tfprof.wire import messages
 
 
 def files(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    """Files below a folder, but for the records of what arrived."""
+    found = [p for p in folder.rglob("*") if p.is_file() and p.name != "capture.json"]
+    return sorted(str(path.relative_to(folder)) for path in found)
 
 
 def failure(address, tmp_path, **options):
@@ -84,7 +89,7 @@ def test_some_fail(fake_server, nobody, tmp_path):
     done = capture(f"{nobody},{server.address}", 0.01, tmp_path, retries=1)
     bad, good = done.workers
     assert done.failed == (bad,) and good.is_captured and not done.is_complete
-    assert "connection refused" in bad.trouble and "server.start(" in bad.trouble
+    assert "connection refused" in bad.trouble and "tfprof.capture.serve(" in bad.trouble
     assert (bad.attempts, good.attempts) == (2, 1)
     assert len(files(tmp_path)) == 1
 
@@ -320,3 +325,38 @@ def test_addresses_and_durations():
     assert [address.file_stem for address in found] == ["a_1", "b_2", "__1_3"]
     assert is_address("a:1,b:2") and not is_address("logs")
     assert [seconds_of(text) for text in ("500ms", "2", "1.5s", "2m")] == [0.5, 2, 1.5, 120]
+
+
+def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, tmp_path):
+    rich = space(name="/host:CPU", errors=["CUPTI could not be loaded"])
+    rich.planes[0].stat_metadata[1].name = "step_num"
+    rich.planes[0].event_metadata[1].name = "train"
+    events = rich.planes[0].lines.add(name="python").events
+    for number in range(2):
+        step = events.add(metadata_id=1, offset_ps=number * 1000, duration_ps=900)
+        step.stats.add(metadata_id=1, int64_value=number)
+    answer = messages.ProfileResponse(xspace=rich).SerializeToString()
+    one, other = fake_server(answer), fake_server(b"\x42\x03\x0a\xff\x7f")
+    done = capture([one.address, other.address, nobody], 0.01, tmp_path, retries=0)
+    (arrived,) = [each for each in done.arrived if each.steps]
+    assert (arrived.host, arrived.steps) == (f"localhost_{one.port}", 2)
+    record = json.loads((Path(done.folder) / "capture.json").read_text())
+    assert record["version"] == 1 and record["options"]["host_tracer_level"] == 2
+    hosts = {host["host"]: host for host in record["hosts"]}
+    assert hosts[arrived.host]["bytes"] == rich.ByteSize()
+    missing = {(note["host"], note["message"]) for note in record["missing"]}
+    assert (arrived.host, "CUPTI could not be loaded") in missing
+    assert any(text.startswith(f"{nobody}: connection refused") for _, text in missing)
+    assert {(note.host, note.message) for note in done.notes} == missing
+
+
+def test_a_record_that_cannot_be_written_is_said(fake_server, tmp_path, monkeypatch):
+    from tfprof.remote import arrived
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(arrived.Path, "write_text", full)
+    done = capture(fake_server().address, 0.01, tmp_path)
+    assert len(files(tmp_path)) == 1 and not list(tmp_path.rglob("capture.json*"))
+    assert done.notes[-1].message == "capture.json could not be written: No space left on device"

@@ -21,7 +21,6 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def programs():
-    pytest.importorskip("tensorflow")
     started = [Program(), Program()]
     try:
         for program in started:
@@ -66,8 +65,8 @@ def test_two_workers(programs, tmp_path):
     addresses = [program.address for program in programs]
     options = CaptureOptions(host_tracer_level=2, python_tracer_level=1)
     start = time.monotonic()
-    done = capture(addresses, 0.5, tmp_path, options)
-    assert 0.5 <= time.monotonic() - start < 10  # 0.6 s where nothing else runs
+    done = capture(addresses, 0.3, tmp_path, options)
+    assert 0.3 <= time.monotonic() - start < 10  # 0.4 s where nothing else runs
     assert done.is_complete, done
     run = tfprof.open_run(tmp_path)
     assert len(run.hosts) == 2
@@ -84,7 +83,7 @@ def test_levels_are_those_that_were_asked_for(programs, tmp_path):
     for level in (0, 1, 2):
         options = CaptureOptions(host_tracer_level=level)
         try:
-            (worker,) = capture(programs[0].address, 0.2, tmp_path, options, retries=0).workers
+            (worker,) = capture(programs[0].address, 0.1, tmp_path, options, retries=0).workers
         except InputError as error:  # at level 0 there is nothing to record
             assert level == 0 and "nothing was recorded" in str(error)
             continue
@@ -136,7 +135,7 @@ def test_the_server_cannot_write_the_file(programs, tmp_path):
 
 
 def test_another_session(programs, tmp_path):
-    session = Session(programs[0], tmp_path, 0.6)
+    session = Session(programs[0], tmp_path, 0.4)
     second = capture(programs[0].address, 0.1, tmp_path / "second", retries=8)
     assert session.result().is_complete
     assert second.workers[0].attempts > 1
@@ -144,10 +143,10 @@ def test_another_session(programs, tmp_path):
 
 def test_hanging_and_killed(programs, tmp_path):
     hanging, killed = programs
-    session = Session(hanging, tmp_path / "a", 2.0, answer_seconds=1.0)
+    session = Session(hanging, tmp_path / "a", 1.0, answer_seconds=0.3)
     hanging.process.send_signal(signal.SIGSTOP)
     session.result()
-    assert "no answer within 3 s. The program hangs" in session.error
+    assert "no answer within 1.3 s. The program hangs" in session.error
     with pytest.raises(InputError, match="accepts the connection but says nothing"):
         capture(hanging.address, 0.1, tmp_path / "b", retries=1, connect_seconds=0.3)
 

@@ -8,7 +8,8 @@ import tfprof
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY
 from tests.remote.test_monitor import recorded
-from tfprof.cli.top_view import HELP, Settings, screen
+from tfprof.cli.live_screen import LiveScreen
+from tfprof.cli.top_view import HELP, Line, Settings, screen
 from tfprof.remote import Look, OpTime, Sample, top
 from tfprof.remote.ranking import steps_per_second
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -117,6 +118,11 @@ def test_without_a_terminal_each_look_is_a_text(call, fake_server, nobody):  # n
     assert call("top", "logs").exit_code == 2
 
 
+def test_nothing_is_wiped_behind_a_line(capsys):
+    LiveScreen(in_colour=False).draw([Line("x" * 80), Line(""), Line("y")])
+    assert capsys.readouterr().out == f"\x1b[H\x1b[K{'x' * 80}\r\n\x1b[K\r\n\x1b[Jy"
+
+
 @pytest.fixture
 def live():
     from tests.cli.screen import Screen
@@ -136,8 +142,9 @@ def live():
 def test_keys_pause_and_a_new_size(live, fake_server):
     server = fake_server(recorded())
     shown = live(server.address, rows=24, columns=80).wait_for("MapAndBatch", "q quit")
-    shown.type("o").wait_for("ops by occurrences").type("?").wait_for("this help")
-    shown.type("?").wait_for("MapAndBatch").type(" ").wait_for("PAUSED")
+    # Each order by an op that is on top: how many others there is room for is of no matter here.
+    shown.type("o").wait_for("ops by occurrences", "\n_EagerConst ").type("?").wait_for("this help")
+    shown.type("?").wait_for("\n_EagerConst ").type(" ").wait_for("PAUSED")
     shown.resize(10, 60)
     shown.wait_for("PAUSED", "q quit")
     shown._read(0.3)

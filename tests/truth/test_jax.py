@@ -19,7 +19,7 @@ MARKED = [
 ALL = [*MARKED, "unmarked"]
 
 FIRST = "(first step|step 0|train 0)"
-OF_TENSORFLOW = re.compile(r"tf\.|[Kk]eras|TensorFlow|python_tracer_level=1")
+OF_TENSORFLOW = re.compile(r"tf\.|[Kk]eras|TensorFlow")
 
 
 def instructions(program):

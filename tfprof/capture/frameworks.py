@@ -102,7 +102,13 @@ class TensorFlow:
 
     def end(self, *, save: bool = True) -> None:
         """See ``Framework``."""
-        self._tensorflow.profiler.experimental.stop(save=save)
+        stop = self._tensorflow.profiler.experimental.stop
+        try:
+            stop(save=save)
+        except BaseException:  # TensorFlow keeps its session at Ctrl-C
+            with contextlib.suppress(Exception):
+                stop(save=False)
+            raise
 
     def devices(self) -> list[str]:
         """See ``Framework``."""
@@ -177,8 +183,8 @@ class Jax:
             self._jax.profiler.start_server(port)
         except ValueError as error:
             raise UsageError(
-                "serve: this program has started a server with jax.profiler.start_server, and JAX "
-                "allows one; use that one"
+                "serve: this program has started a server of JAX itself, and JAX allows one; use "
+                "that one"
             ) from error
         return self._stop_serving
 

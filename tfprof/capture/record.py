@@ -11,13 +11,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from tfprof.captures.facts.arrival import VERSION, arrival, as_record
+from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
-from tfprof.files.run_folder import capture_files, host_name
+from tfprof.files.run_folder import RECORD_NAME, capture_files, host_name
 from tfprof.options.captures import CaptureOptions
-
-FILE_NAME = "capture.json"
 
 
 def write_record(
@@ -39,7 +37,7 @@ def write_record(
     said = [*_said_before(folder, {each.name for each in run.hosts} - {host}), *said]
     sizes = {host_name(path): path.stat().st_size for path in capture_files(folder)}
     text = as_record(
-        [arrival(each.name, each.space) for each in run.hosts],
+        [arrival_of(each) for each in run.hosts],
         sizes,
         sorted(said, key=lambda note: note.host),
         asdict(options),
@@ -49,7 +47,7 @@ def write_record(
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(unfinished).chmod(0o644)
-        Path(unfinished).replace(folder / FILE_NAME)
+        Path(unfinished).replace(folder / RECORD_NAME)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(unfinished).unlink()
@@ -59,7 +57,7 @@ def write_record(
 def _said_before(folder: Path, hosts: set[str]) -> list[Note]:
     """What an earlier record says of some hosts; a damaged one says nothing."""
     try:
-        document: Any = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+        document: Any = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
         if document["version"] != VERSION:
             return []
         notes = [Note(**each) for each in document["missing"]]

@@ -54,7 +54,7 @@ class Recorder:
         keep: float = 60.0,
         when: str | None = None,
         after: float = 0.0,
-        interval: float = 5.0,
+        interval: float = 8.0,
         options: CaptureOptions | None = None,
     ) -> None:
         self._logdir, self._options = os.fspath(logdir), options or CaptureOptions()

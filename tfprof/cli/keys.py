@@ -1,15 +1,76 @@
-"""Keys that are pressed while a command runs, one at a time and without Enter."""
+"""Keys of a terminal, one at a time and without Enter."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _POLL_SECONDS = 0.2
+_KEYS_AT_ONCE = 64
+
+
+class Keyboard:
+    """The keyboard of the terminal that standard input is; while it is taken, keys are not shown.
+
+    Ctrl-C and Ctrl-Z stay signals.
+
+    Raises:
+        OSError: Standard input is no terminal, or this is no system of POSIX.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import termios
+
+            self._number = sys.stdin.fileno()
+            termios.tcgetattr(self._number)
+        except ImportError as error:
+            raise OSError("terminals of POSIX only") from error
+        except (ValueError, AttributeError, termios.error) as error:
+            raise OSError("standard input is no terminal") from error
+        self._before: list[Any] | None = None
+        self.has_ended = False
+        """Whether the terminal has gone: no key will come."""
+
+    def fileno(self) -> int:
+        """What ``select`` waits for."""
+        return self._number
+
+    @property
+    def is_in_foreground(self) -> bool:
+        """Whether it is ours; a program in the background is stopped where it takes it."""
+        try:
+            return os.tcgetpgrp(self._number) == os.getpgrp()
+        except OSError:
+            return False
+
+    def take(self) -> None:
+        """Get each key at once."""
+        import termios
+        import tty
+
+        self._before = termios.tcgetattr(self._number)
+        tty.setcbreak(self._number)
+
+    def give_back(self) -> None:
+        """Let it be as it was, if it is still there."""
+        import termios
+
+        if self._before is not None:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self._number, termios.TCSADRAIN, self._before)
+
+    def read(self) -> str:
+        """Wait for keys; empty at the end, and for keys of other alphabets."""
+        keys = os.read(self._number, _KEYS_AT_ONCE)
+        self.has_ended = not keys
+        return keys.decode("ascii", "ignore")
 
 
 @contextmanager
@@ -20,39 +81,27 @@ def keys(pressed: Callable[[str], None]) -> Iterator[bool]:
         Whether keys are read: only at a terminal of POSIX, and in its foreground.
     """
     try:
-        import termios
-        import tty
-    except ImportError:
+        keyboard = Keyboard()
+    except OSError:
         yield False
         return
-    try:
-        terminal = sys.stdin.fileno()
-        before = termios.tcgetattr(terminal)
-        is_ours = os.tcgetpgrp(terminal) == os.getpgrp()
-    except (OSError, ValueError, AttributeError, termios.error):  # no terminal, or none at all
-        yield False
-        return
-    if not is_ours:  # the terminal would stop us
+    if not keyboard.is_in_foreground:
         yield False
         return
     over = threading.Event()
-    thread = threading.Thread(target=_read, args=(terminal, pressed, over), daemon=True)
-    tty.setcbreak(terminal)  # Ctrl-C stays a signal
+    thread = threading.Thread(target=_read, args=(keyboard, pressed, over), daemon=True)
+    keyboard.take()
     try:
         thread.start()
         yield True
     finally:
         over.set()
         thread.join()
-        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        keyboard.give_back()
 
 
-def _read(terminal: int, pressed: Callable[[str], None], over: threading.Event) -> None:
-    while not over.is_set():
-        ready, _, _ = select.select([terminal], [], [], _POLL_SECONDS)
-        if not ready:
-            continue
-        data = os.read(terminal, 1)
-        if not data:
-            return
-        pressed(data.decode("ascii", "replace"))
+def _read(keyboard: Keyboard, pressed: Callable[[str], None], over: threading.Event) -> None:
+    while not over.is_set() and not keyboard.has_ended:
+        ready, _, _ = select.select([keyboard], [], [], _POLL_SECONDS)
+        for key in keyboard.read() if ready else "":
+            pressed(key)

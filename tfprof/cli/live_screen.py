@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+from tfprof.cli.keys import Keyboard
 from tfprof.cli.output import is_terminal
 from tfprof.cli.top_view import Line
 
@@ -25,7 +26,6 @@ _LEAVE = f"{_HOME}{_END_OF_SCREEN}\x1b[?25h\x1b[?1049l"
 """Wiped first: some terminals, such as Linux's console, have one screen only."""
 _STYLES = {"title": "\x1b[1m", "head": "\x1b[7m", "trouble": "\x1b[31m"}
 _PLAIN = "\x1b[0m"
-_KEYS_AT_ONCE = 64
 
 
 def can_be_live() -> bool:
@@ -43,9 +43,7 @@ class LiveScreen:
     def __init__(self, in_colour: bool) -> None:
         self._in_colour = in_colour
         self._stack = contextlib.ExitStack()
-        self._keyboard: int | None = None
-        self._has_keys = False  # until it is at its end
-        self._keys_before: list[Any] | None = None
+        self._keyboard: Keyboard | None = None
         self._wake = self._waker = -1
         self._lock = threading.Lock()  # a thread may wake while the pipe is closed
 
@@ -61,9 +59,8 @@ class LiveScreen:
             self._handle(signal.SIGTERM, _terminated)
             self._handle(signal.SIGHUP, _terminated)
             self._handle(signal.SIGTSTP, self._suspended)
-            if is_terminal(sys.stdin):
-                self._keyboard = sys.stdin.fileno()
-                self._has_keys = True
+            with contextlib.suppress(OSError):
+                self._keyboard = Keyboard()
             self._stack.callback(self._give_back)
             self._take()
             self._stack = self._stack.pop_all()
@@ -83,22 +80,15 @@ class LiveScreen:
 
     def _take(self) -> None:
         """The screen and the keyboard become ours."""
-        import termios
-        import tty
-
         if self._keyboard is not None:
-            self._keys_before = termios.tcgetattr(self._keyboard)
-            tty.setcbreak(self._keyboard)
+            self._keyboard.take()
         _write(_ENTER)
 
     def _give_back(self) -> None:
-        import termios
-
         with contextlib.suppress(OSError, ValueError):  # the terminal has gone
             _write(_LEAVE)
-        if self._keyboard is not None and self._keys_before is not None:
-            with contextlib.suppress(termios.error, OSError):
-                termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._keys_before)
+        if self._keyboard is not None:
+            self._keyboard.give_back()
 
     def _suspended(self, number: int, frame: FrameType | None) -> None:
         """Ctrl-Z: the shell gets the terminal as it was, and ``fg`` goes on."""
@@ -126,22 +116,23 @@ class LiveScreen:
         Returns:
             The keys; empty if there are none.
         """
-        keyboard = self._keyboard if self._has_keys else None
-        watched = [self._wake] if keyboard is None else [self._wake, keyboard]
+        keyboard = self._keyboard
+        if keyboard is not None and keyboard.has_ended:
+            keyboard = None
+        watched: list[int | Keyboard] = [self._wake, *([] if keyboard is None else [keyboard])]
         ready = select.select(watched, [], [])[0]
         if self._wake in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wake, 4096)
-        if keyboard is None or keyboard not in ready:
-            return ""
-        keys = os.read(keyboard, _KEYS_AT_ONCE)
-        self._has_keys = bool(keys)
-        return keys.decode("ascii", "ignore")
+        return keyboard.read() if keyboard is not None and keyboard in ready else ""
 
     def draw(self, lines: Sequence[Line]) -> None:
         """Draw a whole screen."""
-        drawn = f"{_END_OF_LINE}\r\n".join(map(self._styled, lines))
-        _write(f"{_HOME}{drawn}{_END_OF_LINE}{_END_OF_SCREEN}")
+        # Wiped before it is written: behind a line as wide as the screen the cursor stays on the
+        # last character, which many terminals would wipe, too.
+        wiped = [_END_OF_LINE] * (len(lines) - 1) + [_END_OF_SCREEN]
+        drawn = [f"{wipe}{self._styled(line)}" for wipe, line in zip(wiped, lines, strict=True)]
+        _write(_HOME + "\r\n".join(drawn))
 
     def _styled(self, line: Line) -> str:
         style = _STYLES.get(line.style, "") if self._in_colour else ""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tfprof.doctor.report import Check
 from tfprof.remote.addresses import address_of
 from tfprof.remote.grpc_probe import Kind, probe
+from tfprof.text import how_to_capture
 
 _MOST_AT_ONCE = 32
 
@@ -44,7 +45,7 @@ _ANSWERS: Mapping[Kind, Check] = {
         "server",
         "warning",
         "{address}: a gRPC server answers, but it is not a profiler server",
-        "Give the port that the profiled program passes to tf.profiler.experimental.server.start.",
+        f"Give the port {how_to_capture.SERVED}.",
     ),
     "http2": Check(
         "server",
@@ -69,7 +70,7 @@ _ANSWERS: Mapping[Kind, Check] = {
         "error",
         "{address}: connection refused, nothing listens there",
         "Start the server in the program to be profiled{where}.",
-        "tf.profiler.experimental.server.start({port})",
+        how_to_capture.SERVE,
     ),
     "timeout": Check(
         "server",

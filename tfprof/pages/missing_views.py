@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tfprof.pages.opened import Opened
+from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.views.result import ViewKind
 
-_NO_PYTHON: Final = "the Python tracer was off; python_tracer_level=1 turns it on"
+_NO_PYTHON: Final = f"the Python tracer was off; {how_to_capture.PYTHON}"
 _NO_STACKS: Final = (
     "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.advisor.captures import capture_findings
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.host_devices import device_kinds
+from tfprof.captures.facts.missing import notes_for_tools
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import METADATA_PLANE
@@ -40,6 +41,7 @@ def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     yield words(overview.verdict, lead=True)
     yield facts(_capture_facts(source, run, steps))
     notes = [*(note for note in run.notes if note not in overview.notes), *overview.notes]
+    notes += notes_for_tools(run)
     yield from notes_block(notes)
     yield from findings_block(capture_findings(run, host=params.get("host") or None))
     if steps.n_steps:

@@ -4,9 +4,9 @@
     >>> CaptureOptions(python_tracer_level=1).host_tracer_level
     2
 
-A program starts its server with ``tf.profiler.experimental.server.start(6009)``, one of JAX with
-``jax.profiler.start_server(6009)``. ``capture("HOST:6009", 2.0, "logs")`` records it. The calls
-need grpcio: ``pip install 'tfprof[remote]'``.
+A program of TensorFlow or JAX starts its server with ``tfprof.capture.serve(6009)``.
+``capture("HOST:6009", 2.0, "logs")`` records it. The calls need grpcio:
+``pip install 'tfprof[remote]'``.
 """
 
 from __future__ import annotations

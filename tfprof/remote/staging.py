@@ -101,8 +101,7 @@ class Staging:
                 may_pass=False,
             )
         name = f"{address.file_stem}{_ENDING}"
-        # Under this name nobody takes the folder for a run, also if this process is killed.
-        unfinished = self._here / f"{name}{_UNFINISHED}"
+        unfinished = self.unfinished(name)
         try:
             with unfinished.open("wb") as stream:
                 stream.writelines(capture.parts)
@@ -112,13 +111,20 @@ class Staging:
             raise ServerError(text, may_pass=False) from error
         return name
 
+    def unfinished(self, name: str) -> Path:
+        """Where a file of the run lies until ``finish``.
+
+        Under this name nobody takes the folder for a run, also if this process is killed.
+        """
+        return self._here / f"{name}{_UNFINISHED}"
+
     def note(self, name: str, text: str) -> None:
         """Write a text beside the captures.
 
         Raises:
             OSError: It cannot be written.
         """
-        (self._here / f"{name}{_UNFINISHED}").write_text(text, "utf-8")
+        self.unfinished(name).write_text(text, "utf-8")
 
     def finish(self, *, is_named: bool) -> str:
         """Make the run appear; returns its folder.

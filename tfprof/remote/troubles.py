@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof.remote.addresses import Address
 from tfprof.remote.grpc_probe import Answer, Kind
+from tfprof.text import how_to_capture
 
 _MOST_OF_A_TEXT = 300
 
@@ -27,7 +28,7 @@ class ServerError(Exception):
 _UNREACHED: dict[Kind, tuple[str, bool]] = {
     "refused": (
         "connection refused, nothing listens there. Start the server in the program: "
-        "tf.profiler.experimental.server.start({port})",
+        f"{how_to_capture.SERVE}",
         True,
     ),
     "timeout": (
@@ -82,8 +83,8 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
         return ServerError(text, may_pass=True, code=code)
     if code == "UNIMPLEMENTED":
         text = (
-            "the server there has no profiler service, or not this call of it. Give the port that "
-            "the program passes to tf.profiler.experimental.server.start"
+            "the server there has no profiler service, or not this call of it. Give the port "
+            f"{how_to_capture.SERVED}"
         )
         return ServerError(text, may_pass=False, code=code)
     return ServerError(f"the server refused with {code}: {said}", may_pass=False, code=code)

@@ -9,15 +9,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tfprof.captures.facts.arrival import Arrival
+from tfprof.captures.run.result import Note
 from tfprof.errors import InputError, UsageError
 from tfprof.files.disk import Unwatched, Watch
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
+from tfprof.remote.arrived import Arrived, look_at
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.staging import ServersFolder, Staging, new_run_name
 from tfprof.remote.troubles import ServerError
+from tfprof.text import how_to_capture
+from tfprof.text.wording import sentence
 
 T = TypeVar("T")
 
@@ -71,12 +76,16 @@ class RemoteCapture:
         logdir: The log folder it lies in.
         folder: The folder of the run.
         workers: All workers, in the order of the addresses.
+        arrived: What has arrived of each host, in numbers; none if the servers wrote it.
+        notes: What is missing, and how to mend it; also beside the captures, in ``capture.json``.
     """
 
     run: str
     logdir: str
     folder: str
     workers: tuple[Worker, ...]
+    arrived: tuple[Arrival, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def failed(self) -> tuple[Worker, ...]:
@@ -135,11 +144,12 @@ def capture(
     """
     workers = addresses_of(addresses)
     options = options or CaptureOptions()
-    if options.framework:
-        raise UsageError(
-            f"option framework={options.framework!r} cannot be chosen from outside: a server "
-            "records the program it runs in; leave it out"
-        )
+    for name, usual in (("framework", ""), ("gpu_tracer", "framework")):
+        if getattr(options, name) != usual:
+            raise UsageError(
+                f"option {name}={getattr(options, name)!r} cannot be chosen from outside: a server "
+                "records the program it runs in with its own profiler; leave it out"
+            )
     seconds = seconds_of(duration) if isinstance(duration, str) else duration
     seconds = _once("duration", seconds, options.duration)
     if seconds is None:
@@ -161,9 +171,14 @@ def capture(
         if not any(worker.is_captured for worker in done):
             reasons = "\n".join(f"  {worker.address}: {worker.trouble}" for worker in done)
             raise InputError(f"no worker was captured, and nothing was written:\n{reasons}")
+        found = Arrived()
+        if isinstance(place, Staging):  # else the files may be out of reach
+            names = [worker.path for worker in done if worker.path is not None]
+            troubles = {worker.address: worker.trouble for worker in done if worker.trouble}
+            found = look_at(place, names, troubles, options)
         folder = place.finish(is_named=run is not None)
     ended = tuple(_moved(worker, folder) for worker in done)
-    return RemoteCapture(Path(folder).name, str(logdir), folder, ended)
+    return RemoteCapture(Path(folder).name, str(logdir), folder, ended, found.hosts, found.notes)
 
 
 def _once(name: str, argument: T | None, option: T | None) -> T | None:
@@ -249,8 +264,8 @@ def _attempt(address: Address, session: _Session) -> tuple[str, int, tuple[str, 
         answer = received(server.call("Profile", request, limit))
     if answer.is_empty:
         raise ServerError(
-            "nothing was recorded: the program did nothing meanwhile. Record longer, or while it "
-            "is at work",
+            "nothing was recorded: the program did nothing meanwhile. "
+            f"{sentence(how_to_capture.LONGER)}",
             may_pass=True,
         )
     return session.place.keep(address, answer), answer.n_bytes, answer.remarks

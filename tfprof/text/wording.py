@@ -45,6 +45,11 @@ def listing(items: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def sentence(clause: str) -> str:
+    """A clause as the beginning of a sentence."""
+    return clause[:1].upper() + clause[1:]
+
+
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """``1 op``, ``3,000 ops``; ``nouns`` is for plurals with more than an s."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"

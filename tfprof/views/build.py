@@ -19,6 +19,7 @@ from tfprof.profiles.accounting.accounting import (
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
+from tfprof.text import how_to_capture
 from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.defaults import settled
 from tfprof.views.graph import build_graph_tree
@@ -113,8 +114,8 @@ class ViewBuilder:
             if not profile.has_traces:
                 raise EmptyProfileError(
                     "the code view needs call stacks, and this profile has none: give a live "
-                    "graph, an op log written with add_trace=True, or a capture with the Python "
-                    "tracer (docs/captures.md says how)"
+                    "graph, an op log written with add_trace=True, or "
+                    f"{how_to_capture.STACKS}"
                 )
             return self._code(structure, question)
         note_strange_values(profile, options, structure.names)

@@ -251,7 +251,7 @@ def test_marked_steps_without_computation_are_steps():
     assert steps.share_of("other") == 1.0
     [note] = steps.notes
     assert (note.severity, note.host) == ("warning", "host 0")
-    assert "host_tracer_level=2" in note.message
+    assert "host_tracer_level is 2" in note.message
     assert run_steps(opened(without_ops(2)), classic=True).notes[0].message.startswith("no steps w")
 
 

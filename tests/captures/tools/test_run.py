@@ -173,7 +173,7 @@ def test_what_the_profiler_said_is_passed_on_once():
 
 def test_dropped_events_are_told():
     run = opened(xspace(host(line(event("a", 0)), stats={"dropped_traces": 12345})))
-    assert [note.message[:37] for note in run.notes] == ["the profiler dropped 12,345 events, b"]
+    assert [note.message[:37] for note in run.notes] == ["the profiler dropped 12,345 events: t"]
 
 
 def test_impossible_times_and_far_clocks_are_told():

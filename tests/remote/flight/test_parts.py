@@ -133,6 +133,19 @@ def test_a_cut_step_is_known_by_its_neighbours():
     assert len(history.add(steps((0, MS), first=23), 1300 * MS, 1400 * MS, 0.01)) == 1
 
 
+def test_the_time_of_the_snapshot_is_not_that_of_the_steps_it_cuts():
+    history = StepHistory()
+    usual = [(i * 10 * MS, 10 * MS) for i in range(20)]
+    history.add(steps(*usual), 0, 200 * MS, None, answer_seconds=0.03)
+    # 60 ms for the steps 20 to 22: 10 for each, and 30 of the snapshot.
+    (cut, _) = history.add(steps((60 * MS, 10 * MS), first=23), 200 * MS, 300 * MS, 0.01, 0.03)
+    assert cut.seconds == pytest.approx(0.01)
+    # Two snapshots without a step, then all of it.
+    assert history.add(steps(), 300 * MS, 400 * MS, 0.01, 0.03)
+    (cut, _) = history.add(steps((100 * MS, 10 * MS), first=25), 400 * MS, 600 * MS, 0.01)
+    assert cut.seconds == pytest.approx(0.23 - 0.06)
+
+
 def test_a_step_that_goes_on_is_told_once():
     history = StepHistory()
     history.add(steps((0, 10 * MS)), 0, 100 * MS, None)

@@ -127,11 +127,11 @@ def test_what_was_written_is_not_written_again(recorder):
 
 def test_what_follows_is_kept_too(recorder):
     fake = FakeSession()
-    with recorder(fake, after_seconds=0.4, count=1) as recording:
+    with recorder(fake, after_seconds=0.2, count=1) as recording:
         recording.save("asked")
         recording.save("again")
         (saved,) = recording.events()
-    assert saved.reason == "asked; again" and saved.seconds >= 0.4
+    assert saved.reason == "asked; again" and saved.seconds >= 0.2
 
 
 def test_the_end_of_a_program_is_an_event(recorder):

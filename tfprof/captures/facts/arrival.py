@@ -14,12 +14,15 @@ from tfprof.captures.events.timeline.clocks import time_axis
 from tfprof.captures.events.timeline.names import DEVICE_PREFIXES, MERGED_PLANES
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.model.xspace import Plane, XSpace
+from tfprof.captures.run.remarks import n_dropped
 from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
+from tfprof.text.units import human_count, human_memory, human_time
+from tfprof.text.wording import plural
 
 VERSION = 1
 """Of ``capture.json``: higher where a field changes its meaning or goes away."""
 
-_DROPPED = "dropped_traces"
 _EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
 
 
@@ -54,7 +57,6 @@ def arrival(host: str, space: XSpace) -> Arrival:
     planes = space.planes
     threads = [plane for plane in planes if plane.name in MERGED_PLANES and len(plane.events)]
     devices = [plane for plane in planes if plane.name.startswith(DEVICE_PREFIXES)]
-    lost = [plane.own_stats().get(_DROPPED) for plane in planes]
     return Arrival(
         host,
         space.hostnames,
@@ -62,9 +64,42 @@ def arrival(host: str, space: XSpace) -> Arrival:
         steps=sum(_with_stat(plane, "step_num") for plane in threads),
         ops=sum(map(_ops, threads)),
         kernels=sum(_with_stat(plane, "kernel_details") for plane in devices),
-        dropped=sum(number for number in lost if isinstance(number, int)),
+        dropped=n_dropped(space),
         covered_us=_covered_ps(space) / 1e6,
     )
+
+
+def arrival_of(host: Host) -> Arrival:
+    """What has arrived of a host, counted once."""
+    return host.memo.once("arrival", lambda: arrival(host.name, host.space))
+
+
+def arrival_words(arrived: Arrival, n_bytes: int = 0) -> str:
+    """What has arrived of a host, on one line.
+
+    Args:
+        arrived: The counts.
+        n_bytes: Size of its file; 0 leaves it out.
+    """
+    devices = [events for name, events in arrived.planes if name.startswith(DEVICE_PREFIXES)]
+    busy = sum(map(bool, devices))
+    used = f"{busy} of {plural(len(devices), 'device')} busy" if devices else "no device"
+    total = sum(events for _, events in arrived.planes)
+    parts = [
+        _counted(total, "event"),
+        used,
+        _counted(arrived.steps, "marked step"),
+        _counted(arrived.ops, "op"),
+        *([_counted(arrived.kernels, "kernel")] if devices else []),
+        *([f"{human_count(arrived.dropped)} dropped"] if arrived.dropped else []),
+        f"{human_time(round(arrived.covered_us))} covered",
+        *([human_memory(n_bytes)] if n_bytes else []),
+    ]
+    return ", ".join(parts)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{human_count(count) if count else 'no'} {noun}{'' if count == 1 else 's'}"
 
 
 def _with_stat(plane: Plane, name: str) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tfprof.captures.events.timeline.names import DEVICE_PREFIXES
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane
 from tfprof.captures.run.run import Host
+from tfprof.text import how_to_capture
 
 _TENSORFLOW = re.compile(
     r"TFE_|Eager(Local|Kernel)?Execute|ExecutorState::|SessionRun|FunctionRun|Iterator"
@@ -23,10 +24,10 @@ class Words(NamedTuple):
 
     Attributes:
         framework: Its name; empty if unknown.
-        mark_steps: How to mark steps.
+        mark_steps: How to mark steps, as a clause.
         whole_step: How to make one call of a step.
         several_steps: How to run several steps in one call.
-        trace_python: How to record the functions of Python.
+        trace_python: How to record the functions of Python, as a clause.
         fuse: How to let XLA fuse small ops.
         copy_ahead: How to copy batches to a device ahead of time.
         build_input: How to build an input pipeline.
@@ -52,14 +53,11 @@ class Words(NamedTuple):
 
 TENSORFLOW = Words(
     "TensorFlow",
-    mark_steps="tf.profiler.experimental.Trace('train', step_num=i, _r=1)",
+    mark_steps=how_to_capture.TENSORFLOW.mark_steps,
     whole_step="Put the whole step into one tf.function, with no numpy() or print() in it",
     several_steps="run several steps in one call (steps_per_execution in Keras, or a loop over the "
     "iterator in the tf.function)",
-    trace_python="Capture with the Python tracer to see which functions: TensorFlow 2.21 drops "
-    "python_tracer_level=1 without a word, but takes "
-    "tf.profiler.experimental.ProfilerOptions(python_tracer_level="
-    "type('Level', (), {'__index__': lambda self: 1})())",
+    trace_python=how_to_capture.TENSORFLOW.record_python,
     fuse="tf.function(jit_compile=True), which lets XLA fuse small ops",
     copy_ahead="tf.data.experimental.prefetch_to_device as the last transformation, or a dataset "
     "from a tf.distribute strategy",
@@ -74,11 +72,10 @@ TENSORFLOW = Words(
 )
 JAX = Words(
     "JAX",
-    mark_steps="jax.profiler.StepTraceAnnotation('train', step_num=i)",
+    mark_steps=how_to_capture.JAX.mark_steps,
     whole_step="Put the whole step into one jax.jit",
     several_steps="run several steps in one call, with jax.lax.scan in the jitted function",
-    trace_python="Capture with the Python tracer to see which functions "
-    "(jax.profiler.ProfileOptions().python_tracer_level = 1)",
+    trace_python=how_to_capture.JAX.record_python,
     fuse="one jax.jit around all of them, which lets XLA fuse small ops",
     copy_ahead="jax.device_put of the next batch while the step runs",
     build_input="let another thread or process prepare batches while the step runs",
@@ -89,10 +86,10 @@ JAX = Words(
 )
 NEITHER = Words(
     "",
-    mark_steps=f"{TENSORFLOW.mark_steps} or {JAX.mark_steps}",
+    mark_steps=how_to_capture.EITHER.mark_steps,
     whole_step="Put the whole step into one compiled function",
     several_steps="run several steps in one call",
-    trace_python="Capture with the Python tracer to see which functions",
+    trace_python=how_to_capture.EITHER.record_python,
     fuse="a function that XLA compiles, and fuses small ops in",
     copy_ahead="an iterator that reads ahead to the device",
     build_input="let it be prepared while the model works",

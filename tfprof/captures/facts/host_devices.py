@@ -8,6 +8,7 @@ from tfprof.captures.facts.environment import device_planes, device_type
 from tfprof.captures.model.xspace import Plane
 from tfprof.captures.run.result import Note, Severity
 from tfprof.captures.run.run import Host
+from tfprof.text import how_to_capture
 
 
 def has_gpu(host: Host) -> bool:
@@ -59,7 +60,7 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
         own = _silent_devices(host)
         if own:
             steps = "steps are those of the host" if is_counted else "its steps do not count"
-            remedy = ". Capture with device_tracer_level=1, and see `tfprof doctor`"
+            remedy = f". {how_to_capture.DEVICES}, and 'tfprof doctor' says what is in the way"
             notes.append(
                 Note("warning" if own == "GPUs" else new,
                      f"has {own}, but nothing was recorded of them: {steps}"

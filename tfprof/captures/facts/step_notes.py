@@ -13,6 +13,8 @@ from tfprof.captures.facts.host_devices import uses_gpu
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import Int64Array
+from tfprof.text import how_to_capture
+from tfprof.text.wording import sentence
 
 
 def step_notes(cores: Sequence[HostSteps]) -> list[Note]:
@@ -35,7 +37,7 @@ def _no_steps(is_marked: bool, words: Words) -> Note:
         return Note("warning", "no steps: some were marked, but no computation was found in them")
     return Note(
         "warning", "no steps were found: none was marked, or the capture is shorter than a step. "
-        f"Mark steps with {words.mark_steps}, or capture longer",
+        f"{sentence(words.mark_steps)}; or {how_to_capture.LONGER}",
     )  # fmt: skip
 
 
@@ -43,13 +45,13 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
     notes = []
     if steps.calls is not None and len(steps.times):
         notes.append(
-            Note("info", f"no step was marked; {_about_calls(steps.calls)}. Mark steps with "
-                 f"{words.mark_steps} to be sure", steps.host.name)
+            Note("info", f"no step was marked; {_about_calls(steps.calls)}. To be sure, "
+                 f"{words.mark_steps}", steps.host.name)
         )  # fmt: skip
     if len(steps.times) and steps.core is None and not _has_work(steps):
         notes.append(
             Note("warning", "no op was seen in any step: ops were not recorded "
-                 "(host_tracer_level=2 does), or the threads that ran them are not linked to the "
+                 f"({how_to_capture.OPS}), or the threads that ran them are not linked to the "
                  "steps", steps.host.name)
         )  # fmt: skip
     if steps.program and len(steps.times):
@@ -96,7 +98,7 @@ def _without_work(steps: HostSteps) -> Note:
         why = "the devices ran nothing for such a step, or ran it before or after the capture"
     else:
         why = (
-            "such a step ran no op, ops were not recorded (host_tracer_level=2 does), or "
+            f"such a step ran no op, ops were not recorded ({how_to_capture.OPS}), or "
             "the threads that ran them are not linked to the marker"
         )
     return Note("warning", f"{said} ({listed(steps.without_work)}): {why}", steps.host.name)

@@ -17,6 +17,7 @@ from tfprof.captures.facts.verdict import code_share, described, unexplained_sha
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
 from tfprof.text.units import milliseconds
+from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op
@@ -120,7 +121,7 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     else:
         said += (
             " Nothing was recorded there: mostly it is Python between the ops. "
-            f"{words.trace_python}. {words.whole_step}, or {words.several_steps}."
+            f"{sentence(words.trace_python)}. {words.whole_step}, or {words.several_steps}."
         )
     yield Advice("python/unexplained", said, numbers, share)
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
+from tfprof.text import how_to_capture
 
 _HOST: Final = "/host:CPU"
 _DEVICES: Final = ("/device:GPU:", "/device:TPU:", "/device:CUSTOM:")
@@ -110,7 +111,7 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "kernel-stats": (_has_kernels, "there are no GPU kernels"),
     "memory": (
         _has_allocations,
-        "there are no allocations; on a CPU, TF_CPU_ALLOCATOR_USE_BFC=true records them",
+        f"there are no allocations; for those of a CPU {how_to_capture.ALLOCATIONS}",
     ),
     "pod": (_has_steps, "there are no steps: none was marked, or called"),
     "op-profile": (_has_xla, _NO_XLA),

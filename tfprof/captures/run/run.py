@@ -19,12 +19,11 @@ from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.steps.forest import Forest, build_forest
 from tfprof.captures.events.steps.grouping import Groups, find_groups
 from tfprof.captures.events.timeline.build_timeline import build_timeline
-from tfprof.captures.events.timeline.clocks import time_axis
-from tfprof.captures.events.timeline.names import is_known_plane
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
 from tfprof.columns.in_notebooks import ShownInNotebooks
@@ -189,48 +188,6 @@ def _others(runs: Sequence[str]) -> str:
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
-def _remarks(host: Host) -> list[Note]:
-    """Notes on what a capture says about itself, and on what is implausible in it."""
-    space, axis = host.space, time_axis(host.space)
-    notes = [Note("error", text, host.name) for text in dict.fromkeys(space.errors)]
-    notes += [Note("warning", text, host.name) for text in dict.fromkeys(space.warnings)]
-    notes += [Note("warning", notice.text, host.name) for notice in space.notices]
-    dropped = [plane.own_stats().get("dropped_traces") for plane in space.planes]
-    lost = sum(number for number in dropped if isinstance(number, int))
-    if lost > 0:
-        notes.append(
-            Note("warning", f"the profiler dropped {lost:,} events, because there were too many: "
-                 "times are too short. Capture less at once", host.name)
-        )  # fmt: skip
-    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
-        notes.append(
-            Note("warning", "holds no events: was the profiler stopped before the program ran, or "
-                 "started with every tracer off?", host.name)
-        )  # fmt: skip
-    unknown = [
-        f"{plane.name} ({len(plane.events):,} event{'' if len(plane.events) == 1 else 's'})"
-        for plane in space.planes
-        if len(plane.events) and not is_known_plane(plane.name)
-    ]
-    if unknown:
-        notes.append(
-            Note("info", f"holds planes of an unknown kind: {listed(unknown)}. They are in the "
-                 "trace only", host.name)
-        )  # fmt: skip
-    if axis.n_impossible:
-        notes.append(
-            Note("warning", f"{axis.n_impossible:,} events are left out: their durations are "
-                 "negative, or weeks. The file or its recorder is faulty", host.name)
-        )  # fmt: skip
-    if axis.far_lines:
-        shown = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
-        notes.append(
-            Note("warning", f"the clock of {shown} is weeks away from that of the other lines: "
-                 "its events are shown at the beginning of the capture", host.name)
-        )  # fmt: skip
-    return notes
-
-
 def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
     hosts: list[Host] = []
@@ -252,7 +209,7 @@ def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
         hosts.append(Host(name, space))
         if name != label:
             notes.append(Note("info", f"another file has the name {label!r}, too", name))
-        notes += _remarks(hosts[-1])
+        notes += [remark.note(name) for remark in remarks(space)]
     if not hosts:
         raise errors[0]
     return hosts, notes

@@ -10,11 +10,13 @@ import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.run.contents import ToolData
 from tfprof.captures.run.run import Host
 from tfprof.captures.show.tool_values import text_line
 from tfprof.text.metrics import BLUE
 from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.text.wording import time_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class HostFigures:
         devices: Names of devices with events.
         lines: Threads and streams with events.
         events: Events of all planes.
+        steps: Marked steps.
+        ops: Ops that ran on its threads.
+        kernels: Kernels that ran on its devices.
+        dropped: Events that the profiler says it lost.
+        covered_us: From the first event to the last end, in microseconds.
     """
 
     name: str
@@ -34,17 +41,28 @@ class HostFigures:
     devices: tuple[str, ...]
     lines: int
     events: int
+    steps: int
+    ops: int
+    kernels: int
+    dropped: int
+    covered_us: float
 
 
 def host_figures(host: Host) -> HostFigures:
     """What a host has captured."""
     planes = [plane for plane in host.space.planes if len(plane.events)]
+    arrived = arrival_of(host)
     return HostFigures(
         host.name,
         host.machine,
         tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
         sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),
         host.space.n_events,
+        arrived.steps,
+        arrived.ops,
+        arrived.kernels,
+        arrived.dropped,
+        arrived.covered_us,
     )
 
 
@@ -97,6 +115,10 @@ class CaptureText:
             Column("devices", "text", [_devices(host.devices) for host in hosts]),
             Column("lines", "number", [f"{host.lines:,}" for host in hosts], leave_out=2),
             Column("events", "number", [f"{host.events:,}" for host in hosts], header_style=BLUE),
+            Column("steps", "number", [f"{host.steps:,}" for host in hosts], leave_out=5),
+            Column("ops", "number", [f"{host.ops:,}" for host in hosts], leave_out=4),
+            Column("kernels", "number", [f"{host.kernels:,}" for host in hosts], leave_out=6),
+            Column("covers", "number", [time_text(host.covered_us) for host in hosts], leave_out=3),
         ]
         return Grid(columns, self.glyphs)
 

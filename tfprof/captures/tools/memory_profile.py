@@ -30,6 +30,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
+from tfprof.text import how_to_capture
 from tfprof.text.units import human_memory, human_share, milliseconds
 
 _NO_DTYPE = "INVALID"
@@ -114,8 +115,8 @@ def memory(
     notes = list(run.notes)
     if not allocators:
         notes.append(
-            Note("warning", "no allocations in this capture: GPU and TPU allocators record them, "
-                 "and on CPU those of programs run with TF_CPU_ALLOCATOR_USE_BFC=true")
+            Note("warning", "no allocations in this capture: GPU and TPU allocators record them; "
+                 f"for those of a CPU {how_to_capture.ALLOCATIONS}")
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
     moment = "the peak" if at_ms is None else milliseconds(at_ms)

@@ -16,6 +16,7 @@ from tfprof.captures.run.result import Advice, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
+from tfprof.text import how_to_capture
 
 _PS_PER_US = 1_000_000
 
@@ -60,9 +61,11 @@ _SLOW = (
 )
 _FAST = (
     "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
-    "the program is input-bound, other hosts may be the cause: capture them, too."
+    f"the program is input-bound, other hosts may be the cause: {how_to_capture.OTHER_HOSTS}."
 )
-_NONE = "No tf.data activity is in this capture. If the program uses tf.data, capture longer."
+_NONE = (
+    f"No tf.data activity is in this capture. If the program uses tf.data, {how_to_capture.LONGER}."
+)
 
 
 class _Slow(NamedTuple):

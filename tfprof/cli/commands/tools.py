@@ -63,7 +63,9 @@ def show_contents(
         write_page(page, source or source_of(Question(tuple(paths))), target)
     else:
         target.write(_written(captured, paths, form, target))
-    print_notes(captured.notes)
+    from tfprof.captures.facts.missing import notes_for_tools
+
+    print_notes([*captured.notes, *notes_for_tools(captured)])
 
 
 def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:

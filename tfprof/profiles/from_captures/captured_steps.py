@@ -22,6 +22,7 @@ from tfprof.captures.events.ops.op_runs import (
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.python_stacks import python_stacks
 from tfprof.captures.events.timeline.names import GPU_PREFIX
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.hlo_programs import module_names
 from tfprof.captures.facts.host_op_db import ops_of_programs
 from tfprof.captures.facts.run_steps import run_steps
@@ -31,7 +32,9 @@ from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.from_captures.run_columns import Block, blocks_of, kept, memory_columns
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns, StatColumns
+from tfprof.text import how_to_capture
 from tfprof.text.units import human_memory, milliseconds
+from tfprof.text.wording import sentence
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
 """Prefix of the name of an op that was inlined from a function."""
@@ -205,14 +208,14 @@ class _Capture:
             notices.add(
                 "no-ops",
                 "a host captured no op: its events have other names than scope/name:Type "
-                "(trace with host_tracer_level=2 or more)",
+                f"({how_to_capture.OPS})",
             )
             return
         if not (self._groups.of_event[runs.events[is_op]] >= 0).any():
             notices.add(
                 "no-steps",
-                "no op is in a marked step: the whole capture is step 0. Mark steps "
-                "with tf.profiler.experimental.Trace('train', step_num=i, _r=1)",
+                "no op is in a marked step: the whole capture is step 0. "
+                f"{sentence(words_for([self._host]).mark_steps)}",
             )
         outside = is_op & ~np.isin(group_of, list(steps))
         share = runs.durations_ps[outside].sum() / max(int(runs.durations_ps[is_op].sum()), 1)

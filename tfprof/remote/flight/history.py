@@ -25,8 +25,9 @@ class StepSeen(NamedTuple):
     Attributes:
         first: Its number; of a cut one the first number that it may have. -1 without numbers.
         last: Its number; of a cut one the last number that it may have. -1 while it goes on.
-        seconds: How long it took; of a cut one what its neighbours leave for it, if other cut ones
-            took as long as usual; of one that goes on how long it has taken so far.
+        seconds: How long it took; of a cut one what its neighbours and the snapshot itself leave
+            for it, if other cut ones took as long as usual; of one that goes on how long it has
+            taken so far.
         is_whole: Whether it was recorded whole.
     """
 
@@ -55,6 +56,7 @@ class StepHistory:
         self._before: deque[float] = deque(maxlen=MOST_BEFORE)
         self._last: tuple[int, int] | None = None  # number and end of the last whole step
         self._open_was_told = False
+        self._disturbed_seconds = 0.0  # since the last whole step
         self.are_marked = False
         self.n_steps = 0
 
@@ -76,7 +78,12 @@ class StepHistory:
         }
 
     def add(
-        self, steps: Steps, start_ns: int, stop_ns: int, usual_seconds: float | None
+        self,
+        steps: Steps,
+        start_ns: int,
+        stop_ns: int,
+        usual_seconds: float | None,
+        answer_seconds: float = 0.0,
     ) -> list[StepSeen]:
         """The new steps, in order of time; they count among those before the next ones.
 
@@ -85,8 +92,11 @@ class StepHistory:
             start_ns: When the snapshot began.
             stop_ns: When it ended.
             usual_seconds: What a step takes usually, if that is known.
+            answer_seconds: How long the program took to hand the snapshot out. Meanwhile it is
+                slower, which is no fault of the steps that this snapshot cuts.
         """
         if not len(steps):
+            self._disturbed_seconds += answer_seconds
             return self._still_open(start_ns, stop_ns)
         if steps.are_marked and not self.are_marked:  # what was guessed before were no steps
             self.are_marked, self._last = True, None
@@ -102,6 +112,7 @@ class StepHistory:
         ]
         self._last = (numbers[-1], ends[-1])
         self._open_was_told = False
+        self._disturbed_seconds = answer_seconds
         self._before.extend(seconds)
         self.n_steps += len(steps)
         return found
@@ -121,6 +132,7 @@ class StepHistory:
         if number < 0 or n_cut < 1 or next_start_ns <= end_ns:
             return []  # without numbers nobody knows how many there were
         seconds = (next_start_ns - end_ns) / 1e9 - (n_cut - 1) * usual_seconds
+        seconds -= self._disturbed_seconds
         return [StepSeen(number + 1, next_number - 1, max(seconds, 0.0), is_whole=False)]
 
     def _still_open(self, start_ns: int, stop_ns: int) -> list[StepSeen]:

@@ -27,7 +27,8 @@ from tfprof.remote.troubles import ServerError
 _log = logging.getLogger("tfprof")
 
 KEEP_SECONDS = 60.0
-INTERVAL_SECONDS = 5.0
+INTERVAL_SECONDS = 8.0
+"""Snapshots are most of what recording costs; longer ones would seem to be nobody's too soon."""
 MOST_BYTES = 1 << 30
 _ANSWER_SECONDS = 30.0
 _POLL_SECONDS = 0.02

@@ -207,12 +207,12 @@ class WatchedWorker:
                     self._stop.wait(interval)
                 self._begin(session)  # somebody has ended it
 
-    def _take(self, session: Session) -> tuple[Look, int, int]:
+    def _take(self, session: Session) -> tuple[Look, int, int, float]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
         taken = session.snapshot(min(self._settings.interval_seconds, _LONGEST_CAPTURE_SECONDS))
         seen = look(taken.data, names, may_guess=not self._history.are_marked)
         begin_ns, end_ns = self._keep(taken, seen.times)
-        return seen, begin_ns, end_ns
+        return seen, begin_ns, end_ns, taken.seconds
 
     def _keep(self, taken: Snapshot, times: Times | None) -> tuple[int, int]:
         if times is None:  # by our clock then
@@ -229,10 +229,10 @@ class WatchedWorker:
             self._taken.notify_all()
         return begin_ns, end_ns
 
-    def _judge(self, seen: Look, begin_ns: int, end_ns: int) -> None:
+    def _judge(self, seen: Look, begin_ns: int, end_ns: int, answer_seconds: float) -> None:
         """Find the slowest step for which the condition holds, if there is any."""
         before = self._history.baseline(seen.steps)
-        steps = self._history.add(seen.steps, begin_ns, end_ns, before["median"])
+        steps = self._history.add(seen.steps, begin_ns, end_ns, before["median"], answer_seconds)
         when = self._settings.when
         if when is None:
             return

@@ -1,0 +1,227 @@
+"""What the capture of a host lacks that tools need: ops, steps, devices, and what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.timeline.names import (
+    DEVICE_PREFIXES,
+    MERGED_PLANES,
+    TASK_PLANE,
+)
+from tfprof.captures.facts.arrival import Arrival, arrival_of
+from tfprof.captures.facts.framework import words_for
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.run.remarks import ON_THAT_MACHINE, Lack, remarks, why_without_cupti
+from tfprof.captures.run.result import Note, listed
+from tfprof.captures.run.run import Host, Run
+from tfprof.options.captures import CaptureOptions
+from tfprof.text import how_to_capture
+from tfprof.text.units import human_time
+from tfprof.wire.message_fields import BrokenError, message_fields
+
+_HOST, _DEVICE = "host_tracer_level", "device_tracer_level"
+_LEVEL_FIELDS = {2: _HOST, 3: _DEVICE, 4: "python_tracer_level"}
+"""Numbers of fields of the message ``ProfileOptions``."""
+
+_MARKS = {"step_num", "group_id", "step_name"}
+"""Stats that mark steps, as captured and after TensorBoard's converters."""
+
+_LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
+_SHORT_US = 1000.0
+"""Hardly a step of a training is shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a capture should have recorded, as the one who asked for it knows.
+
+    Attributes:
+        options: What was asked for.
+        framework: Whose profiler recorded, for people.
+        devices: Accelerators that the program can use.
+        unsupported: Options that this profiler does not have.
+    """
+
+    options: CaptureOptions
+    framework: str = "the profiler"
+    devices: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+def lacking(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
+    """What the capture of a host lacks, with the reason and the remedy.
+
+    Args:
+        host: The capture.
+        asked: What was asked for, if it is known.
+    """
+    yield from remarks(host.space)
+    yield from lacking_parts(host, asked)
+
+
+def lacking_parts(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
+    """As ``lacking``, without the remarks of ``open_run``."""
+    levels = recorded_levels(host.space)
+    if asked is not None:
+        yield from _of_options(asked, levels)
+    if not host.space.n_events:
+        return
+    known = levels or {}
+    counts = arrival_of(host)
+    yield from _of_host(counts, known, asked)
+    yield from _of_steps(host, counts, known)
+    yield from _of_devices(host.space, counts, known, asked)
+
+
+def notes_of_missing(host: Host, asked: Asked | None = None) -> list[Note]:
+    """``lacking_parts`` as notes on the host."""
+    return [lack.note(host.name) for lack in lacking_parts(host, asked)]
+
+
+_TOLD_BY_TOOLS = ("steps", "one step", "devices")
+"""What notes and verdicts on steps say in their own words, knowing all hosts."""
+
+
+def notes_for_tools(run: Run) -> list[Note]:
+    """What hosts of a run lack beyond the notes of the run and of its steps."""
+    return [
+        lack.note(host.name)
+        for host in run.hosts
+        for lack in lacking_parts(host)
+        if lack.name not in _TOLD_BY_TOOLS
+    ]
+
+
+def recorded_levels(space: XSpace) -> dict[str, int] | None:
+    """Levels of the tracers that a capture says it was made with; None if it does not say."""
+    for plane in space.planes:
+        if plane.name == TASK_PLANE:
+            message = plane.own_stats().get("profile_options")
+            if isinstance(message, bytes):
+                return _levels(message)
+    return None
+
+
+def _levels(message: bytes) -> dict[str, int] | None:
+    levels = dict.fromkeys(_LEVEL_FIELDS.values(), 0)  # zeros are not written
+    data = memoryview(message)
+    try:
+        for field in message_fields(data, 0, len(data)):
+            name = _LEVEL_FIELDS.get(field.tag >> 3)
+            if name is not None:
+                levels[name] = field.number
+    except BrokenError:
+        return None
+    return levels
+
+
+def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
+    if levels is None:
+        yield Lack(
+            "options",
+            "info",
+            f"{asked.framework} does not say in the capture with which options it recorded, so "
+            "they could not be checked",
+        )
+        return
+    for name, wanted in asked.options.levels.items():
+        if levels[name] != wanted:
+            why = "it was not honoured"
+            if name in asked.unsupported:
+                why = f"{asked.framework} has no such option"
+            what = f"{name}={wanted} was asked for, and {levels[name]} recorded"
+            yield Lack("options", "warning", what, why)
+
+
+def _of_host(counts: Arrival, levels: dict[str, int], asked: Asked | None) -> Iterator[Lack]:
+    n_of_threads = sum(events for name, events in counts.planes if name in MERGED_PLANES)
+    level = levels.get(_HOST, 2)
+    if not n_of_threads:
+        yield Lack(
+            "host",
+            "warning",
+            "the host has no events, so it is unknown which op launched which kernel",
+            how_to_capture.NO_OPS.format(level=level) if level < 2 else "",
+            how_to_capture.OPS,
+            how_to_capture.CAPTURE,
+        )
+    elif asked is not None and asked.options.host_tracer_level < 2:
+        return  # nobody misses what was not asked for
+    elif not counts.ops and level == 1:  # without the host at all, steps are missing, too
+        why = how_to_capture.NO_OPS.format(level=level)
+        yield Lack("ops", "info", "no op of the host was recorded", why)
+
+
+def _of_steps(host: Host, counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
+    if counts.steps == 1:
+        yield Lack(
+            "one step",
+            "info",
+            "only one step is marked",
+            "it may not be a typical one, as the first step compiles and fills buffers",
+            how_to_capture.LONGER,
+        )
+    if _has_marks(host.space):
+        return
+    what = "no step is marked, so tools guess the steps or have none"
+    if levels.get(_HOST) == 0:
+        yield Lack("steps", "warning", what, how_to_capture.NO_MARKERS)
+        return
+    why = ""
+    if counts.covered_us < _SHORT_US:
+        shown = human_time(round(counts.covered_us))
+        why = f"the capture covers only {shown}, and a step that it cuts may have no mark in it"
+    remedy = f"{words_for([host]).mark_steps}, and let the capture last for several steps"
+    yield Lack("steps", "warning", what, why, remedy, how_to_capture.MARK)
+
+
+def _has_marks(space: XSpace) -> bool:
+    for plane in space.planes:
+        if not _MARKS.isdisjoint(plane.stat_metadata.names):
+            return True
+        n_events = np.diff(plane.events.first).tolist()
+        if any(name == "Steps" and n for name, n in zip(plane.lines.names, n_events, strict=True)):
+            return True
+    return False
+
+
+def _of_devices(
+    space: XSpace, counts: Arrival, levels: dict[str, int], asked: Asked | None
+) -> Iterator[Lack]:
+    devices = {name: n for name, n in counts.planes if name.startswith(DEVICE_PREFIXES)}
+    if any(devices.values()) or (asked is not None and not asked.options.device_tracer_level):
+        return
+    available = asked.devices if asked is not None else ()
+    name = "devices"
+    if available:
+        although = f"{asked.framework if asked else ''} has {listed(available)}"
+    elif devices:
+        although = f"{listed(list(devices))} {'was' if len(devices) == 1 else 'were'} there"
+    elif _launches_kernels(space):
+        name = "device planes"
+        although = "the host launched kernels"
+    else:
+        return
+    what = f"no event of a device, although {although}"
+    if levels.get(_DEVICE) == 0:
+        why, remedy = how_to_capture.NO_DEVICES, how_to_capture.DEVICES
+    else:
+        why = why_without_cupti(space) or (
+            "nothing ran there, or the device's tracer (CUPTI on NVIDIA GPUs) is missing or not "
+            "permitted"
+        )
+        remedy = ON_THAT_MACHINE
+    yield Lack(name, "warning", what, why, remedy)
+
+
+def _launches_kernels(space: XSpace) -> bool:
+    return any(
+        name.startswith(_LAUNCHES)
+        for plane in space.planes
+        if not plane.name.startswith(DEVICE_PREFIXES)
+        for name in plane.event_metadata.names
+    )

@@ -1,0 +1,149 @@
+"""What a capture lacks, told by looking at it: what, why, and how to mend it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tfprof.captures.events.timeline.clocks import time_axis
+from tfprof.captures.events.timeline.names import is_known_plane
+from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.run.result import Note, Severity, listed
+from tfprof.text import how_to_capture
+from tfprof.text.wording import plural, sentence
+
+_DROPPED = "dropped_traces"
+
+ON_THAT_MACHINE = "run 'tfprof doctor' on the machine that was profiled; it says why"
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that a capture of one host lacks.
+
+    Attributes:
+        name: Stable short name, for programs.
+        severity: As of notes.
+        what: What is missing or wrong, as a clause.
+        why: Why, as a clause; empty if nothing is known.
+        remedy: What to do about it, as a clause; empty if there is nothing.
+        code: Lines of the remedy alone; empty if it is in words only.
+        is_quoted: Whether ``what`` are the profiler's own words.
+    """
+
+    name: str
+    severity: Severity
+    what: str
+    why: str = ""
+    remedy: str = ""
+    code: str = ""
+    is_quoted: bool = False
+
+    def note(self, host: str = "") -> Note:
+        """All of it in one sentence or two; the profiler's own words as they are."""
+        if self.is_quoted:
+            return Note(self.severity, self.what, host)
+        said = f"{self.what}: {self.why}" if self.why else self.what
+        if self.remedy:
+            said = f"{said.removesuffix('.')}. {sentence(self.remedy)}"
+        return Note(self.severity, said, host)
+
+
+def remarks(space: XSpace) -> Iterator[Lack]:
+    """What the capture of a host says about itself, and what is implausible in it.
+
+    Nothing is counted, so it costs next to nothing when a capture is opened.
+    """
+    for text in dict.fromkeys(space.errors):
+        yield _recorded("recorded errors", "error", text)
+    for text in dict.fromkeys(space.warnings):
+        yield _recorded("recorded warnings", "warning", text)
+    for notice in space.notices:
+        yield Lack("damage", "warning", notice.text)
+    lost = n_dropped(space)
+    if lost > 0:
+        yield Lack(
+            "dropped events",
+            "warning",
+            f"the profiler dropped {plural(lost, 'event')}",
+            "there were too many, and times are too short",
+            how_to_capture.LESS,
+        )
+    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
+        yield Lack(
+            "events",
+            "warning",
+            "holds no events",
+            "the profiler was stopped before the program ran, or every tracer was off",
+            how_to_capture.LONGER,
+        )
+    yield from _unlikely(space)
+
+
+def n_dropped(space: XSpace) -> int:
+    """Events that the profiler says it lost."""
+    lost = [plane.own_stats().get(_DROPPED) for plane in space.planes]
+    return sum(number for number in lost if isinstance(number, int))
+
+
+_OF_CUPTI = (
+    (
+        re.compile(r"privilege|permission|permitted", re.IGNORECASE),
+        "the program may not use the GPU's profiler",
+    ),
+    (
+        re.compile(r"could not be (?:loaded|found)|not found|no such file", re.IGNORECASE),
+        "CUPTI, which records GPUs, was not found",
+    ),
+    (
+        re.compile(r"multiple.subscribers|already|another", re.IGNORECASE),
+        "another tool was profiling the GPU",
+    ),
+)
+
+
+def why_without_cupti(space: XSpace) -> str:
+    """Why CUPTI recorded nothing, as the profiler has said; empty if it has not."""
+    for text in (*space.errors, *space.warnings):
+        if "cupti" in text.lower():
+            for pattern, why in _OF_CUPTI:
+                if pattern.search(text):
+                    return why
+    return ""
+
+
+def _recorded(name: str, severity: Severity, text: str) -> Lack:
+    """An error or warning that the profiler itself recorded."""
+    remedy = ON_THAT_MACHINE if "cupti" in text.lower() else ""
+    return Lack(name, severity, text, remedy=remedy, is_quoted=True)
+
+
+def _unlikely(space: XSpace) -> Iterator[Lack]:
+    axis = time_axis(space)
+    unknown = [
+        f"{plane.name} ({plural(len(plane.events), 'event')})"
+        for plane in space.planes
+        if len(plane.events) and not is_known_plane(plane.name)
+    ]
+    if unknown:
+        yield Lack(
+            "unknown planes",
+            "info",
+            f"holds planes of an unknown kind: {listed(unknown)}. They are in the trace only",
+        )
+    if axis.n_impossible:
+        yield Lack(
+            "impossible times",
+            "warning",
+            f"{axis.n_impossible:,} events are left out: their durations are negative, or weeks. "
+            "The file or its recorder is faulty",
+        )
+    if axis.far_lines:
+        shown = ", ".join(axis.far_lines[:3]) + (", …" if len(axis.far_lines) > 3 else "")
+        yield Lack(
+            "clocks",
+            "warning",
+            f"the clock of {shown} is weeks away from that of the other lines: its events are "
+            "shown at the beginning of the capture",
+        )

@@ -1,0 +1,70 @@
+"""How to capture so that nothing is missing: all such advice of this package.
+
+A test runs each piece of code and each command here in a program of TensorFlow and in one of JAX,
+and another makes sure that no other module tells people how to capture. The phrases stand in the
+middle of a sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+CAPTURE: Final = 'tfprof.capture("logs")'
+MARK: Final = "with tfprof.capture.step(number):"
+MARK_BATCHES: Final = 'tfprof.capture.KerasCallback("logs")'
+WITH_PYTHON: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(python_tracer_level=1))'
+BRIEFLY: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(duration=0.5))'
+SERVE: Final = "tfprof.capture.serve({port})"
+"""Code for the program that is captured."""
+
+FROM_OUTSIDE: Final = "tfprof capture {address} --logdir logs"
+LONGER_FROM_OUTSIDE: Final = "tfprof capture {address} --duration 10s --logdir logs"
+PYTHON_FROM_OUTSIDE: Final = "tfprof capture {address} --python-tracer-level 1 --logdir logs"
+"""Commands, for a program that serves."""
+
+BFC: Final = "TF_CPU_ALLOCATOR_USE_BFC=true"
+"""The setting of the environment with which TensorFlow records its memory on a CPU."""
+
+_ANY: Final = "HOST:6009"
+
+
+class Ways(NamedTuple):
+    """What differs between frameworks.
+
+    Attributes:
+        mark_steps: How to mark steps.
+        record_python: How to record the functions of Python.
+    """
+
+    mark_steps: str
+    record_python: str
+
+
+_PYTHON: Final = (
+    f"capture with the Python tracer to see which functions: {WITH_PYTHON} in the program, or "
+    f"'{PYTHON_FROM_OUTSIDE.format(address=_ANY)}' if it serves"
+)
+_MARK: Final = f"put each step into '{MARK}'"
+
+EITHER: Final = Ways(_MARK, _PYTHON)
+TENSORFLOW: Final = Ways(f"{_MARK}, or give fit of Keras the callback {MARK_BATCHES}", _PYTHON)
+JAX: Final = Ways(f"{_MARK}, and wait in it for the result (jax.block_until_ready)", _PYTHON)
+
+LONGER: Final = (
+    f"capture longer, while steps are running: '{LONGER_FROM_OUTSIDE.format(address=_ANY)}', or "
+    f"more steps within 'with {CAPTURE}:'"
+)
+LESS: Final = f"capture less at once: {BRIEFLY}, and without the Python tracer"
+OPS: Final = f"{CAPTURE} records ops, as host_tracer_level is 2 there"
+DEVICES: Final = f"{CAPTURE} records devices, as device_tracer_level is 1 there"
+PYTHON: Final = f"{WITH_PYTHON} records it"
+STACKS: Final = f"a capture with the Python tracer, {WITH_PYTHON}"
+ALLOCATIONS: Final = f"start the program with {BFC}, and capture with {CAPTURE}"
+OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY},HOST2:6009')}'"
+SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
+SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
+
+NO_MARKERS: Final = "host_tracer_level=0 records no markers; with 1 or more it does"
+NO_OPS: Final = "host_tracer_level={level} records no ops; with 2 or more it does"
+NO_DEVICES: Final = "device_tracer_level=0 records no devices"
+"""What levels leave out."""
