@@ -92,7 +92,11 @@ def roofline(
                 "Ops" if classic else "Ops, shares of the time of all ops",
                 [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
             ),
-            "programs": table("programs", "All ops together", [r for _, r in rows if not r[RANK]]),
+            "programs": table(
+                "programs",
+                "All ops together; self times are of single ops",
+                [r for _, r in rows if not r[RANK]],
+            ),
         },
         charts=charts_of(ops, device),
         notes=tuple(notes),
