@@ -19,6 +19,7 @@ from tfprof.pages.last_answers import LastAnswers
 from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
+from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -107,8 +108,11 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
     blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
     blocks += [words(result.verdict, lead=True)] if result.verdict else []
-    notes = [*(note for note in run.notes if note not in result.notes), *result.notes]
-    blocks += notes_block(notes)
+    has_data = bool(result.charts) or any(map(len, result.tables.values()))
+    # Without data the notes are the reason, which stands once, in place of the data.
+    reasons = [] if has_data else [note for note in result.notes if note not in run.notes]
+    others = [note for note in (*run.notes, *result.notes) if note not in reasons]
+    blocks += notes_block(dict.fromkeys(others))
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
     guide = words_for(run.hosts).guide
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
@@ -124,8 +128,8 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))
     else:
         blocks += made.values()
-    if not result.charts and not any(map(len, result.tables.values())):
-        why = " ".join(note.message for note in result.notes)
+    if not has_data:
+        why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in reasons)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
 

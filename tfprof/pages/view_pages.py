@@ -13,7 +13,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
 from tfprof.pages.view_code import code_places, library_rows, own_lines, with_hidden
-from tfprof.pages.view_options import option_controls, options_of
+from tfprof.pages.view_options import on_page, option_controls, options_of
 from tfprof.pages.view_titles import TITLES
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
 from tfprof.text.metrics import Metric
@@ -89,7 +89,7 @@ def view_page(
         controls: What can be chosen; by default the options that are set.
         way_to_drawing: Rows lead to the page of the drawn graph.
     """
-    rows = ViewRows(tree, max_rows)
+    rows = ViewRows(tree, max_rows, spelled=on_page)
     title = TITLES[tree.kind]
     origin = _origin(source, recorded_at(tree))
     about = words([" ".join(filter(None, [origin, _steps(tree)]))])
