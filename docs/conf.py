@@ -31,14 +31,18 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "tfprof"
 html_copy_source = False
+html_show_search_summary = False  # would fetch pages, which browsers refuse for files
 html_show_sphinx = False
+html_show_copyright = False
 html_permalinks_icon = "#"
 html_static_path: list[str] = []
 html_theme_options = {"top_of_page_buttons": []}
 
 _CONTENTS = ("docs/index", "docs/adr/README")
-_HEADING_OR_LINK = re.compile(r"^## (?P<heading>.+)$|^(?:\* |\| )\[[^\]]+\]\((?P<page>[^)#]+)\.md\)",
-                              re.MULTILINE)  # fmt: skip
+_HEADING_OR_LINK = re.compile(
+    r"^(?:## (?P<heading>.+)|(?P<opening>\* |\| )\[(?P<text>.+?)\]\((?P<page>[^)#]+)\.md\).*)$",
+    re.MULTILINE,
+)
 _TO_THE_ROOT = '<!DOCTYPE html><meta http-equiv="refresh" content="0; url=docs/index.html">\n'
 
 
@@ -50,20 +54,23 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
-    """Pages that list others get a table of contents for each of their headings."""
+    """Pages that list others get a table of contents for each of their headings.
+
+    A list's words are the questions that readers come with; a table has the pages' own titles.
+    """
     if name not in _CONTENTS:
         return
-    parts: list[str] = []
     pages: dict[str, list[str]] = {}
     heading = ""
     for found in _HEADING_OR_LINK.finditer(source[0]):
         heading = found["heading"] or heading
         if found["page"]:
-            pages.setdefault(heading, []).append(found["page"])
-    for caption, names in pages.items():
+            is_list = found["opening"] == "* "
+            entry = f"{found['text']} <{found['page']}>" if is_list else found["page"]
+            pages.setdefault(heading, []).append(entry)
+    for caption, entries in pages.items():
         options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
-        parts.append("\n".join(["```{toctree}", *options, *names, "```"]))
-    source[0] += "\n\n" + "\n\n".join(parts) + "\n"
+        source[0] += "\n\n" + "\n".join(["```{toctree}", *options, *entries, "```", ""])
 
 
 def _lead_to_the_root(app: Sphinx, error: Exception | None) -> None:
