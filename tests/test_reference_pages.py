@@ -62,7 +62,7 @@ def test_the_page_is_fresh(generator, capsys):
 def test_a_stale_page_is_named_and_written(generator, tmp_path, capsys):
     assert generator.main(["--what"], tmp_path) == 2
     assert generator.main(["--check"], tmp_path) == 1
-    assert "stale: commands.md, modules.md; run: " in capsys.readouterr().out
+    assert "stale: columns.md, commands.md, modules.md; run: " in capsys.readouterr().out
     assert generator.main([], tmp_path) == 0
     assert generator.main(["--check"], tmp_path) == 0
     (tmp_path / "modules.md").write_text("old")
