@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -62,8 +63,8 @@ which texts and pages show as a percentage; `percent` is a part of a hundred. `g
 | both | work of hosts and devices, on the one axis of time that their recorder has put them on |
 | of the row | that of the host or the device that the row is about |
 
-Tables of files that older profilers wrote (`tfprof` reads them, too) and the reference's own JSON
-in classic mode have the columns that these have.
+Tables of files that older profilers wrote, and the reference's own JSON in classic mode, are not
+listed.
 """  # noqa: E501
 _TIMES = {"ps", "ns", "us", "µs", "ms", "gflops_per_s", "gib_per_s", "fraction", "percent"}
 """Units of times, of what is divided by them, and of parts of them."""
@@ -91,7 +92,9 @@ def columns_page() -> str:
     """
     parts = [_HEAD, "\n## Views\n"]
     parts.append(_table("", "Each node of the op, scope, graph and code view.", _of_views()))
-    for (tool, name), (title, columns) in _answered().items():
+    answered = _answered()
+    _check(answered)
+    for (tool, name), (title, columns) in answered.items():
         if f"\n## {tool}\n" not in parts:
             parts.append(f"\n## {tool}\n")
         meant = [_of_tool(f"{tool}/{name}", column) for column in columns.values()]
@@ -154,6 +157,7 @@ def _of_tool(place: str, column: Column) -> Meant:
     return Meant(column.id, column.unit, meaning, _clock(column.unit, clock))
 
 
+@functools.cache
 def _answered() -> dict[tuple[str, str], tuple[str, dict[str, Column]]]:
     """Title and columns of all tables that tools answer, in the order of the tools."""
     found: dict[tuple[str, str], tuple[str, dict[str, Column]]] = {}
@@ -169,7 +173,6 @@ def _answered() -> dict[tuple[str, str], tuple[str, dict[str, Column]]]:
     for (tool, name), more in _UNANSWERED.items():
         columns = found.setdefault((tool, name), ("Channels of send and receive", {}))[1]
         columns |= {one.id: one for one in more if one.id not in columns}
-    _check(found)
     return dict(sorted(found.items(), key=lambda item: order.index(item[0][0])))
 
 
