@@ -52,6 +52,7 @@ COMMANDS = {
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
     "diff": Entry("tfprof.cli.commands.diff", "Two runs: what became slower, beyond noise."),
+    "check": Entry("tfprof.cli.commands.check", "A budget: has anything become too expensive?"),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
@@ -80,6 +81,7 @@ COMMANDS = {
     "top": Entry(
         "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
     ),
+    "slice": Entry("tfprof.cli.commands.slice", "Cut a small capture out of a big one.", _CAPTURES),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(
