@@ -71,6 +71,15 @@ def read(site):
     return {path.resolve(): Read(path) for path in site.rglob("*.html")}
 
 
+def test_the_first_page_leads_to_every_page():
+    """Checked here also where Sphinx is not installed."""
+    linked = set()
+    for index in (DOCS / "index.md", DOCS / "adr" / "README.md"):
+        for link in re.findall(r"\]\(([^)#]+\.md)", index.read_text("utf-8")):
+            linked.add((index.parent / link).resolve().relative_to(ROOT))
+    assert set(PAGES) - linked == {Path("docs/index.md")}
+
+
 def test_every_page_is_in_the_site_and_in_its_navigation(site, read):
     wanted = [site / page.with_suffix(".html") for page in PAGES]
     assert [page for page in wanted if page.resolve() not in read] == []
