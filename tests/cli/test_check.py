@@ -64,7 +64,7 @@ def test_what_is_wrong_is_said(call, graph, runs, budget, tmp_path):
         result = call(*words)
         assert result.exit_code == code, result.stderr
         assert why in result.stderr
-    budget.write_text("paramters = 5")
+    budget.write_text("paramters = 5")  # codespell:ignore
     result = call("check", graph, "--budget", budget)
     assert result.exit_code == 2
     assert "budget.toml:1: 'paramters' is no metric; did you mean 'parameters'?" in result.stderr
