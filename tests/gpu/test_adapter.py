@@ -4,12 +4,9 @@ import pytest
 
 from tests.gpu.stand_in import ActivityKind as Kinds
 from tests.gpu.stand_in import Cupti, CuptiError, call, copy, fill, kernel, overhead
-from tfprof.doctor.gpu_tracer import with_gpu_tracer
-from tfprof.doctor.report import Report
 from tfprof.gpu.adapter import GpuError, GpuSession, bindings, probe
 from tfprof.gpu.cuda import synchronize
 from tfprof.gpu.records import Kernel
-from tfprof.gpu.status import Status, of_code
 
 BUFFERS = (
     [kernel(1000, 3000, 1), call(500, 600, 1)],
@@ -49,8 +46,10 @@ def test_a_session_from_begin_to_end():
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(2, "no_gpu"), (8, "out_of_memory"), (14, "driver_too_old"), (15, "no_gpu"),
-     (35, "privileges"), (38, "unsupported"), (39, "busy"), (40, "privileges"), (999, "other")],
+    [(2, "no_gpu"), (8, "out_of_memory"), (9, "hardware"), (14, "incompatible"),
+     (15, "not_initialized"), (26, "hardware"), (27, "unsupported"), (33, "virtualized"),
+     (35, "privileges"), (36, "old_profiler"), (39, "busy"), (40, "virtual_privileges"),
+     (41, "confidential"), (43, "mig"), (45, "wsl"), (999, "other"), (12345, "other")],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "where", ["subscribe_v2", "activity_register_callbacks", "activity_enable"]
@@ -71,10 +70,29 @@ def test_errors_of_the_bindings():
     for error, code in (
         (RuntimeError("CUDA driver is not found (libcuda.so.1)"), "no_driver"),
         (too_old, "driver_too_old"),
-        (ImportError("No module named 'elftools'"), "bindings_missing"),
+        (type("FunctionNotFoundError", (RuntimeError,), {})("cuptiX"), "libcupti_too_old"),
+        (type("DynamicLibNotFoundError", (RuntimeError,), {})("cupti"), "libcupti_missing"),
+        (MemoryError(), "out_of_memory"),
         (RuntimeError("what is this"), "other"),
     ):
-        assert probe(lambda e=error: Cupti(fails={"subscribe_v2": e})).code == code
+        assert probe(lambda e=error: Cupti(fails={"activity_enable": e})).code == code
+
+
+def test_another_client_is_named_if_it_can_be():
+    class Named(Cupti.SubscriberParams):
+        old_subscriber_name = "nsys"
+
+    class Unreadable(Cupti.SubscriberParams):
+        @property
+        def old_subscriber_name(self):
+            raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid")
+
+    for params, said in ((Named, "nsys"), (Unreadable, "ERROR (39)")):
+        cupti = Cupti(fails={"subscribe_v2": CuptiError(39)})
+        cupti.SubscriberParams = params
+        status = probe(lambda c=cupti: c)
+        assert status.code == "busy"
+        assert said in status.message
 
 
 def test_missing_bindings(monkeypatch):
@@ -82,6 +100,13 @@ def test_missing_bindings(monkeypatch):
     with pytest.raises(GpuError, match=r"tfprof\[gpu\]"):
         bindings()
     assert probe().code == "bindings_missing"
+    lacking = ModuleNotFoundError("No module named 'elftools'", name="elftools")
+    monkeypatch.setattr("importlib.import_module", lambda name: raise_(lacking))
+    assert probe().code == "bindings_broken"
+
+
+def raise_(error):
+    raise error
 
 
 def test_old_bindings_and_old_libraries():
@@ -128,13 +153,6 @@ def test_waiting_without_a_driver_does_nothing():
         raise OSError(name)
 
     synchronize(missing)
-
-
-def test_doctor_tells_what_it_tried():
-    [area] = with_gpu_tracer(Report(()), lambda: of_code("busy", "status 39")).areas
-    assert (area.checks[0].status, "status 39" in area.checks[0].message) == ("error", True)
-    [area] = with_gpu_tracer(Report(()), lambda: Status("ok", "it can")).areas
-    assert area.checks[0].status == "ok"
 
 
 def test_the_real_bindings_where_they_are_installed():

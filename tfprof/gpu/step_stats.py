@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from tfprof.gpu.attribution import Attributed, HostOps, attributed
+from tfprof.gpu.attribution import Attributed, attributed
+from tfprof.gpu.host_ops import HostOps
 from tfprof.gpu.records import Activity, Api, Copy, Kernel, Records
 from tfprof.wire import messages as pb
 
@@ -21,7 +22,7 @@ def step_stats(records: Records, lines: Mapping[int, HostOps] | None = None) -> 
 
     Args:
         records: What was recorded.
-        lines: Ops of the host's threads by the id of their lines, as for ``attributed``.
+        lines: Ops of the host by thread, as for ``attributed``.
     """
     activities = records.timed()
     ops = attributed(records, activities, lines or {})
