@@ -20,12 +20,13 @@ from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
 from tfprof.capture.gpu_part import GpuPart
+from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.options.captures import CaptureOptions
+from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -168,7 +169,8 @@ class Capture:
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
             self._logdir = writable(self._logdir)
-        framework = framework_of(self._options.framework)
+        chosen = self._options.framework
+        framework = CudaProgram() if chosen == NO_FRAMEWORK else framework_of(chosen)
         _slot.take(self)
         try:
             self._framework = framework

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.ops.executions import host_executions
-from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 from tfprof.gpu.threads import thread_of_line
@@ -64,7 +64,7 @@ def host_ops(host: Host, begin_ns: int = 0) -> dict[int, HostOps]:
     timeline = host.timeline
     executions = host_executions(timeline, host.eager())
     is_op = np.array([op.kind is not OpKind.DATASET for op in executions.names] or [False], bool)
-    shown = [f"{op.name}:{op.type}" if op.type else op.name for op in executions.names]
+    shown = [_shown(op.name, op.type) for op in executions.names]
     kept = is_op[executions.ops] if len(executions.ops) else np.zeros(0, bool)
     events, ops = executions.events[kept], executions.ops[kept]
     zero_ns = timeline.axis.base_ns + begin_ns
@@ -79,3 +79,9 @@ def host_ops(host: Host, begin_ns: int = 0) -> dict[int, HostOps]:
         names = [shown[op] for op in ops[ordered].tolist()]
         found[thread] = HostOps(starts_ns[ordered], ends_ns[ordered], names)
     return found
+
+
+def _shown(name: str, type_: str) -> str:
+    """An op as ``tf_op`` writes it, so that it is read as the same op."""
+    text = f"{name}:{type_}" if type_ else name
+    return text if parse_op_name(text).name == name else f"{name}:"
