@@ -12,8 +12,9 @@ from tests.gpu.stand_in import Cupti, CuptiError, call, copy, kernel
 from tfprof import tools
 from tfprof.capture import session
 from tfprof.capture.gpu_part import GpuPart
-from tfprof.errors import UsageError
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gpu.adapter import GpuSession
+from tfprof.wire import messages as pb
 
 OPTIONS = tfprof.capture.CaptureOptions(framework="none", gpu_tracer="cupti")
 
@@ -62,6 +63,29 @@ def test_steps_and_scopes_of_a_program(tmp_path, gpu):
     assert captured.notes == ()
 
 
+def test_run_metadata_of_a_step(gpu):
+    with tfprof.capture(None, OPTIONS) as captured:
+        for number in (3, 4):
+            with tfprof.capture.step(number), tfprof.capture.scope("layer"):
+                launch(gpu, f"kernel {number}")
+        launch(gpu, "between")
+    for step, labels in ((3, ["kernel 3"]), (4, ["kernel 4"]),
+                         (None, ["kernel 3", "kernel 4", "between"])):  # fmt: skip
+        made = captured.gpu_run_metadata(step)
+        nodes = {each.device: each.node_stats for each in made.step_stats.dev_stats}
+        [*found] = nodes["/device:GPU:0/stream:all"]
+        assert [node.timeline_label.partition(" regs")[0] for node in found] == labels
+    assert [node.node_name for node in found] == ["layer:layer", "layer:layer", "unknown"]
+    with pytest.raises(UsageError, match="step=5 is not marked in this capture; marked are: 3, 4"):
+        captured.gpu_run_metadata(5)
+    graph = pb.GraphDef()
+    graph.node.add(name="layer", op="Layer")
+    profiler = tfprof.Profiler(graph)
+    profiler.add_step(3, captured.gpu_run_metadata(3))
+    [row] = [each for each in profiler.view("graph").to_rows() if each["name"] == "layer"]
+    assert row["accelerator_exec_micros"] == 1
+
+
 def test_names_that_no_op_can_have(gpu):
     with tfprof.capture(None, OPTIONS) as captured, tfprof.capture.step(1):
         for name in ("forward pass:1", "", "Ünïcode\ud800", "layer_3", "7"):
@@ -86,6 +110,8 @@ def test_no_gpu_and_no_marks():
     said = " ".join(note.message for note in captured.notes)
     assert "another profiler records the GPU" in said
     assert "with which options" not in said
+    with pytest.raises(EmptyProfileError, match="another profiler records the GPU"):
+        captured.gpu_run_metadata()
     with tfprof.capture.scope("nobody records"):
         pass
 

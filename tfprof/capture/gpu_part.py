@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import open_run
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gpu.adapter import GpuError, GpuSession
 from tfprof.gpu.cuda import synchronize
 from tfprof.gpu.host_ops import host_ops
 from tfprof.gpu.status import of_error
+from tfprof.gpu.step_stats import step_stats
 from tfprof.gpu.tracks import add_tracks
 from tfprof.text.units import some
 from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import XSpace
+    from tfprof.captures.run.run import Host
     from tfprof.gpu.records import Records
 
 _ABSOLUTE_NS = 10**17
@@ -76,6 +79,38 @@ class GpuPart:
                     Note("warning", f"the GPU's part could not be added to the capture: {why}")
                 )
         return self._notes
+
+    def run_metadata(self, host: Host, step: int | None = None) -> pb.RunMetadata:
+        """What the GPUs did, as run metadata.
+
+        Args:
+            host: The capture of this process.
+            step: Only what was launched in the step of this number.
+
+        Raises:
+            UsageError: No step of this number is marked.
+            EmptyProfileError: The GPU was not recorded.
+        """
+        if self._records is None:
+            said = f": {self._notes[0].message}" if self._notes else ""
+            raise EmptyProfileError(f"the capture has no GPU activity{said}")
+        begin_ns = begin_of(host.space)
+        within = None if step is None else _times_of_step(host, step, begin_ns)
+        return step_stats(self._records, host_ops(host, begin_ns), within)
+
+
+def _times_of_step(host: Host, step: int, begin_ns: int) -> list[tuple[int, int]]:
+    timeline = host.timeline
+    marks = timeline.stat("step_num")
+    marks = marks.only(marks.is_integer() & timeline.on_host[marks.events])
+    events = marks.events[marks.values == step]
+    if not len(events):
+        known = some(sorted(set(map(str, marks.values.tolist()))), 5) or "none"
+        raise UsageError(f"step={step} is not marked in this capture; marked are: {known}")
+    zero_ns = timeline.axis.base_ns + begin_ns
+    starts_ns = timeline.starts_ps[events] // 1000 + zero_ns
+    ends_ns = -(-timeline.ends_of(events) // 1000) + zero_ns
+    return list(zip(starts_ns.tolist(), ends_ns.tolist(), strict=True))
 
 
 def with_gpus(capture: bytes, records: Records) -> bytes:

@@ -30,6 +30,7 @@ from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
+    from tfprof.wire import messages as pb
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,6 +105,7 @@ class Capture:
         self._folder: Path | None = None
         self._notes: list[Note] = []
         self._run: Run | None = None
+        self._host = ""
 
     def __str__(self) -> str:
         return f"a capture {'in memory' if self._logdir is None else f'into {self._logdir}'}"
@@ -156,6 +158,22 @@ class Capture:
         from tfprof.profiler import Profiler
 
         return Profiler.from_xspace(self.run)
+
+    def gpu_run_metadata(self, step: int | None = None) -> pb.RunMetadata:
+        """What GPUs did, as run metadata for ``Profiler.add_step``; with ``gpu_tracer="cupti"``.
+
+        Args:
+            step: Only what was launched in the step of this number; by default all.
+
+        Raises:
+            UsageError: As for ``run``; no such step is marked; or CUPTI was not to record.
+            EmptyProfileError: CUPTI could not record; the message says why.
+        """
+        run = self.run
+        if self._gpu is None:
+            raise UsageError(f"{self} has no GPU activity of its own: set gpu_tracer='cupti'")
+        [host] = [each for each in run.hosts if each.name == self._host]
+        return self._gpu.run_metadata(host, step)
 
     def start(self) -> Capture:
         """Start to record, or to wait for the delay.
@@ -319,6 +337,7 @@ class Capture:
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
             notes = [*said, *notes]
+            self._host = host
             self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):
             raise
