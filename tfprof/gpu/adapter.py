@@ -22,25 +22,20 @@ from typing import Any, TypeVar, cast
 
 from tfprof.errors import InputError
 from tfprof.gpu.kernel_names import demangled, plain_call
-from tfprof.gpu.occupancy import Multiprocessor
-from tfprof.gpu.records import Api, Copy, Fill, Gpu, Kernel, Overhead, Records
+from tfprof.gpu.reading import FIELDS, Row, add_row, reader
+from tfprof.gpu.records import Kernel, Records
 from tfprof.gpu.status import Status, of_code, of_error, of_import
 
 _BUFFER_BYTES = 8 << 20
-_WANTED = (
-    "DEVICE", "CONCURRENT_KERNEL", "MEMCPY", "MEMCPY2", "MEMSET", "RUNTIME", "DRIVER", "OVERHEAD",
-)  # fmt: skip
 _NEEDED = "CONCURRENT_KERNEL"
 _LATER_SECONDS = 0.05
 _SAME_CLOCK_NS = 1_000_000
-_PEER_COPY = 10
 _NAME = "tfprof"
 _OLDEST_PARAMS_BYTES = 32
 """libcupti 13.0 takes exactly this size of ``SubscriberParams``, also from newer bindings."""
 _INVALID_PARAMETER, _BUSY = 1, 39
 
 _flush_all, _flush_complete = 1, 0
-_THREAD_BITS = (1 << 32) - 1
 
 Timed = TypeVar("Timed", bound=Any)
 
@@ -85,16 +80,17 @@ class GpuSession:
 
     Args:
         load: Loads the bindings.
-        most_records: Records beyond these are counted as dropped.
+        most_records: Records of a kind beyond these are counted as dropped.
     """
 
-    def __init__(self, load: Callable[[], Any] = bindings, most_records: int = 4_000_000) -> None:
+    def __init__(self, load: Callable[[], Any] = bindings, most_records: int = 1 << 20) -> None:
         self._load, self._room = load, most_records
         self.records = Records()
         self._cupti: Any = None
         self._kinds: list[Any] = []
         self._subscriber: Any = None
-        self._readers: dict[int, Callable[[Any], None]] = {}
+        self._rows: dict[str, list[Row]] = {name: [] for name in FIELDS}
+        self._tables: dict[int, tuple[Callable[[Any], Row], list[Row]]] = {}
         self._ahead_ns = 0
 
     def start(self) -> None:
@@ -109,7 +105,7 @@ class GpuSession:
             with contextlib.suppress(Exception):  # the default, by which threads.py joins them
                 cupti.set_thread_id_type(cupti.ActivityThreadIdType.DEFAULT)
             cupti.activity_register_callbacks(self._requested, self._completed)
-            for name in _WANTED:
+            for name in FIELDS:
                 self._enable(name)
             self._ahead_ns = self._compared()
         except Exception as error:
@@ -180,11 +176,7 @@ class GpuSession:
                 raise
             return  # older bindings do not read RUNTIME
         self._kinds.append(kind)
-        self._readers[int(kind)] = {
-            "DEVICE": self._gpu, "CONCURRENT_KERNEL": self._kernel, "MEMCPY": self._copy,
-            "MEMCPY2": self._peer_copy, "MEMSET": self._fill, "RUNTIME": self._runtime,
-            "DRIVER": self._driver, "OVERHEAD": self._overhead,
-        }[name]  # fmt: skip
+        self._tables[int(kind)] = reader(name), self._rows[name]
 
     def _n_dropped(self) -> int:
         dropped = ctypes.c_size_t(0)
@@ -217,6 +209,13 @@ class GpuSession:
     def _finish(self) -> None:
         """Names and clocks, for which callbacks have no time."""
         records = self.records
+        for kind, rows in self._rows.items():
+            for row in rows:
+                try:
+                    add_row(records, kind, row)
+                except (TypeError, ValueError) as error:
+                    self._count(error)
+            rows.clear()
         names: dict[tuple[bool, str], str] = {}
         for call in records.calls:
             key = call.is_runtime, call.name
@@ -227,19 +226,19 @@ class GpuSession:
             if isinstance(one, Kernel) and one.name not in kernels:
                 kernels[one.name] = demangled(one.name)
         records.calls = [
-            self._on_time(call)._replace(name=names[call.is_runtime, call.name])
-            for call in records.calls
+            call._replace(name=names[call.is_runtime, call.name]) for call in records.calls
         ]
-        records.overheads = [self._on_time(one) for one in records.overheads]
         records.activities = [
-            self._on_time(one)._replace(name=kernels[one.name])
-            if isinstance(one, Kernel)
-            else self._on_time(one)
+            one._replace(name=kernels[one.name]) if isinstance(one, Kernel) else one
             for one in records.activities
         ]
+        if self._ahead_ns:
+            records.calls = [self._on_time(one) for one in records.calls]
+            records.overheads = [self._on_time(one) for one in records.overheads]
+            records.activities = [self._on_time(one) for one in records.activities]
 
     def _on_time(self, one: Timed) -> Timed:
-        if not self._ahead_ns or not one.start_ns:
+        if not one.start_ns:
             return one
         start_ns, end_ns = one.start_ns - self._ahead_ns, one.end_ns - self._ahead_ns
         return cast(Timed, one._replace(start_ns=start_ns, end_ns=end_ns))
@@ -259,93 +258,28 @@ class GpuSession:
         return _BUFFER_BYTES, 0
 
     def _completed(self, activities: Iterable[Any]) -> None:
+        tables, room = self._tables, self._room
         try:
             for record in activities:
-                self._read(record)
+                try:
+                    table = tables.get(record.kind)
+                    if table is None:
+                        continue
+                    read, rows = table
+                    if len(rows) < room:
+                        rows.append(read(record))
+                    else:
+                        self.records.n_dropped += 1
+                except Exception as error:
+                    self._count(error)
         except BaseException as error:
             self._count(error)
             if isinstance(error, KeyboardInterrupt):
                 threading.Timer(_LATER_SECONDS, _thread.interrupt_main).start()
 
-    def _read(self, record: Any) -> None:
-        if self._room <= 0:
-            self.records.n_dropped += 1
-            return
-        try:
-            reader = self._readers.get(int(record.kind))
-            if reader is not None:
-                reader(record)
-                self._room -= 1
-        except Exception as error:
-            self._count(error)
-
     def _count(self, error: BaseException) -> None:
         self.records.n_unread += 1
         self.records.problem = self.records.problem or f"{type(error).__name__}: {error}"
-
-    def _kernel(self, record: Any) -> None:
-        self.records.activities.append(
-            Kernel(
-                *_place(record), str(record.name),
-                (int(record.grid_x), int(record.grid_y), int(record.grid_z)),
-                (int(record.block_x), int(record.block_y), int(record.block_z)),
-                int(record.registers_per_thread), int(record.static_shared_memory),
-                int(record.dynamic_shared_memory),
-            )
-        )  # fmt: skip
-
-    def _copy(self, record: Any, kind: int | None = None) -> None:
-        self.records.activities.append(
-            Copy(
-                *_place(record), int(record.bytes),
-                int(record.copy_kind) if kind is None else kind,
-                int(record.src_kind), int(record.dst_kind), bool(int(record.flags_) & 1),
-            )
-        )  # fmt: skip
-
-    def _peer_copy(self, record: Any) -> None:
-        self._copy(record, _PEER_COPY)
-
-    def _fill(self, record: Any) -> None:
-        self.records.activities.append(
-            Fill(
-                *_place(record), int(record.bytes), int(record.memory_kind),
-                bool(int(record.flags_) & 1),
-            )
-        )  # fmt: skip
-
-    def _runtime(self, record: Any) -> None:
-        self._call(record, True)
-
-    def _driver(self, record: Any) -> None:
-        self._call(record, False)
-
-    def _call(self, record: Any, is_runtime: bool) -> None:
-        self.records.calls.append(
-            Api(
-                int(record.start), int(record.end), int(record.thread_id) & _THREAD_BITS,
-                int(record.correlation_id), str(int(record.cbid)), is_runtime,
-            )
-        )  # fmt: skip
-
-    def _gpu(self, record: Any) -> None:
-        self.records.gpus[int(record.id)] = Gpu(
-            str(record.name), int(record.num_multiprocessors), int(record.core_clock_rate),
-            int(record.global_memory_bandwidth) * 1000, int(record.global_memory_size),
-            int(record.compute_capability_minor),
-            Multiprocessor(
-                int(record.compute_capability_major),
-                int(record.max_registers_per_multiprocessor),
-                int(record.max_shared_memory_per_multiprocessor),
-                int(record.max_warps_per_multiprocessor),
-                int(record.max_blocks_per_multiprocessor),
-            ),
-        )  # fmt: skip
-
-    def _overhead(self, record: Any) -> None:
-        self.records.overheads.append(
-            Overhead(int(record.start), int(record.end), int(record.overhead_kind))
-        )
 
 
 def _holder(params: Any) -> str:
@@ -355,11 +289,3 @@ def _holder(params: Any) -> str:
     except Exception:
         name = ""
     return f", held by {name}" if name.isprintable() and name else ""
-
-
-def _place(record: Any) -> tuple[int, int, int, int, int, int]:
-    """Times, device, context, stream and correlation, which all activities have."""
-    return (
-        int(record.start), int(record.end), int(record.device_id), int(record.context_id),
-        int(record.stream_id), int(record.correlation_id),
-    )  # fmt: skip
