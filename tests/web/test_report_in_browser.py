@@ -44,9 +44,10 @@ def test_links_of_rows_are_not_hidden_by_the_head_of_their_table(watched, report
     page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
     scroller = page.tab.locator("[data-block=ops] .scroller")
     scroller.evaluate("each => { each.scrollTop = 40 * 26 }")
-    page.tab.wait_for_function("document.querySelector('[data-block=ops] [aria-rowindex=\"40\"] a')")
+    row = """document.querySelector('[data-block=ops] [aria-rowindex="40"] a')"""
+    page.tab.wait_for_function(row)
     # The row at the top edge lies below the head, which sticks there.
-    page.tab.evaluate("document.querySelector('[data-block=ops] [aria-rowindex=\"40\"] a').focus()")
+    page.tab.evaluate(f"{row}.focus()")
     page.tab.wait_for_function(
         """() => {
           const link = document.activeElement, head = link.closest("table")?.tHead;
