@@ -38,22 +38,30 @@ def test_rows_that_an_address_asks_for_and_no_table_has_are_told(site, watched, 
     page.check()
 
 
+def test_links_of_a_report_lead_to_the_rows_that_it_holds(site, watched, report_file):
+    page = watched().open(
+        report_file(report(site, ["op-stats", "trace"])) + "#/op-stats", "op-stats"
+    )
+    page.tab.locator("[data-block=ops] td a").first.click()
+    page.wait("trace")
+    assert page.tab.get_by_label("Search names").input_value() != ""
+    page.check()
+
+
 def test_links_of_rows_are_not_hidden_by_the_head_of_their_table(watched, report_file):
     ops = [event(f"scope_{at}/Mul:Mul", 10 * at, 5) for at in range(90)]
     site = Site([opened_run(tools.open_run(xspace(host(line(*ops)))), "train.xplane.pb")])
     page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
     scroller = page.tab.locator("[data-block=ops] .scroller")
     scroller.evaluate("each => { each.scrollTop = 40 * 26 }")
-    row = """document.querySelector('[data-block=ops] [aria-rowindex="40"] a')"""
-    page.tab.wait_for_function(row)
+    link = page.tab.locator('[data-block=ops] [aria-rowindex="40"] a').first
+    link.wait_for()
     # The row at the top edge lies below the head, which sticks there.
-    page.tab.evaluate(f"{row}.focus()")
-    page.tab.wait_for_function(
-        """() => {
-          const link = document.activeElement, head = link.closest("table")?.tHead;
-          return head && link.getBoundingClientRect().top >= head.getBoundingClientRect().bottom;
-        }"""
-    )
+    link.focus()
+    head = page.tab.locator("[data-block=ops] thead tr")
+    box, above = link.bounding_box(), head.bounding_box()
+    assert box["y"] >= above["y"] + above["height"]
+    page.tab.evaluate("new Promise(requestAnimationFrame)")  # rows have been drawn anew
     assert page.tab.evaluate("document.activeElement.closest('tr').ariaRowIndex") == "40"
     page.check()
 

@@ -14,6 +14,13 @@ function addressOf(params) {
   return new URLSearchParams(kept.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
 }
 
+// What is searched for and selected on a page: its document is the same, and a report holds it once.
+const LOOKED_FOR = new Set(["find", "t0", "t1", "r0", "r1", "sel"]);
+
+function documentParams(params) {
+  return Object.fromEntries(Object.entries(params).filter(([name]) => !LOOKED_FOR.has(name)));
+}
+
 // Documents of a local server; what has been asked for last is kept.
 class ServedSource {
   isLive = true;
@@ -31,7 +38,7 @@ class ServedSource {
   }
 
   page(id, params) {
-    return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(params)}`);
+    return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(documentParams(params))}`);
   }
 
   data(path, params) {
@@ -66,7 +73,7 @@ class EmbeddedSource {
   }
 
   page(id, params) {
-    return this.#packed(`page/${id}`, params);
+    return this.#packed(`page/${id}`, documentParams(params));
   }
 
   data(path, params) {
