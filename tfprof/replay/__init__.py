@@ -1,0 +1,1 @@
+"""A captured run gone through again with other costs: what would a step take, and what decides it."""
