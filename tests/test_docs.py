@@ -39,6 +39,7 @@ EXECUTED = [
     DOCS / "capture.md",
     DOCS / "sql.md",
     DOCS / "compare.md",
+    DOCS / "whatif.md",
     DOCS / "assistants.md",
     *TUTORIALS,
     DOCS / "pages.md",

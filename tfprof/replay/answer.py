@@ -70,7 +70,9 @@ def _sentence(
         return f"A step takes {time_ms(before)}; {share:.0%} of its critical path is {kind}."
     then = f"the critical path is then mostly {kind} ({share:.0%})"
     if abs(before - after) < 5e-4 * before:
-        return f"A step would still take {time_ms(before)}: what is faster is not waited for; {then}."
+        return (
+            f"A step would still take {time_ms(before)}: what is faster is not waited for; {then}."
+        )
     word = "less" if after < before else "more"
     part = abs(before - after) / before
     return (
@@ -113,9 +115,7 @@ def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) ->
         _row("mean", float(before.mean()), float(after.mean())),
         *(
             _row(name, one, other)
-            for name, one, other in zip(
-                steps.names, before.tolist(), after.tolist(), strict=True
-            )
+            for name, one, other in zip(steps.names, before.tolist(), after.tolist(), strict=True)
         ),
     ]
     if len(before) > 1:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
@@ -77,5 +76,3 @@ def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
             "capture the program with the profiler of TensorFlow 2 or JAX"
         )
     return open_run(os.fspath(run)), name
-
-

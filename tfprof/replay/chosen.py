@@ -229,7 +229,9 @@ def checked(name: str, factor: float) -> float:
 
 def _unknown(pattern: str, works: Sequence[Work]) -> str:
     if pattern in FREE:
-        return f"there are no {pattern} in this run that could be free: nothing was recorded of them"
+        return (
+            f"there are no {pattern} in this run that could be free: nothing was recorded of them"
+        )
     names = list(dict.fromkeys(name for work in works for name in work.names()))
     close = difflib.get_close_matches(pattern, names, n=3, cutoff=0.4)
     inner = [name for name in names if pattern.lower() in name.lower()][:3]

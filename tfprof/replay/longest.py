@@ -78,9 +78,7 @@ def replayed(marks: Marks, waits: Waits, factors: np.ndarray, from_ps: int) -> R
     passed += np.repeat(marks.times_ps[starts] - passed[starts], counts)
 
     joins, begins = np.unique(waits.later, return_index=True)
-    latest_ps = (
-        np.maximum.reduceat(marks.times_ps[waits.earlier], begins) if len(joins) else joins
-    )
+    latest_ps = np.maximum.reduceat(marks.times_ps[waits.earlier], begins) if len(joins) else joins
     previous_ps = np.where(is_first[joins], np.iinfo(np.int64).min, marks.times_ps[joins - 1])
     last_ps = np.maximum(latest_ps, previous_ps)
     # What is left after the last one; a wait that began before ``from_ps`` is not made shorter.
