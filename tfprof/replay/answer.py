@@ -51,8 +51,8 @@ def answer_of(
     notes = [Note("info", text) for text in _ASSUMED]
     if count < n_steps:
         notes.append(
-            Note("info", f"{n_steps - count} of {n_steps} steps are left out: the capture cut them, "
-                 "or they took unusually long.")
+            Note("info", f"{n_steps - count} of {n_steps} steps are left out: the capture cut "
+                 "them, or they took unusually long.")
         )  # fmt: skip
     return ToolResult(
         "whatif", "What if" if changed else "The critical path of a step",

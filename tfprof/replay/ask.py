@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from tfprof.captures.facts.run_steps import run_steps
@@ -49,7 +50,7 @@ def whatif(
         )
     if any(one.core is not None for one in steps.hosts):
         raise UsageError(f"{name} has steps of TPUs; whatif knows threads and the streams of GPUs")
-    works = [one.host.memo.once("replay", lambda host=one.host: Work(host)) for one in steps.hosts]
+    works = [one.host.memo.once("replay", partial(Work, one.host)) for one in steps.hosts]
     for one, work in zip(steps.hosts, works, strict=True):
         if not len(work.timeline):
             raise UsageError(f"{one.label} has steps but no events of threads or streams")
@@ -70,7 +71,7 @@ def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
             "profile has no times of single events to go through again"
         )
     name = Path(run).name
-    if os.path.exists(run) and not is_capture(os.fspath(run)):
+    if Path(run).exists() and not is_capture(os.fspath(run)):
         raise UsageError(
             f"{name} is no capture: a profile has no times of single events to go through again; "
             "capture the program with the profiler of TensorFlow 2 or JAX"

@@ -20,7 +20,7 @@ from tfprof.replay.marks import marks_of
 from tfprof.replay.waits import Recorded, is_kept, is_synchronising
 
 KINDS = (
-    "input", "copies", "collectives", "device", "host ops", "waiting for a device",
+    "input", "copies", "collectives", "device", "host ops", "waiting",
     "program and runtime", "gaps",
 )  # fmt: skip
 """What a part of the critical path is."""
@@ -51,10 +51,15 @@ class Work:
         place = np.where(kept, np.cumsum(kept) - 1, -1)
         sources, targets = place[forest.links.sources], place[forest.links.targets]
         both = (sources >= 0) & (targets >= 0)
+        groups = host.groups()
+        roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
+        roots = place[roots][kept[roots]]
+        of_event = groups.of_event[kept].astype(np.int64)
         self.timeline = timeline
         self.recorded = Recorded(
             timeline, marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps),
-            sources[both], targets[both], host.groups().of_event[kept].astype(np.int64),
+            sources[both], targets[both], of_event,
+            roots[of_event[roots] >= 0],
         )  # fmt: skip
 
     @cached_property

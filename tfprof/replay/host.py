@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.captures.facts.steps import HostSteps
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import Int64Array
 from tfprof.replay.chosen import GAPS, Work
 from tfprof.replay.longest import Replay, replayed
 
@@ -97,15 +97,3 @@ def _marks_at(work: Work, steps: HostSteps, times_ps: Int64Array, *, is_end: boo
         far = np.abs(marks.times_ps[own] - time)
         found[row] = own[int(np.argmin(far))]
     return found
-
-
-def has_marks(work: Work) -> bool:
-    """Whether there is anything to go through."""
-    return bool(len(work.timeline))
-
-
-def on_path(work: Work, marks: Int64Array) -> BoolArray:
-    """Which events have some of their time on a path, shape (n,)."""
-    found = np.zeros(len(work.timeline) + 1, np.bool_)
-    found[work.recorded.marks.owners[marks]] = True
-    return found[:-1]

@@ -6,6 +6,8 @@ Between two marks of a thread lies the own time of the innermost event that is o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -50,6 +52,7 @@ class Marks:
         found[self.first[:-1][np.diff(self.first) > 0]] = True
         return found
 
+    @cached_property
     def reached_ps(self) -> Int64Array:
         """The latest time up to each mark of its thread, which overlapping events can lower."""
         reached = self.times_ps.copy()
@@ -65,13 +68,12 @@ class Marks:
             times_ps: The times.
             strictly: Marks at the very time are not before it.
         """
-        reached = self.reached_ps()
+        reached = self.reached_ps
         found = np.zeros(len(lines), np.int64)
-        side = "left" if strictly else "right"
-        by_line = np.argsort(lines, kind="stable")
-        distinct, starts = np.unique(lines[by_line], return_index=True)
-        for line, rows in zip(distinct.tolist(), np.split(by_line, starts[1:]), strict=True):
+        for line in np.unique(lines).tolist():
+            rows = np.flatnonzero(lines == line)
             begin, end = int(self.first[line]), int(self.first[line + 1])
+            side: Literal["left", "right"] = "left" if strictly else "right"
             found[rows] = begin + np.searchsorted(reached[begin:end], times_ps[rows], side)
         return found
 

@@ -1,7 +1,7 @@
 """What marks wait for on other threads and on devices: work that was handed over, queues, ends.
 
-All of it was recorded, or follows from what was: a launch leads to a kernel, who gives work away and
-then does nothing until it ends has waited for it, an element is taken after it was made.
+All of it was recorded, or follows from what was: a launch leads to a kernel, who gives work away
+and then does nothing until it ends has waited for it, an element is taken after it was made.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ class Waits:
 
 def waits_of(marks: Marks, pairs: list[Pairs]) -> Waits:
     """Pairs of marks, without those that would lead back in time."""
-    by_time = np.lexsort((np.arange(len(marks)), marks.reached_ps()))
+    by_time = np.lexsort((np.arange(len(marks)), marks.reached_ps))
     order = np.empty(len(marks), np.int64)
     order[by_time] = np.arange(len(marks))
-    nothing = np.zeros(0, np.int64)
-    earlier, later = (np.concatenate([nothing, *side]) for side in zip((nothing, nothing), *pairs))
+    earlier, later = _joined(pairs)
     ahead = order[earlier] < order[later]
     earlier, later = earlier[ahead], later[ahead]
     by_later = np.argsort(later, kind="stable")
@@ -68,6 +67,7 @@ class Recorded:
         sources: Events that lead to others, shape (m,).
         targets: Those.
         groups: The step of each event, -1 for none, shape (n,).
+        roots: The events that steps begin with, shape (k,).
     """
 
     timeline: Timeline
@@ -75,6 +75,7 @@ class Recorded:
     sources: Int64Array
     targets: Int64Array
     groups: Int64Array
+    roots: Int64Array
 
     @cached_property
     def waits(self) -> Waits:
@@ -82,7 +83,7 @@ class Recorded:
         return waits_of(
             self.marks,
             [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-             self._devices()],
+             self._unlinked(), self._devices()],
         )  # fmt: skip
 
     def _of_lines(self, events: Int64Array) -> Int64Array:
@@ -176,11 +177,29 @@ class Recorded:
         sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
         return self._after(sources, targets)
 
+    @cached_property
+    def _lines_of_roots(self) -> Int64Array:
+        """Threads on which steps begin."""
+        return np.unique(self.timeline.lines_of(self.roots))
+
+    def _unlinked(self) -> Pairs:
+        """What a pool does for a step, if nothing tells who gave it, follows the step's thread."""
+        marks, timeline = self.marks, self.timeline
+        is_alone = (marks.parents < 0) & timeline.on_host & (self.groups >= 0)
+        is_alone[self.targets] = False
+        is_alone &= ~np.isin(timeline.line_of, self._lines_of_roots)
+        events = np.flatnonzero(is_alone)
+        root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
+        root_of[self.groups[self.roots]] = self.roots
+        roots = root_of[self.groups[events]]
+        return self._after(roots[roots >= 0], events[roots >= 0])
+
     def _devices(self) -> Pairs:
-        """Who waits for a device waits for the last that it did of the same step meanwhile."""
+        """Who waits for a device, or for pools, waits for the last that it did for the step."""
         timeline, marks = self.timeline, self.marks
         waiting = np.flatnonzero(timeline.named(is_synchronising) & timeline.on_host)
-        done = np.flatnonzero(timeline.on_device & (self.groups >= 0))
+        elsewhere = ~np.isin(timeline.line_of, self._lines_of_roots)
+        done = np.flatnonzero((timeline.on_device | elsewhere) & (self.groups >= 0))
         if not len(waiting) or not len(done):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         ends_ps = timeline.ends_of(done)
