@@ -103,11 +103,13 @@ class Recorded:
         """Who gave work away waits for its end, if it did nothing else meanwhile.
 
         The event that waits is around the one that gave the work, maybe over several threads. Most
-        of its own time there lies before the end of the work; else it was busy itself.
+        of its own time there lies before the end of the work; else it was busy itself. Threads that
+        give out elements to be made wait in the gaps between them.
         """
         marks = self.marks
         of_host = ~self.timeline.on_device[self.targets]
         sources, targets = self.sources[of_host], self.targets[of_host]
+        makes = _lines_with(self.timeline, PRODUCE)
         led = np.full(len(self.timeline), -1, np.int64)
         led[self.targets] = np.arange(len(self.targets))
         leads = _from_around(marks, led)
@@ -122,6 +124,7 @@ class Recorded:
                 who, at, giver = ends[rows], later[rows], sources[rows]
                 owner = marks.owners[at]
                 is_around = (owner >= 0) & (owner <= giver) & (giver < marks.inside[owner])
+                is_around |= (owner < 0) & makes[lines[rows]]
                 done_ps = marks.times_ps[who]
                 rest_ps, waited_ps = marks.times_ps[at] - done_ps, done_ps - marks.times_ps[at - 1]
                 waits = is_around & (rest_ps <= waited_ps)
@@ -213,6 +216,13 @@ class Recorded:
             is_there = (last >= low) & (ends_ps[last] > timeline.starts_ps[own])
             found.append((marks.end_at[done[last[is_there]]], marks.end_at[own[is_there]]))
         return _joined(found)
+
+
+def _lines_with(timeline: Timeline, names: frozenset[str]) -> BoolArray:
+    """Which threads have events of some names, shape (n threads,)."""
+    found = np.zeros(len(timeline.lines), np.bool_)
+    found[timeline.lines_of(np.flatnonzero(timeline.named(names.__contains__)))] = True
+    return found
 
 
 def is_synchronising(name: str) -> bool:
