@@ -11,6 +11,7 @@ from tfprof.captures.facts.steps import HostSteps
 from tfprof.columns.columns import Int64Array
 from tfprof.replay.chosen import GAPS, Work
 from tfprof.replay.longest import Replay, replayed
+from tfprof.replay.marks import IDLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,16 @@ class HostReplay:
     def path(self, step: int) -> tuple[Int64Array, Int64Array, Int64Array]:
         """What decides when a step ends: for each part the kind, what it is called, and ps.
 
-        The parts together are the step.
+        The parts together are the step; what no event accounts for, such as what came before the
+        first event of a thread, is a gap.
         """
         begin_ps, end_ps = int(self.begin_ps[step]), int(self.end_ps[step])
         marks, before = self.replay.path(int(self.end_at[step]), begin_ps)
         times = np.clip(self.replay.times_ps, begin_ps, end_ps)
         spans = times[marks] - times[before]
         owners = self.work.recorded.marks.owners[marks]
+        spans = np.append(spans, end_ps - begin_ps - spans.sum())
+        owners = np.append(owners, IDLE)
         kinds = np.append(self.work.kinds, GAPS)[owners]
         names, _ = self.names
         return kinds, np.append(names, -1)[owners], spans

@@ -90,7 +90,7 @@ def replayed(marks: Marks, waits: Waits, factors: np.ndarray, from_ps: int) -> R
     # The join of the same thread that each mark comes after; its shift holds for it.
     def last_join(events: Int64Array) -> Int64Array:
         place = np.searchsorted(joins, events, side="right") - 1
-        is_same = (place >= 0) & (joins[place] >= marks.first[marks.lines[events]])
+        is_same = (place >= 0) & (np.append(joins, -1)[place] >= marks.first[marks.lines[events]])
         return np.where(is_same, place, len(joins))
 
     previous = np.where(is_first[joins], 0, joins - 1)

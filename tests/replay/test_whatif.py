@@ -1,0 +1,68 @@
+"""The answers on the capture that comes with the package, in Python and on the command line."""
+
+import json
+
+import pytest
+
+import tfprof
+from tfprof.demo import demo_capture
+from tfprof.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def run():
+    return tfprof.open_run(demo_capture("input-bound"))
+
+
+def means(answer):
+    return answer.to_rows("step")[0]
+
+
+def test_the_path_of_an_input_bound_run_is_input(run):
+    answer = tfprof.whatif(run)
+    assert "of its critical path is input" in answer.verdict[0]
+    assert means(answer)["before_ms"] == means(answer)["after_ms"]
+    assert sum(answer.table("path").column("share")) == pytest.approx(1)
+
+
+def test_more_that_is_faster_takes_no_longer(run):
+    questions = [{}, {"faster": {".*MapAndBatch": 2}}, {"free": "input"},
+                 {"free": ["input", "copies"]}]  # fmt: skip
+    times = [means(tfprof.whatif(run, **how))["after_ms"] for how in questions]
+    assert times == sorted(times, reverse=True)
+    assert times[2] < 0.5 * times[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"faster": {"layer": 2}}, "regular expression of the whole name"),
+        ({"faster": {"Conv2": 2}}, "Conv2D"),
+        ({"faster": {"Conv2D": 0.5}}, "a number from 1 on"),
+        ({"faster": {"(": 2}}, "no regular expression"),
+        ({"free": "collectives"}, "nothing was recorded of collectives"),
+    ],
+)
+def test_what_cannot_be_asked(run, how, words):
+    with pytest.raises(UsageError, match=words):
+        tfprof.whatif(run, **how)
+
+
+def test_profiles_cannot_be_gone_through_again(call, tmp_path):
+    with pytest.raises(UsageError, match="no captured run"):
+        tfprof.whatif(tfprof.load(run_meta_path=tfprof.demo_files()["run_meta"])
+                      if isinstance(tfprof.demo_files(), dict) else object())  # fmt: skip
+
+
+def test_the_command(call, tmp_path):
+    capture = demo_capture("input-bound")
+    text = call("whatif", capture, "--free", "input", "--top", "3")
+    assert text.exit_code == 0 and "A step would take" in text.stdout
+    data = json.loads(call("whatif", capture, "--format", "json").stdout)
+    assert data["tool"] == "whatif" and set(data["tables"]) == {"step", "path", "path_ops"}
+    assert call("whatif", capture, "--format", "csv").stdout.startswith("step,before_ms,after_ms")
+    page = tmp_path / "whatif.html"
+    assert call("whatif", capture, "-o", page).exit_code == 0
+    assert "critical path" in page.read_text("utf-8")
+    for words in (["--faster", "Conv2D"], ["--faster", "=2"], ["--free", "nothing_like_it"]):
+        assert call("whatif", capture, *words).exit_code == 2
