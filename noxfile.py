@@ -94,6 +94,19 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """Make a site of the documentation in build/site, every warning an error, and check it."""
+    session.install("-e", ".[docs,test]", env=UNBUILT)
+    target = ROOT / "build" / "site"
+    shutil.rmtree(target, ignore_errors=True)
+    strict = ("-q", "-W", "--keep-going", "-j", "auto")
+    places = ("-c", "docs", "-d", str(Path(session.create_tmp()) / "doctrees"), ".", str(target))
+    session.run("python", "-m", "sphinx", "-E", *strict, *places)
+    checks = ("tests/web/test_documentation_site.py", "-m", "", *session.posargs)
+    session.run("pytest", *checks, env={"TFPROF_SITE": str(target)})
+
+
+@nox.session
 def pages(session: nox.Session) -> None:
     """Pictures of every page, in two widths, light and dark, in build/pages."""
     session.install("-e", ".[test]", "pillow", env=UNBUILT)

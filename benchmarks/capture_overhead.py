@@ -63,6 +63,9 @@ def idle(repeat: int) -> None:
     for name, function in (("a step", marked), ("a batch with the callback", batch)):
         micros = micros_per_call(function, repeat) - plain
         print(f"not recorded, {name}: {micros:.2f} µs (goal: {IDLE_MICROS} µs)")
+    with tempfile.TemporaryDirectory() as folder, tfprof.capture.every(folder, every=10**9):
+        micros = micros_per_call(marked, repeat) - plain
+        print(f"between windows, a step: {micros:.2f} µs (goal: {IDLE_MICROS} µs)")
 
 
 @tf.function

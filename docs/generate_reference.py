@@ -1,6 +1,6 @@
-"""Write the pages that are made from the source: its commands, and its modules.
+"""Write the pages that are made from the source: its commands, columns and modules.
 
-python docs/generate_reference.py            write docs/commands.md and docs/modules.md
+python docs/generate_reference.py            write docs/columns.md, commands.md and modules.md
 python docs/generate_reference.py --check    compare only; exit 1 when one is stale
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from columns_page import columns_page
 from commands_page import commands_page
 from modules_page import modules_page
 
@@ -20,6 +21,7 @@ FOLDER = Path(__file__).parent
 def pages() -> dict[str, bytes]:
     """All pages, by their names."""
     return {
+        "columns.md": columns_page().encode(),
         "commands.md": commands_page(program_reference()).encode(),
         "modules.md": modules_page(FOLDER.parent / "tfprof").encode(),
     }

@@ -7,6 +7,10 @@ import os
 import pytest
 from hypothesis import settings
 
+from tfprof.gate import pytest_plugin as plugin
+
+pytest_plugins = ["pytester"]
+
 # A build should neither depend on the machine's speed nor fail one day in ten: the same examples
 # every time. HYPOTHESIS_PROFILE=explore looks for others, and for more.
 settings.register_profile("tfprof", deadline=None, derandomize=True)
@@ -16,6 +20,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "tfprof"))
 # gRPC's servers of tests run in this process, and forks of it, which become programs in terminals,
 # now and then die in gRPC's handler of forks before they begin.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """An installed tfprof brings its own plugin; a source tree names it."""
+    if not config.pluginmanager.has_plugin("tfprof"):
+        config.pluginmanager.register(plugin, "tfprof")
 
 
 def pytest_collection_finish() -> None:

@@ -5,9 +5,12 @@ import io
 import os
 import re
 import runpy
+import shlex
+import shutil
 import subprocess
 import sys
 import warnings
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -103,6 +106,40 @@ def test_every_example_has_a_test_and_a_line_in_the_readme():
     assert names == set(SHOWN)
     readme = (EXAMPLES / "README.md").read_text("utf-8")
     assert [name for name in names if f"`{name}`" not in readme] == []
+
+
+@pytest.mark.tensorflow
+def test_the_commands_of_the_workflow(tmp_path):
+    """All but what installs, in their order; and none of them passes a model that grew."""
+    for path in (EXAMPLES / "gate").iterdir():
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+    workflow = (tmp_path / "workflow.yml").read_text("utf-8")
+    commands = [shlex.split(line) for line in re.findall(r"- run: (.*)", workflow)]
+    run_lines = [words for words in commands if words[0] != "pip"]
+    assert [words[0] for words in run_lines] == ["pytest", "tfprof", "tfprof", "tfprof"]
+    is_installed = entry_points(group="pytest11", name="tfprof")
+    options = "-p no:cacheprovider" + ("" if is_installed else " -p tfprof.gate.pytest_plugin")
+    environment = os.environ | {
+        "PYTHONPATH": str(EXAMPLES.parent), "PYTEST_ADDOPTS": options, "PYTHONIOENCODING": "utf-8",
+    }  # fmt: skip
+
+    def code_of(words):
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True,
+            text=True, encoding="utf-8", timeout=300, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    for words in run_lines:
+        code, shown = code_of(words)
+        assert code == 0, shown
+    assert {"tests.xml", "budget.sarif"} <= {path.name for path in tmp_path.iterdir()}
+    budget = tmp_path / "model_budget.toml"
+    budget.write_text(budget.read_text("utf-8").replace("13_610", "13_609"), "utf-8")
+    code, shown = code_of(run_lines[1])
+    assert code == 1
+    assert "parameters exceeds its limit: 13,610, limit <= 13609" in shown
 
 
 def test_parameters_of_a_model_that_is_given(tmp_path):

@@ -89,6 +89,7 @@ def test_public_names():
         "advise",
         "capture",
         "demo_files",
+        "diff",
         "flops",
         "load",
         "merge_default_with_oplog",
@@ -141,8 +142,15 @@ def docstrings(tree):
     }
 
 
-LINKS_TO_READ = ("https://www.tensorflow.org/", "https://docs.jax.dev/")
+LINKS_TO_READ = (
+    "https://www.tensorflow.org/",
+    "https://docs.jax.dev/",
+    "https://json.schemastore.org/sarif-2.1.0.json",  # the name of a schema, which SARIF requires
+)
 """Advice ends with the guide it comes from; nothing opens such a link by itself."""
+
+NAMES_OF_FORMATS = ("https://www.speedscope.app/file-format-schema.json",)
+"""Files say by such an address what they are; nothing opens it."""
 
 
 def addresses_in_code(path):
@@ -158,7 +166,7 @@ def addresses_in_code(path):
             and token.start[0] not in documentation
             and token.type == tokenize.STRING
             and ("http://" in token.string or "https://" in token.string)
-            and not any(link in token.string for link in LINKS_TO_READ)
+            and not any(link in token.string for link in (*LINKS_TO_READ, *NAMES_OF_FORMATS))
         ]
 
 

@@ -62,12 +62,55 @@ def test_the_page_is_fresh(generator, capsys):
 def test_a_stale_page_is_named_and_written(generator, tmp_path, capsys):
     assert generator.main(["--what"], tmp_path) == 2
     assert generator.main(["--check"], tmp_path) == 1
-    assert "stale: commands.md, modules.md; run: " in capsys.readouterr().out
+    assert "stale: columns.md, commands.md, modules.md; run: " in capsys.readouterr().out
     assert generator.main([], tmp_path) == 0
     assert generator.main(["--check"], tmp_path) == 0
     (tmp_path / "modules.md").write_text("old")
     assert generator.main(["--check"], tmp_path) == 1
     assert "stale: modules.md; run: " in capsys.readouterr().out
+
+
+CLASSIC_ONLY = {
+    "bns_address", "command_line", "description", "host_id", "index", "link", "message", "parent",
+    "severity", "start_time", "tip_type",
+}  # fmt: skip
+"""Columns of the reference's own JSON, or of files of older profilers."""
+
+
+def declared_columns():
+    """Ids of all columns that tools declare as literals."""
+    for folder in ("facts", "overview", "tools", "trace"):
+        for path in sorted((ROOT / "tfprof" / "captures" / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                is_column = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column"
+                if is_column and isinstance(node.args[0], ast.Constant):
+                    yield node.args[0].value
+
+
+def test_every_column_is_on_the_page():
+    page = (DOCS / "columns.md").read_text("utf-8")
+    shown = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    declared = set(declared_columns())
+    assert len(declared) > 150
+    assert declared - shown - CLASSIC_ONLY == set()
+    rows = re.findall(r"^\| `\w+` \| (\S*) +\| (.+?) \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) > 400
+    of_time = [clock.strip() for unit, _, clock in rows if unit in ("ps", "ns", "us", "µs", "ms")]
+    assert set(of_time) == {"host", "device", "both", "of the row"}
+
+
+def test_a_column_without_a_meaning_is_an_error(docs, monkeypatch):
+    import columns_page
+
+    from tfprof.captures.run.table import Column
+
+    of_kernels = columns_page.TABLES["kernel-stats/kernels"][1]
+    assert columns_page._of_tool("kernel-stats/kernels", Column("op_name", "Op")).meaning
+    with pytest.raises(KeyError, match="new_us"):
+        columns_page._of_tool("kernel-stats/kernels", Column("new_us", "New", unit="us"))
+    monkeypatch.setitem(of_kernels, "old_us", "what is no more")
+    with pytest.raises(KeyError, match="kernel-stats/kernels/old_us"):
+        columns_page.columns_page()
 
 
 def test_every_module_says_what_it_is_for(generator):

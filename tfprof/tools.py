@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
     from tfprof.captures.run.run import Host, Run, open_run
     from tfprof.captures.run.table import Column, Table
+    from tfprof.captures.slice.choice import SliceChoice
+    from tfprof.captures.slice.slice_capture import CaptureSlice, HostSlice, slice_capture
     from tfprof.captures.tools.buffer_memory import memory_viewer
     from tfprof.captures.tools.gpu_kernels import kernel_stats
     from tfprof.captures.tools.hlo_graph import graph_viewer
@@ -46,10 +48,13 @@ if TYPE_CHECKING:
 _HOME = {
     "Advice": "tfprof.captures.run.result",
     "Chart": "tfprof.captures.run.result",
+    "CaptureSlice": "tfprof.captures.slice.slice_capture",
     "Column": "tfprof.captures.run.table",
     "Host": "tfprof.captures.run.run",
+    "HostSlice": "tfprof.captures.slice.slice_capture",
     "Note": "tfprof.captures.run.result",
     "Run": "tfprof.captures.run.run",
+    "SliceChoice": "tfprof.captures.slice.choice",
     "Table": "tfprof.captures.run.table",
     "ToolData": "tfprof.captures.run.contents",
     "ToolResult": "tfprof.captures.run.result",
@@ -68,6 +73,7 @@ _HOME = {
     "overview": "tfprof.captures.overview.overview_page",
     "pod": "tfprof.captures.tools.pod_viewer",
     "roofline": "tfprof.captures.tools.roofline_model",
+    "slice_capture": "tfprof.captures.slice.slice_capture",
     "tf_data": "tfprof.captures.tools.tf_data_bottleneck",
     "tools_with_data": "tfprof.captures.run.contents",
     "trace": "tfprof.captures.trace.events",
@@ -75,11 +81,14 @@ _HOME = {
 
 __all__ = [
     "Advice",
+    "CaptureSlice",
     "Chart",
     "Column",
     "Host",
+    "HostSlice",
     "Note",
     "Run",
+    "SliceChoice",
     "Table",
     "ToolData",
     "ToolResult",
@@ -98,6 +107,7 @@ __all__ = [
     "overview",
     "pod",
     "roofline",
+    "slice_capture",
     "tf_data",
     "tools_with_data",
     "trace",

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +82,34 @@ def test_ctrl_c(fake_server, tmp_path):  # noqa: F811
     assert (process.returncode, errors.strip()) == (130, b"")
     assert server.given_up.wait(10)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_again_and_again_keeps_the_latest(call, fake_server, tmp_path):  # noqa: F811
+    server = fake_server()
+    words = [server.address, "--for", "10ms", "--logdir", tmp_path, "--every", "20ms"]
+    result = call("capture", *words, "--count", "3", "--most-runs", "2")
+    assert result.exit_code == 0, result.stderr
+    written = [one.split(": ")[0] for one in result.stdout.splitlines() if ": 1 of 1" in one]
+    assert len(set(written)) == 3
+    assert [Path(folder).is_dir() for folder in written] == [False, True, True]
+
+
+def test_again_and_again_with_nobody(call, nobody, tmp_path):  # noqa: F811
+    words = ["--logdir", tmp_path / "logs", "--retries", "0", "--every", "10ms", "--count", "2"]
+    result = call("capture", nobody, *words)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.count("connection refused") == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--count", "2"],
+        ["--every", "1s", "--run", "a"],
+        ["--every", "0s"],
+        ["--every", "1s", "--on-server"],
+    ],
+)
+def test_again_and_again_and_what_contradicts_it(call, nobody, tmp_path, words):  # noqa: F811
+    result = call("capture", nobody, "--logdir", tmp_path / "logs", *words)
+    assert result.exit_code == 2

@@ -11,6 +11,7 @@ import pytest
 from tests.files.checkpoint.recorded.make import FOLDER
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS, find_command
+from tfprof.demo import demo_capture
 from tfprof.options.spec import ALL_VIEWS
 from tfprof.pages.tool_list import TOOL_PAGES
 
@@ -18,7 +19,13 @@ pytestmark = pytest.mark.one_engine
 
 OF_CAPTURES = [page.id for page in TOOL_PAGES]
 WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
-                 "completion", "demo", "ui", "report"}  # fmt: skip
+                 "completion", "demo", "ui", "report", "check", "mcp", "record", "slice",
+                 "top"}  # fmt: skip
+OF_MORE = {
+    "diff": (demo_capture("input-bound"), demo_capture("input-bound")),
+    "query": ("--demo", "from steps"),
+}
+"""Commands that take more than --demo."""
 DOCUMENT = re.compile(
     r'<script type="application/octet-stream" id="page/([^"?]*)\?">([A-Za-z0-9+/=]*)</script>'
 )
@@ -68,7 +75,7 @@ def test_every_command_that_answers_writes_pages():
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - WITHOUT_PAGES - {"checkpoint", "shell"}))
 def test_the_page_of_a_command(call, tmp_path, command):
-    page = page_of(call, tmp_path, command, "--demo")
+    page = page_of(call, tmp_path, command, *OF_MORE.get(command, ["--demo"]))
     assert page["title"]
     assert page["blocks"]
     assert not any(block["kind"] == "empty" for block in page["blocks"])

@@ -15,7 +15,7 @@ from tfprof.pages.step_choice import chosen_steps
 from tfprof.pages.tool_list import TOOL_PAGES
 from tfprof.pages.tool_pages import _program_of, tool_page
 from tfprof.pages.tool_pictures import DRAWN_TABLES
-from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,39 @@ def blocks_of(page, kind):
 
 def cells_of(block):
     return list(zip(*(unpacked(cells) for cells in block["cells"]), strict=True))
+
+
+def test_views_and_advice_are_about_the_chosen_host():
+    def worker(name, op):
+        steps = event("train", 0, 900, step_num=0, _r=1), event(op, 10, 200)
+        return xspace(host(line(*steps)), hostname=name)
+
+    site = Site([opened_run(opened(worker("a", "x/MatMul:MatMul"), worker("b", "y/Relu:Relu")))])
+    hosts = site.run().run().hosts
+    both = [name for each in hosts for name in names_of(site.page("op", {"host": each.name}))]
+    assert [name for name in both if name != "total"] == ["MatMul", "Relu"]
+    assert set(names_of(site.page("op", {}))) == {"total", "MatMul", "Relu"}
+    chosen = {"host": hosts[1].name}
+    for name in ("scope", "graph", "op", "model-graph", "advice"):
+        page = site.page(name, chosen)
+        assert [c.value for c in page.controls if c.name == "host"] == [hosts[1].name], name
+        with pytest.raises(UsageError, match="no host 'c'"):
+            site.page(name, {"host": "c"})
+
+
+def names_of(page):
+    [tree] = [each for each in page.blocks if each["kind"] == "tree"]
+    return list(unpacked(tree["names"]))
+
+
+def test_the_monitor_shows_its_figures_with_their_units(run):
+    page = tool_page(next(each for each in TOOL_PAGES if each.id == "monitor"), run, {})
+    [block] = blocks_of(page, "figures")
+    [row] = tools.monitor(run).to_rows()
+    assert [item["value"] for item in block["items"]] == [*row.values()]
+    shown = {item["label"]: (item["value"], item["unit"]) for item in block["items"]}
+    assert shown["Step time"] == (row["step_ms_average"], "ms")
+    assert shown["Device type"] == (row["device_type"], "text")
 
 
 @pytest.mark.parametrize("tool", TOOL_PAGES, ids=lambda tool: tool.id)
@@ -133,7 +166,12 @@ def test_the_heat_map_has_the_time_of_each_step_on_each_worker(run):
 
 def test_a_page_without_data_says_why(run):
     page = Site([opened_run(run)]).page("kernel-stats", {})
-    assert "kernel" in blocks_of(page, "empty")[0]["text"]
+    [empty] = blocks_of(page, "empty")
+    assert empty["text"].startswith("No GPU kernels in this capture")
+    remarks = [
+        item["text"].lower() for each in blocks_of(page, "remarks") for item in each["items"]
+    ]
+    assert not any("no gpu kernels" in text for text in remarks), "once is enough"
 
 
 def test_pages_that_do_not_exist_are_refused_with_those_that_do(run):
@@ -189,11 +227,11 @@ def said_on(page):
 def test_pages_whose_verdict_is_about_all_steps_say_what_the_chosen_ones_took(run, name):
     page = Site([opened_run(run)]).page(name, {"step": "2"})
     first, whose = said_on(page)[:2]
-    assert first.startswith("Step train 2 took 0.001 ms: 55.6% Host compute, ")
+    assert first.startswith("Step train 2 took 900 ns: 55.6% Host compute, ")
     assert "24.4% Input" in first
     assert "about all steps" in whose
     several = said_on(Site([opened_run(run)]).page(name, {"step": "1,3"}))[0]
-    assert several.startswith("Steps train 1, train 3 took 0.001 ms on average: ")
+    assert several.startswith("Steps train 1, train 3 took 900 ns on average: ")
 
 
 @pytest.mark.parametrize("name", ["advice", "contents", "trace"])

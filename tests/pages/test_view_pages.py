@@ -1,6 +1,7 @@
 import gzip
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -171,6 +172,43 @@ def test_a_wrong_option_leaves_the_controls(small, params, message):
     page = site_of(small).page("scope", params)
     assert message in block(page, "remarks")["items"][0]["text"]
     assert len(page.controls) > 10
+
+
+@pytest.mark.parametrize(
+    ("params", "remark"),
+    [
+        ({}, "“Order by: name” lists all"),
+        ({"min_micros": "900", "min_bytes": "1"}, "“At least memory”, “At least time”"),
+    ],
+)
+def test_remarks_name_controls_and_not_options_of_the_command_line(small, params, remark):
+    small.add_step(4, run({"a/b": stat(5)}))
+    params = {"step": "4", **params}
+    page = site_of(small).page("scope", params)
+    texts = [item["text"] for item in block(page, "remarks")["items"]]
+    assert any(remark in text for text in texts)
+    assert not any("--" in text for text in texts)
+    labels = {control.label for control in page.controls}
+    assert {each.partition(":")[0] for each in re.findall("“(.*?)”", " ".join(texts))} <= labels
+
+
+def test_a_list_that_is_cut_by_name_names_the_control_of_its_depth():
+    ops = [f"op{at:02}" for at in range(30)]
+    profiler = tfprof.Profiler(graph(*(op(name, f"T{name}") for name in ops)))
+    profiler.add_step(0, run({name: stat(1 + 9 * at) for at, name in enumerate(ops)}))
+    page = site_of(profiler).page("op", {"max_depth": "10", "order_by": "name"})
+    assert block(page, "remarks")["items"][0]["text"] == (
+        "others: what “Depth: 10” cuts off, by name; “Order by: time” lists the largest first"
+    )
+
+
+def test_float_operations_of_the_whole_graph_are_a_control():
+    profiler = tfprof.Profiler(graph(op("a", "MatMul"), op("b", "MatMul")))
+    profiler.add_step(0, run({"a": stat(5)}))
+    [control] = [c for c in site_of(profiler).page("flops", {}).controls if c.name == "static"]
+    assert (control.value, control.label.partition(":")[0]) == (False, "Static")
+    page = site_of(profiler).page("flops", {"static": "1"})
+    assert [c.value for c in page.controls if c.name == "static"] == [True]
 
 
 def test_several_steps_are_their_average(small):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tfprof.capture.serving import ProfilerServer, serve
     from tfprof.capture.session import Capture, start, stop
     from tfprof.capture.steps import step
+    from tfprof.capture.windows import Windows, every
     from tfprof.options.captures import CaptureOptions
 
     _typed: _CaptureModule
@@ -35,6 +36,8 @@ _HOME = {
     "KerasCallback": "tfprof.capture.keras_callback",
     "ProfilerServer": "tfprof.capture.serving",
     "Recorder": "tfprof.capture.recorder",
+    "Windows": "tfprof.capture.windows",
+    "every": "tfprof.capture.windows",
     "serve": "tfprof.capture.serving",
     "start": "tfprof.capture.session",
     "step": "tfprof.capture.steps",
@@ -42,8 +45,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "serve", "start",
-    "step", "stop",
+    "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "Windows", "every",
+    "serve", "start", "step", "stop",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
+from tfprof.capture.windows import Windows
 from tfprof.errors import MissingDependencyError, TfprofWarning, UsageError
 from tfprof.options.captures import FRAMEWORKS, CaptureOptions
 from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
@@ -36,6 +37,11 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         logdir: Folder for the run, as for ``Capture``. None keeps the capture in memory.
         batches: First and last batch to capture, or one batch; None only marks them.
         options: What is recorded.
+        every: Instead of ``batches``, capture some in each so many, as ``tfprof.capture.every``
+            does; each time is a run of its own.
+        length: How many batches each time.
+        most_runs: How many of these runs to keep.
+        most_bytes: How large they may be together.
 
     Raises:
         UsageError: ``batches`` is no such range, or Keras has another backend than TensorFlow or
@@ -47,6 +53,11 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         logdir: str | os.PathLike[str] | None = None,
         batches: int | tuple[int, int] | None = (10, 15),
         options: CaptureOptions | None = None,
+        *,
+        every: int | None = None,
+        length: int = 5,
+        most_runs: int | None = 10,
+        most_bytes: int | None = None,
     ) -> None:
         super().__init__()
         backend = keras.backend.backend()
@@ -55,6 +66,14 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
                 f"KerasCallback: Keras runs on {backend!r}, which is not captured; set "
                 "KERAS_BACKEND to tensorflow or jax"
             )
+        self._windows: Windows | None = None
+        if every is not None:
+            if logdir is None:
+                raise UsageError("KerasCallback: every needs a log folder for its runs")
+            self._windows = Windows(
+                logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes
+            )
+            batches = None
         self._first, self._last = (0, 0) if batches is None else batch_range("batches", batches)
         self._arguments = (logdir, options)
         self._is_guarded = backend == "tensorflow"  # elsewhere data are fetched between batches
@@ -66,8 +85,11 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
 
     @property
     def capture(self) -> Capture | None:
-        """The capture, with its ``run`` and ``notes``; None until its first batch begins."""
-        return self._capture
+        """The capture, with its ``run`` and ``notes``; None until its first batch begins.
+
+        With ``every``, the latest that is over.
+        """
+        return self._capture if self._windows is None else self._windows.latest
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """Start the capture, if it is time, and begin a step."""
@@ -76,6 +98,10 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
             self._end_step()
         if self._first <= number <= self._last and self._capture is None:
             self._start(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
+        if self._windows is not None:
+            if self._at_end_of_fit is None:
+                self._watch(sys._getframe(1).f_locals.get("self"))
+            self._windows.begin_step()
         mark = step(number)
         mark.__enter__()
         if not mark.is_recorded:
@@ -91,7 +117,9 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         self._n_finished += 1
         if self._step is not None:
             self._end_step()
-        if self._n_finished == self._last:
+        if self._windows is not None:
+            self._windows.end_step()
+        elif self._n_finished == self._last:
             self._end()
 
     def on_train_end(self, logs: Any = None) -> None:
@@ -102,11 +130,14 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         self._capture = Capture(*self._arguments)
         try:
             self._capture.start()
-            if fit is not None:
-                self._at_end_of_fit = weakref.finalize(fit, self._end)
-                self._at_end_of_fit.atexit = False  # captures save themselves then
+            self._watch(fit)
         except Exception as error:
             self._warn("nothing is captured", error)
+
+    def _watch(self, fit: object) -> None:
+        if fit is not None:
+            self._at_end_of_fit = weakref.finalize(fit, self._end)
+            self._at_end_of_fit.atexit = False  # captures save themselves then
 
     def _end_step(self) -> None:
         if self._guard is not None:
@@ -121,9 +152,11 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         if self._at_end_of_fit is not None:
             self._at_end_of_fit.detach()
             self._at_end_of_fit = None
-            assert self._capture is not None
             try:
-                self._capture.stop()
+                if self._windows is not None:
+                    self._windows.end_window()
+                elif self._capture is not None:
+                    self._capture.stop()
             except Exception as error:
                 self._warn("the capture is lost", error)
 

@@ -11,10 +11,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from tfprof.captures.facts.arrival import RECORD_NAME, VERSION, arrival_of, as_record
+from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
-from tfprof.files.run_folder import capture_files, host_name
+from tfprof.files.run_folder import RECORD_NAME, capture_files, host_name
 from tfprof.options.captures import CaptureOptions
 
 

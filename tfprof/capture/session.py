@@ -11,6 +11,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
@@ -92,6 +94,7 @@ class Capture:
         self._options = CaptureOptions() if options is None else options
         self._lock = threading.RLock()
         self._state = "new"  # then waiting (for the delay), recording, over
+        self._gpu: GpuPart | None = None
         self._framework: Framework | None = None
         self._staging: Path | None = None
         self._timer: threading.Thread | None = None
@@ -103,6 +106,12 @@ class Capture:
 
     def __str__(self) -> str:
         return f"a capture {'in memory' if self._logdir is None else f'into {self._logdir}'}"
+
+    @property
+    def _asked(self) -> CaptureOptions:
+        """What the framework's profiler is asked for: there is one tracer of a GPU at a time."""
+        is_ours = self._options.gpu_tracer == "cupti"
+        return replace(self._options, device_tracer_level=0) if is_ours else self._options
 
     @property
     def options(self) -> CaptureOptions:
@@ -254,8 +263,11 @@ class Capture:
     def _begin(self) -> None:
         assert self._framework is not None
         self._staging = staging_folder(self._logdir)
-        self._framework.begin(self._staging, self._options)
+        self._framework.begin(self._staging, self._asked)
         self._state = "recording"
+        if self._options.gpu_tracer == "cupti":
+            self._gpu = GpuPart()
+            self._gpu.start()
 
     def _on_time(self) -> None:
         """In a thread: begins after the delay, ends after the duration."""
@@ -298,9 +310,13 @@ class Capture:
             try:
                 settle()
             finally:
+                if self._gpu is not None:
+                    self._gpu.stop()
                 framework.end()
+            said = [] if self._gpu is None else self._gpu.add_to(staging)
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
+            notes = [*said, *notes]
             self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):
             raise
@@ -312,7 +328,7 @@ class Capture:
         devices: list[str] = []
         with contextlib.suppress(Exception):  # whatever a framework does when it is asked
             devices = framework.devices()
-        notes += arrived(run, host, self._options, framework.name, devices, framework.unsupported)
+        notes += arrived(run, host, self._asked, framework.name, devices, framework.unsupported)
         if self._folder is not None:
             try:
                 write_record(self._folder, run, host, self._options, notes)
@@ -334,6 +350,8 @@ class Capture:
             was_recording = self._state == "recording"
             self._state = "over"
             try:
+                if self._gpu is not None:
+                    self._gpu.stop()
                 if was_recording and self._framework is not None:
                     with contextlib.suppress(Exception):
                         self._framework.end(save=False)

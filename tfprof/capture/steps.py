@@ -4,7 +4,34 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tfprof.errors import UsageError
+
+if TYPE_CHECKING:
+    from tfprof.capture.windows import Windows
+
+_windows: Windows | None = None
+"""What captures some of the steps of this process; profilers record all of it, so there is one."""
+
+
+def begin_windows(windows: Windows) -> None:
+    """Let steps begin and end windows from now on.
+
+    Raises:
+        UsageError: There are others.
+    """
+    global _windows  # noqa: PLW0603
+    if _windows is not None:
+        raise UsageError("capture: this process has windows already; stop them first")
+    _windows = windows
+
+
+def end_windows(windows: Windows) -> None:
+    """Let steps be steps, if these are the windows that they begin."""
+    global _windows  # noqa: PLW0603
+    if _windows is windows:
+        _windows = None
 
 
 class step:  # noqa: N801  # reads as a function
@@ -29,6 +56,8 @@ class step:  # noqa: N801  # reads as a function
         self._marks: list[Any] | None = None
 
     def __enter__(self) -> None:
+        if _windows is not None:
+            _windows.begin_step()
         modules = sys.modules
         # The modules of the markers, not tensorflow or jax: these may be half imported.
         module = modules.get("tensorflow.python.profiler.trace")
@@ -61,6 +90,8 @@ class step:  # noqa: N801  # reads as a function
             marks, self._marks = self._marks, None
             for mark in reversed(marks):
                 mark.__exit__(None, None, None)
+            if _windows is not None:
+                _windows.end_step()
 
     @property
     def is_recorded(self) -> bool:

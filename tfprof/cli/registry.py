@@ -55,6 +55,7 @@ COMMANDS = {
     "whatif": Entry(
         "tfprof.cli.commands.whatif", "The critical path; steps with cheaper ops.", _CAPTURES
     ),
+    "check": Entry("tfprof.cli.commands.check", "A budget: has anything become too expensive?"),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(
         "tfprof.cli.commands.capture", "Capture running programs through their servers.", _CAPTURES
@@ -83,6 +84,7 @@ COMMANDS = {
     "top": Entry(
         "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
     ),
+    "slice": Entry("tfprof.cli.commands.slice", "Cut a small capture out of a big one.", _CAPTURES),
     "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(

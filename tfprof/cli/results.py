@@ -62,7 +62,10 @@ class ResultChoice:
 
 
 def result_options(
-    formats: Sequence[str] = (), about: str = "", default: str | None = "text"
+    formats: Sequence[str] = (),
+    about: str = "",
+    default: str | None = "text",
+    endings: Mapping[str, str] | None = None,
 ) -> list[CommandOption]:
     """The options for the form and target of a result.
 
@@ -71,12 +74,18 @@ def result_options(
         about: Help text on the formats.
         default: The format if neither ``--format`` nor the ending of the file names one; None
             leaves it to the command, which says so in ``about``.
+        endings: Formats by the endings of files that are named otherwise.
     """
-    chosen = [format_option(formats, about, default)] if formats else []
+    chosen = [format_option(formats, about, default, endings)] if formats else []
     return [*file_options(), *chosen, color_option(), pager_option()]
 
 
-def format_option(formats: Sequence[str], about: str, default: str | None) -> CommandOption:
+def format_option(
+    formats: Sequence[str],
+    about: str,
+    default: str | None,
+    endings: Mapping[str, str] | None = None,
+) -> CommandOption:
     """``--format``; the arguments are those of ``result_options``."""
 
     def chosen_format(
@@ -86,8 +95,9 @@ def format_option(formats: Sequence[str], about: str, default: str | None) -> Co
             return value
         name = Path(ctx.params.get("outfile") or "")
         ending = (name.with_suffix("") if name.suffix in PACKED_SUFFIXES else name).suffix[1:]
-        if ending.lower() in formats:
-            return ending.lower()
+        named = (endings or {}).get(ending.lower(), ending.lower())
+        if named in formats:
+            return named
         if ending.lower() in _FORMAT_ENDINGS:
             raise UsageError(
                 f"--outfile {name}: {ctx.info_name} does not write {ending}; name the file as one "

@@ -11,6 +11,9 @@ from tfprof.files.disk import entries, is_folder, is_ordinary_file
 
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 
+RECORD_NAME = "capture.json"
+"""What arrived, of all captures of a run; it lies beside them."""
+
 _PROFILES = ("plugins", "profile")
 
 _MOST_NAMED = 5

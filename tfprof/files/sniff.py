@@ -102,7 +102,7 @@ _REMEDIES: Final = {
     Format.RUN_METADATA: "use --run_meta_path",
     Format.OP_LOG: "use --op_log_path",
     Format.PROFILE: "use --profile_path, or tfprof.load in Python",
-    Format.PPROF: "open it with pprof, and give tfprof the files it was made from",
+    Format.PPROF: "tfprof ui shows it, and tfprof convert writes other formats of it",
     Format.XSPACE: "the commands for captures of the TensorFlow 2 profiler read it: tfprof tools "
     "FILE lists them (overview, input-pipeline, op-stats, trace, …)",
     Format.GZIP: "unpack it with gunzip",
@@ -112,7 +112,8 @@ _REMEDIES: Final = {
     Format.KERAS: _KERAS_REMEDY,
     Format.HDF5: _KERAS_REMEDY,
     Format.CHECKPOINT: "use --checkpoint_path, and give the graph that its variables belong to",
-    Format.CHROME_TRACE: "tfprof ui shows it; other commands need what it was made from",
+    Format.CHROME_TRACE: "tfprof ui shows it, tfprof query asks it, and tfprof convert writes "
+    "other formats of it; other commands need what it was made from",
     Format.EVENTS: "what FileWriter.add_graph and add_run_metadata wrote into it is read if the "
     "file is given without a flag",
     Format.HTML: "if it should have been a download, fetch the file itself",

@@ -13,6 +13,7 @@ _HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 9, "python_tracer_lev
 for all, in a program and from outside."""
 _MOST_SECONDS = 86400.0
 FRAMEWORKS = ("tensorflow", "jax")
+GPU_TRACERS = ("framework", "cupti")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class CaptureOptions:
             which only the program itself can do.
         session_id: Name of the run's folder; empty for the date and time. Workers that use one
             name write one run.
+        gpu_tracer: Who records NVIDIA GPUs: ``framework``, the profiler of TensorFlow or JAX; or
+            ``cupti``, tfprof itself through cupti-python (extra ``gpu``), while that profiler
+            records the host only. Only in the program itself.
         framework: ``tensorflow`` or ``jax``, whose profiler records; empty for the one that the
             program uses. Only in the program itself.
 
@@ -45,6 +49,7 @@ class CaptureOptions:
     duration: float | None = None
     session_id: str = ""
     framework: str = ""
+    gpu_tracer: str = GPU_TRACERS[0]
 
     def __post_init__(self) -> None:
         for name, highest in _HIGHEST.items():
@@ -63,6 +68,11 @@ class CaptureOptions:
         if self.framework not in ("", *FRAMEWORKS):
             raise UsageError(
                 f"framework={self.framework!r} must be one of {', '.join(FRAMEWORKS)}, or empty"
+            )
+
+        if self.gpu_tracer not in GPU_TRACERS:
+            raise UsageError(
+                f"gpu_tracer={self.gpu_tracer!r} must be one of {', '.join(GPU_TRACERS)}"
             )
 
     @property

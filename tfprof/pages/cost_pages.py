@@ -90,6 +90,8 @@ def summary_page(summary: ModelSummary) -> Page:
 def flops_of_profile(profiler: Profiler, params: Mapping[str, str]) -> Page:
     """The float operations of the program of a profile; ``convention`` is FLOPs or MACs.
 
+    ``static`` counts the whole graph, also what no step has run.
+
     Raises:
         UsageError: There is no such convention.
         InputError: The profile has no graph.
@@ -106,7 +108,7 @@ def summary_of_profile(profiler: Profiler, params: Mapping[str, str]) -> Page:
 def _counted(profiler: Profiler, params: Mapping[str, str]) -> tuple[FlopsReport, ModelSummary]:
     from tfprof.graphs.reports.flops import count
 
-    target = target_of(profiler)
+    target = target_of(profiler, static=params.get("static") == "1")
     report = count(target, None, None, params.get("convention") or "flops", None)
     return report, summary_of(target, report)
 
@@ -114,7 +116,12 @@ def _counted(profiler: Profiler, params: Mapping[str, str]) -> tuple[FlopsReport
 def _controls(params: Mapping[str, str]) -> list[Control]:
     chosen = params.get("convention") or "flops"
     ways = [("flops", "FLOPs: a multiply-add is two"), ("macs", "MACs: multiply-adds")]
-    return [Control("convention", "Count", "choice", chosen, "flops", ways)]
+    static = params.get("static") == "1"
+    about = "Count all ops of the graph, also those that no recorded step has run."
+    return [
+        Control("convention", "Count", "choice", chosen, "flops", ways),
+        Control("static", "Static: the whole graph", "bool", static, False, help=about),
+    ]
 
 
 def _figures(report: FlopsReport) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from tfprof.text.units import some
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.columns.stacks import Stacks
     from tfprof.profiler import Profiler
 
 _WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
@@ -38,7 +39,7 @@ def open_paths(
     event file are a run each, and so are the captures of one folder, and all other files together:
     a graph with its run metadata, op log and checkpoint. A graph and a checkpoint beside nothing
     but captures go together with these. Folders of older profilers, which hold only what tools
-    answered, are runs of these answers.
+    answered, are runs of these answers, also in a log folder beside captures.
 
     Args:
         paths: Files and folders.
@@ -79,14 +80,15 @@ def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
     is_log = any(place.parent.name == "profile" for _, place in known)
     for name, place in reversed(known) if is_log else known:
         yield _captured(name, str(place), classic)
-    if known:
-        return
+    # Beside captures there are results that were made of them: these are no runs of their own.
+    captured = {place for _, place in known}
     by_folder: dict[Path, list[Path]] = {}
     for path in _results_in(Path(folder)):
-        by_folder.setdefault(path.parent, []).append(path)
+        if captured.isdisjoint(path.parents):
+            by_folder.setdefault(path.parent, []).append(path)
     for place in sorted(by_folder, reverse=True):
         yield _precomputed(str(place), by_folder[place])
-    if not by_folder:
+    if not known and not by_folder:
         run_files(Path(folder), None)  # says what is missing
 
 
@@ -108,21 +110,27 @@ def _captured(name: str, source: str | list[str], classic: bool | None) -> Opene
 
     run = Once(read)
     listed = [source] if isinstance(source, str) else source
+    of_host = partial(_profile_of_captures, listed, run, None, classic)
     return Opened(
         name,
         some([*map(str, listed)], 3),
         run,
-        Once(partial(_profile_of_captures, listed, run, None, classic)),
+        Once(of_host),
         files=Watched(partial(_state_of, listed)),
+        profiler_of_host=of_host,
     )
 
 
 def _profile_of_captures(
-    paths: Sequence[str], run: Once[Run], files: RunFiles | None, classic: bool | None
+    paths: Sequence[str],
+    run: Once[Run],
+    files: RunFiles | None,
+    classic: bool | None,
+    host: str | None = None,
 ) -> Profiler:
     from tfprof.profile_files import profiler_of_captures
 
-    return profiler_of_captures(paths, files, classic=classic, run=run())
+    return profiler_of_captures(paths, files, classic=classic, run=run(), host=host)
 
 
 # Profiles
@@ -135,7 +143,7 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
         InputError: It cannot be read, or is a folder without anything of a run.
     """
     from tfprof.captures.legacy.results import legacy_name
-    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.files.chrome_json import looks_like_chrome_json
     from tfprof.pages.trace.foreign import opened_trace
 
     if not is_run_folder(path):
@@ -143,8 +151,11 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
             return [replace(opened_trace(path), files=Watched(partial(_state_of, [path])))]
         if legacy_name(path) and is_ordinary_file(path):
             return [_precomputed(path, [Path(path)])]
-        is_whole = look_at(path).found.format in _WHOLE_RUNS
-        return [_profile([path], classic)] if is_whole else []
+        found = look_at(path).found.format
+        reader = _stack_reader(path, found)
+        if reader is not None:
+            return [_sampled(path, reader)]
+        return [_profile([path], classic)] if found in _WHOLE_RUNS else []
     try:
         find_run_files([path], watch=watch)
     except EmptyProfileError:
@@ -152,6 +163,38 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
             raise
         return list(_of_log_folder(path, classic))
     return [_profile([path], classic)]
+
+
+_StackReader = Callable[[bytes, str], "Stacks"]
+
+
+def _stack_reader(path: str, found: Format) -> _StackReader | None:
+    """What reads call stacks that another program has sampled; None if a file holds none."""
+    from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
+    from tfprof.files.open import load_file
+    from tfprof.files.pprof import stacks_of_pprof
+    from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
+
+    if found is Format.PPROF:
+        return stacks_of_pprof
+    if found is not Format.TEXT or not is_ordinary_file(path):
+        return None
+    data = bytes(load_file(path).data)
+    if looks_like_speedscope(data):
+        return stacks_of_speedscope
+    return stacks_of_collapsed if looks_collapsed(data) else None
+
+
+def _sampled(path: str, reader: _StackReader) -> Opened:
+    def read() -> Stacks:
+        from tfprof.files.open import load_file
+
+        loaded = load_file(path)
+        return reader(bytes(loaded.data), loaded.path)
+
+    return Opened(
+        _folder_name(path), path, files=Watched(partial(_state_of, [path])), stacks=Once(read)
+    )
 
 
 def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
@@ -184,8 +227,8 @@ def _with_graph(
 ) -> Opened:
     assert opened.run is not None
     source = f"{opened.source}, {some(list(parts), 2)}"
-    profiler = Once(partial(_profile_of_captures, [opened.source], opened.run, files, classic))
-    return replace(opened, source=source, profiler=profiler)
+    of_host = partial(_profile_of_captures, [opened.source], opened.run, files, classic)
+    return replace(opened, source=source, profiler=Once(of_host), profiler_of_host=of_host)
 
 
 # What older profilers left
@@ -200,7 +243,7 @@ def _results_in(folder: Path) -> list[Path]:
 def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
-    from tfprof.pages.trace.chrome_json import looks_like_chrome_json
+    from tfprof.files.chrome_json import looks_like_chrome_json
     from tfprof.pages.trace.foreign import opened_trace
 
     trace = None

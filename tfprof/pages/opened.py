@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.columns.stacks import Stacks
     from tfprof.pages.trace.model import TraceModel
     from tfprof.profiler import Profiler
 
@@ -54,6 +55,8 @@ class Opened:
         precomputed: Answers that an older profiler left, by tool and host.
         files: The files that it is made of, as they are now; None if nobody watches them.
         trace: A trace of another program, which is shown as it is; None if it is none.
+        stacks: Sampled call stacks of another program; None if it is none.
+        profiler_of_host: The views of one host of a captured run.
     """
 
     name: str
@@ -63,6 +66,8 @@ class Opened:
     precomputed: Mapping[str, Mapping[str, Once[ToolResult]]] = field(default_factory=dict)
     files: Watched | None = None
     trace: Once[TraceModel] | None = None
+    stacks: Once[Stacks] | None = None
+    profiler_of_host: Callable[[str], Profiler] | None = None
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.
@@ -82,7 +87,7 @@ class Opened:
     def forget(self) -> None:
         """Let go of all that was read; it is read again when it is next asked for."""
         results = [once for hosts in self.precomputed.values() for once in hosts.values()]
-        for once in (self.run, self.profiler, self.trace, *results):
+        for once in (self.run, self.profiler, self.trace, self.stacks, *results):
             if once is not None:
                 once.forget()
 
@@ -122,6 +127,7 @@ def opened_run(run: Run, source: str = "") -> Opened:
         source or run.name or ", ".join(host.name for host in run.hosts),
         Once(lambda: run),
         Once(lambda: Profiler.from_xspace(run)),
+        profiler_of_host=lambda host: Profiler.from_xspace(run, host=host),
     )
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.pages.compare import compared
-from tfprof.pages.compare_verdict import verdict_blocks
 from tfprof.pages.document import FORMAT, Block, Page, remarks
 from tfprof.pages.loaded import loaded
 from tfprof.pages.opened import Opened
@@ -107,6 +106,8 @@ class Site:
         both = compared(page, other, (first.name, second.name))
         if page_id != START:
             return both
+        from tfprof.pages.compare_verdict import verdict_blocks
+
         return replace(both, blocks=[*verdict_blocks(first, second), *both.blocks])
 
     def data(self, path: str, params: Params) -> bytes:
@@ -209,6 +210,9 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
         yield from _pages_of_profile(opened.profiler())
     elif opened.trace is not None:
         yield trace_entry(opened)
+    elif opened.stacks is not None:
+        stacks_page = loaded("stacks_page", "stacks_page")
+        yield PageEntry("stacks", "Call stacks", "Tools", lambda _: stacks_page(opened))
     for tool in TOOL_PAGES:
         hosts = opened.precomputed.get(tool.id)
         if hosts:
@@ -230,7 +234,7 @@ def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
         loaded("advice_page", "advice_of_run"),
         loaded("contents_page", "contents_of_run"),
     )
-    yield PageEntry("advice", "Advice", "Run", lambda _: advice(run))
+    yield PageEntry("advice", "Advice", "Run", partial(advice, run))
     yield PageEntry("contents", "Contents", "Run", lambda _: contents(run))
 
 

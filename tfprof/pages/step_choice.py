@@ -11,7 +11,7 @@ from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.errors import UsageError
 from tfprof.pages.document import Block, Control, column, words
 from tfprof.text.tables import escaped
-from tfprof.text.units import some
+from tfprof.text.units import milliseconds, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
     parts = ", ".join(f"{share:.1%} {name}" for share, name in shares if share)
     mean_ms = float(steps.slowest_ps().mean()) / 1e9
     names = [of_run.shown_names[place] for place in places]
-    took = f"took {mean_ms:,.3f} ms" + (" on average" if len(names) > 1 else "")
+    took = f"took {milliseconds(mean_ms)}" + (" on average" if len(names) > 1 else "")
     whose = f"Step {names[0]}" if len(names) == 1 else f"Steps {some(names, _MOST_NAMES)}"
     return [
         words([f"{whose} {took}" + (f": {parts}." if parts else ".")], lead=True),

@@ -15,10 +15,12 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
+from tfprof.pages.host_choice import host_control
 from tfprof.pages.last_answers import LastAnswers
 from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
 from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
+from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -107,8 +109,11 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
     blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
     blocks += [words(result.verdict, lead=True)] if result.verdict else []
-    notes = [*(note for note in run.notes if note not in result.notes), *result.notes]
-    blocks += notes_block(notes)
+    has_data = bool(result.charts) or any(map(len, result.tables.values()))
+    # Without data the notes are the reason, which stands once, in place of the data.
+    reasons = [] if has_data else [note for note in result.notes if note not in run.notes]
+    others = [note for note in (*run.notes, *result.notes) if note not in reasons]
+    blocks += notes_block(dict.fromkeys(others))
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
     guide = words_for(run.hosts).guide
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
@@ -124,8 +129,8 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))
     else:
         blocks += made.values()
-    if not result.charts and not any(map(len, result.tables.values())):
-        why = " ".join(note.message for note in result.notes)
+    if not has_data:
+        why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in reasons)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
 
@@ -147,9 +152,8 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
 
     known = inspect.signature(getattr(tools, tool.id.replace("-", "_"))).parameters
     chosen = step_control(run, params) if "step" in known else []
-    if "host" in known and len(run.hosts) > 1:
-        hosts = [("", "all hosts"), *((host.name, host.name) for host in run.hosts)]
-        chosen.append(Control("host", "Host", "choice", params.get("host", ""), "", hosts))
+    if "host" in known:
+        chosen += host_control(run, params)
     if "at_ms" in known:
         moment = params.get("at_ms", "")
         about = "What was in use then is listed; click into a chart. Empty for the peak."

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tfprof.errors import UsageError
 from tfprof.options.lists import joined_list, split_list
-from tfprof.options.spec import OPTIONS, UNASKED, Option
+from tfprof.options.spec import BY_NAME, OPTIONS, UNASKED, Option
 from tfprof.pages.document import Control
 from tfprof.text.metrics import METRIC_FORMS
 
@@ -20,6 +20,10 @@ _LABELS: Final = {
     "trim_name_regexes": "Nothing below names", "show_name_regexes": "Show names",
     "hide_name_regexes": "Hide names", "account_displayed_op_only": "Count only shown rows",
     "static_float_ops": "Float operations by the graph",
+}  # fmt: skip
+_ELSEWHERE: Final = {
+    "max_rows": "a file that the command of this view writes with --max_rows 0",
+    "run_meta_path": "open its file, too",
 }  # fmt: skip
 _GROUPS: Final = {
     "step": "", "order_by": "", "select": "Columns", "static_float_ops": "Columns",
@@ -98,7 +102,7 @@ def option_controls(
 def _control(
     option: Option, params: Mapping[str, str], default: Any, steps: Sequence[int]
 ) -> Control:
-    label = _LABELS.get(option.name) or _minimum_label(option.name)
+    label = _label(option.name)
     group = _GROUPS.get(option.name, "Filter")
     about = f"{option.name}: {option.help}"
     text = params.get(option.name)
@@ -128,6 +132,22 @@ def _control(
         option.name, label, "int" if option.kind == "int" else "text", chosen, default, (), about,
         option.unit, group,
     )  # fmt: skip
+
+
+def on_page(name: str, value: str) -> str:
+    """How an option is set on a page: by its control, such as “Order by: name”.
+
+    What no page can set is named by what to open or write.
+    """
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    option = BY_NAME[name]
+    shown = _title(value) if option.choices else value
+    return f"“{': '.join(filter(None, [_label(name), shown]))}”"
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name) or _minimum_label(name)
 
 
 def _minimum_label(name: str) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tfprof.captures.facts.arrival import RECORD_NAME, Arrival, arrival_of, as_record
+from tfprof.captures.facts.arrival import Arrival, arrival_of, as_record
 from tfprof.captures.facts.missing import Asked, lacking
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 from tfprof.errors import TfprofError
+from tfprof.files.run_folder import RECORD_NAME
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.staging import Staging
 

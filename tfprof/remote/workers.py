@@ -144,11 +144,12 @@ def capture(
     """
     workers = addresses_of(addresses)
     options = options or CaptureOptions()
-    if options.framework:
-        raise UsageError(
-            f"option framework={options.framework!r} cannot be chosen from outside: a server "
-            "records the program it runs in; leave it out"
-        )
+    for name, usual in (("framework", ""), ("gpu_tracer", "framework")):
+        if getattr(options, name) != usual:
+            raise UsageError(
+                f"option {name}={getattr(options, name)!r} cannot be chosen from outside: a server "
+                "records the program it runs in with its own profiler; leave it out"
+            )
     seconds = seconds_of(duration) if isinstance(duration, str) else duration
     seconds = _once("duration", seconds, options.duration)
     if seconds is None:

@@ -58,9 +58,16 @@ class CaptureTable:
     columns: tuple[Described, ...]
     chunks: Callable[[Sequence[NamedRun]], Iterable[Sequence[ArrowColumn]]]
 
-    def of(self, runs: Sequence[NamedRun]) -> tuple[tuple[Field, ...], list[Sequence[ArrowColumn]]]:
-        """The types of the columns, and their rows."""
-        chunks = list(self.chunks(runs))
+    def of(
+        self, runs: Sequence[NamedRun], more: Iterable[Sequence[ArrowColumn]] = ()
+    ) -> tuple[tuple[Field, ...], list[Sequence[ArrowColumn]]]:
+        """The types of the columns, and their rows.
+
+        Args:
+            runs: The runs.
+            more: Rows that are no captures'.
+        """
+        chunks = [*self.chunks(runs), *more]
         fields = []
         for place, column in enumerate(self.columns):
             coded = [one for chunk in chunks if isinstance(one := chunk[place], Coded)]
@@ -173,6 +180,18 @@ def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
         Numbers(steps.is_cut),
     ]
 
+
+STACK_COLUMNS = (
+    Described("run", "string", "", "name of the run"),
+    Described("type", "string", "", "what is counted: samples, cpu, time"),
+    Described("unit", "string", "", "unit of the value: count, nanoseconds, bytes"),
+    Described("name", "string", "", "the innermost call"),
+    Described("file", "string", "", "its source file; empty if it is not known"),
+    Described("line", "int64", "", "its line; 0 if it is not known"),
+    Described("stack", "string", "", "all calls, the outermost first, with semicolons between"),
+    Described("value", "int64", "", "weight of the sample, in the unit beside it"),
+)
+"""Of the table of call stacks that other programs have sampled."""
 
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),

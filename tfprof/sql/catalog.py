@@ -25,12 +25,14 @@ from tfprof.pages.opened import Opened
 from tfprof.profiler import session_of
 from tfprof.profiles.write import tables as profile_tables
 from tfprof.profiles.write.table_rows import Row
-from tfprof.sql.capture_tables import CAPTURE_TABLES, Described
+from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
+from tfprof.sql.foreign_tables import events_of_trace, samples_of_stacks
 
 SCHEMA_VERSION = 1
 """Grows when a table or column is renamed or means something else."""
 
 _PROFILE = "profile_"
+_STACKS = "stacks"
 _RUN = Described("run", "string", "", "name of the run")
 
 
@@ -66,13 +68,18 @@ class Catalog:
 
     def __init__(self, opened: Sequence[Opened]) -> None:
         self._captures = [(one.name, one.run) for one in opened if one.run is not None]
+        self._traces = [
+            (one.name, one.trace) for one in opened if one.trace is not None and one.run is None
+        ]
+        self._stacks = [(one.name, one.stacks) for one in opened if one.stacks is not None]
         self._profiles = [(one.name, one.profiler) for one in opened if one.profiler is not None]
         self._answers: dict[str, list[tuple[str, ToolResult]]] = {}
         self._tables: dict[str, SqlTable | None] = {}
 
     def names(self) -> list[str]:
         """Names of all tables; each tool is asked for those it has."""
-        captured = [*CAPTURE_TABLES] if self._captures else []
+        captured = [*CAPTURE_TABLES] if self._captures else ["events"] if self._traces else []
+        captured += [_STACKS] if self._stacks else []
         answered = [
             f"{_prefix(tool)}{table}"
             for tool in self._tools
@@ -90,8 +97,10 @@ class Catalog:
         return self._tables[name]
 
     def _made(self, name: str) -> SqlTable | None:
-        if name in CAPTURE_TABLES and self._captures:
+        if name in CAPTURE_TABLES and (self._captures or (self._traces and name == "events")):
             return self._of_captures(name)
+        if name == _STACKS and self._stacks:
+            return self._of_stacks()
         if name.startswith(_PROFILE) and self._profiles:
             behind = profile_tables.BY_NAME.get(name[len(_PROFILE) :])
             return None if behind is None else self._of_profiles(name, behind)
@@ -102,8 +111,18 @@ class Catalog:
 
     def _of_captures(self, name: str) -> SqlTable:
         table = CAPTURE_TABLES[name]
-        fields, chunks = table.of([(run, opened()) for run, opened in self._captures])
+        traces = self._traces if name == "events" else []
+        more = (chunk for run, trace in traces for chunk in events_of_trace(run, trace()))
+        fields, chunks = table.of([(run, opened()) for run, opened in self._captures], more)
         return SqlTable(name, table.about, table.columns, fields, chunks)
+
+    def _of_stacks(self) -> SqlTable:
+        chunks = [samples_of_stacks(run, stacks()) for run, stacks in self._stacks]
+        fields = [
+            column.field("int32" if column.type == "string" else "") for column in STACK_COLUMNS
+        ]
+        about = "one row for each number of each sample of call stacks that were read"
+        return SqlTable(_STACKS, about, STACK_COLUMNS, tuple(fields), chunks)
 
     @cached_property
     def _tools(self) -> list[str]:

@@ -76,7 +76,7 @@ class Database:
     ) -> None:
         self._duckdb = _load_duckdb()
         self._limits = limits or Limits()
-        self._catalog = Catalog(_opened(asked, watch))
+        self._catalog = Catalog(opened_of(asked, watch))
         self._registered: set[str] = set()
         self._connection = self._duckdb.connect(
             ":memory:",
@@ -245,7 +245,8 @@ def _load_duckdb() -> Any:
     return duckdb
 
 
-def _opened(asked: Sequence[Asked], watch: Watch | None) -> list[Opened]:
+def opened_of(asked: Sequence[Asked], watch: Watch | None = None) -> list[Opened]:
+    """Paths, runs and profilers as what was opened; errors as ``Database``."""
     paths = [one for one in asked if isinstance(one, (str, os.PathLike))]
     opened = open_paths(paths, watch=watch) if paths else []
     for one in asked:
@@ -256,7 +257,7 @@ def _opened(asked: Sequence[Asked], watch: Watch | None) -> list[Opened]:
         elif isinstance(one, Opened):
             opened.append(one)
     if not opened:
-        raise UsageError("query: nothing to ask; give paths, runs or profilers")
+        raise UsageError("nothing to ask; give paths, runs or profilers")
     return list(with_names_of_their_own(opened))
 
 

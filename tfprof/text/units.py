@@ -48,6 +48,33 @@ def human_time(micros: int) -> str:
     return _scaled(micros, _TIME_SCALE)
 
 
+_LEAST_MS = 0.1
+"""Below it three decimals of a millisecond have fewer than three digits."""
+
+
+def milliseconds(value_ms: float) -> str:
+    """Milliseconds to the microsecond; short times in the unit that shows them.
+
+    ``1,234.500 ms``, ``0.125 ms``, ``87.3 µs``, ``450 ns``, ``0 ms``.
+    """
+    if value_ms == 0:
+        return "0 ms"
+    # What rounds to the least is shown as it is: "0.100 ms", not "100 µs".
+    if not abs(value_ms) < _LEAST_MS - 5e-5:
+        return f"{value_ms:,.3f} ms"
+    for factor, unit in ((1e3, "µs"), (1e6, "ns")):
+        if abs(value_ms) * factor >= 0.9995:
+            return f"{_three_digits(value_ms * factor)} {unit}"
+    return f"{value_ms * 1e9:.0f} ps"
+
+
+def milliseconds_between(low_ms: float, high_ms: float) -> str:
+    """A range: ``1.000 to 2.500 ms``, ``450 ns to 1.000 ms``."""
+    low, high = milliseconds(low_ms), milliseconds(high_ms)
+    number, _, unit = low.rpartition(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
+
+
 def human_memory(size_bytes: int) -> str:
     """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as in the original."""
     return _scaled(size_bytes, _BYTE_SCALE)

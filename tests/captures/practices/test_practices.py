@@ -255,7 +255,7 @@ def test_a_worker_that_others_wait_for():
         "host": "host 1", "own_ms": 0.8, "others_ms": 0.6, "category": "Input"
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.25)
-    assert "tfprof overview --host" in found.message
+    assert "the overview of this host alone" in found.message
     assert said(opened(worker("a", 100), worker("b", 200)), "workers/straggler") == []
     assert said(opened(worker("a", 100)), "workers/straggler") == []
 

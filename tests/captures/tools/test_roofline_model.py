@@ -63,7 +63,7 @@ def test_shares_are_of_the_time_of_all_ops_in_every_tool_and_say_so():
     run = opened(xspace(tpu(*OPS)))
     told = roofline(run)
     assert rows(told)["copy"]["total_time_in_percentage"] == pytest.approx(40 / 70)
-    assert "0.000 ms: 77.8% of the time of the devices" in told.notes[-1].message
+    assert "70.0 ns: 77.8% of the time of the devices" in told.notes[-1].message
     instructions = hlo_stats(run).to_rows()
     assert instructions[0]["hlo_op_name"] == "copy"
     assert instructions[0]["total_self_time_percent"] == pytest.approx(100 * 40 / 70)
@@ -86,7 +86,10 @@ def test_all_ops_together_with_and_without_infeeds():
     assert (whole["total_time"], without["total_time"]) == (0.07, 0.06)
     assert whole["measured_flop_rate"] == pytest.approx(8000 / 70)
     assert without["measured_flop_rate"] == pytest.approx(8000 / 60)
+    own = [name for name in whole if "self_time" in name]
+    assert [whole[name] for name in own] == [None] * 4, "of single ops, not of all together"
     classic = roofline(opened(xspace(tpu(*OPS))), classic=True).to_rows("programs")
+    assert classic[0]["total_self_time"] == 0, "as in the reference"
     assert classic[0]["total_time"] == 0.09
 
 

@@ -91,6 +91,20 @@ def test_what_leaves_a_scope_is_its_output():
     assert shapes == {"dense1": [(8, 3)], "dense2": [(8, 2)]}
 
 
+def test_the_first_output_of_a_scope_is_the_first_of_its_last_op():
+    """Batch norm also gives its statistics, and room for scratch that may be empty."""
+    norm = node("bn/norm", "FusedBatchNormV3", "bn/conv", "m", "m", "m", "m", T=Type(FLOAT),
+                U=Type(FLOAT), is_training=True)  # fmt: skip
+    message = graph(
+        placeholder("x", 8, 4, 4, 3), relu("bn/conv", "x"), placeholder("m", 3), norm,
+        relu("next/relu", "bn/norm"),
+    )  # fmt: skip
+    shapes = [tensor.shape for tensor in sums(message).outputs["bn"]]
+    assert shapes[0] == (8, 4, 4, 3)
+    assert (3,) in shapes
+    assert (0,) not in shapes
+
+
 def test_ops_that_hand_on_make_no_activation():
     message = graph(
         placeholder("x", 8, 4), relu("a/relu", "x"), node("b/same", "Identity", "a/relu"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.pages.trace.traces import model, slices, track
 from tfprof.captures.events.timeline.nesting import nest
+from tfprof.columns.arrow import Coded
 from tfprof.errors import UsageError
 from tfprof.pages.trace import details, marks_between, search, spent
 from tfprof.pages.trace.data import trace_data
@@ -77,7 +78,7 @@ def test_details_of_an_event():
         0, "python", 1, np.array([0, 10, 12, 40]), np.array([100, 20, 5, 20]),
         np.array([0, 1, 2, 1]), np.arange(3),
         lambda places: [json.dumps({"shape": "2x3", "place": int(at)}) for at in places],
-        shift_ps=1000, step_of=lambda place: "train 7",
+        shift_ps=1000, steps=lambda places: Coded(np.zeros(len(places), np.int64), ["train 7"]),
     )  # fmt: skip
     second = track([(50, 10)], name="stream")
     made = model(first, second, names=("run", "$train.py:12 step", "c"), flows=[(0, 1, 1, 0)])

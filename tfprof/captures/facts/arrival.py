@@ -20,7 +20,6 @@ from tfprof.captures.run.run import Host
 from tfprof.text.units import human_count, human_memory, human_time
 from tfprof.text.wording import plural
 
-RECORD_NAME = "capture.json"
 VERSION = 1
 """Of ``capture.json``: higher where a field changes its meaning or goes away."""
 

@@ -97,8 +97,8 @@ def mixed_devices(hosts: Sequence[Host]) -> list[Note]:
         return []
     return [
         Note("warning", f"the devices are of several kinds: {', '.join(kinds)}. Times of their ops "
-             "are added up, and the peak rates are those of the first kind; --host shows one host "
-             "alone")
+             "are added up, and the peak rates are those of the first kind; choose one host to see "
+             "it alone")
     ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.facts.steps import HostSteps
+from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.run.result import Note
 from tfprof.columns.columns import Int64Array
 
@@ -23,9 +24,9 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
         classic: Match by time, as the reference does.
     """
     alignment = None
-    if not classic:
-        numbers = [_numbers(steps) for steps in cores]
-        if all(own is not None for own in numbers):
+    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
+        numbers = [numbers_of(steps) for steps in cores]
+        if alignment is None and all(own is not None for own in numbers):
             alignment = align_by_number([own for own in numbers if own is not None])
     is_by_number = alignment is not None
     if alignment is None:
@@ -105,7 +106,16 @@ def _clock_notes(
 
 
 _CLOCKS_DIFFER_NS = 1_000_000
+_MOST_STEPS = 1 << 40
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+def _numbers_in_capture(steps: HostSteps) -> Int64Array | None:
+    """In a slice, which steps of the whole capture these are: there they have been matched."""
+    first = steps.host.space.slice_facts.get(SLICE_PLACE)
+    if not isinstance(first, int) or not 0 <= first < _MOST_STEPS:
+        return None
+    return np.arange(first, first + len(steps.times), dtype=np.int64)
 
 
 def _numbers(steps: HostSteps) -> Int64Array | None:

@@ -34,6 +34,7 @@ from tfprof.captures.facts.statistics import part, summary
 from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps
 from tfprof.captures.run.run import Run
+from tfprof.text.units import milliseconds, milliseconds_between
 
 _LEAST_CAUSE = 0.2
 """A category is named from this part on of a slow step's additional time."""
@@ -189,11 +190,11 @@ def _on_gaps(between: Between) -> Judged:
     if 100.0 * between.share < HIGH:
         return NONE
     said = (
-        f"Between two steps {between.gap_ms:,.3f} ms pass, {between.share:.1%} of the time from "
-        "one step to the next"
+        f"Between two steps {milliseconds(between.gap_ms)} pass, {between.share:.1%} of the time "
+        "from one step to the next"
     )
     if between.wait_share:
-        said += f"; {between.wait_ms:,.3f} ms of it is waiting for input"
+        said += f"; {milliseconds(between.wait_ms)} of it is waiting for input"
     return "high", f"{said}."
 
 
@@ -210,10 +211,10 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[st
     took_ps = typical.slowest_ps() if tpu is None else tpu.breakdown.total
     took = summary((took_ps / 1e9).tolist())
     if typical.n_steps == 1:
-        return (f"The one step took {took.average:,.3f} ms.",)
+        return (f"The one step took {milliseconds(took.average)}.",)
     said = (
-        f"A step takes {took.average:,.3f} ms on average ({typical.n_steps} steps, "
-        f"{took.minimum:,.3f} to {took.maximum:,.3f} ms)."
+        f"A step takes {milliseconds(took.average)} on average ({typical.n_steps} steps, "
+        f"{milliseconds_between(took.minimum, took.maximum)})."
     )
     return (said, *_about_unusual(steps))
 
@@ -233,10 +234,11 @@ def _about_unusual(steps: RunSteps) -> list[str]:
         least_ms = _LEAST_CAUSE * (took_ms - usual_ms)
         causes = [most, *(number for number in others if more_ms[number] >= least_ms)]
         named = [
-            f"{more_ms[number]:,.3f} ms more of {CATEGORIES[number].name}" for number in causes
+            f"{milliseconds(more_ms[number])} more of {CATEGORIES[number].name}"
+            for number in causes
         ]
         sentences.append(
-            f"Step {names[place]} took {took_ms:,.3f} ms, {took_ms / usual_ms:,.1f} times as long: "
-            f"{', '.join(named)}; it is left out of averages and of the verdict."
+            f"Step {names[place]} took {milliseconds(took_ms)}, {took_ms / usual_ms:,.1f} times as "
+            f"long: {', '.join(named)}; it is left out of averages and of the verdict."
         )
     return sentences

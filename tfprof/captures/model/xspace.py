@@ -53,6 +53,16 @@ from tfprof.columns.remarks import Notice
 METADATA_PLANE = "/host:metadata"
 """What a capture says of itself: it holds the programs."""
 
+SLICE_PLANE = "/tfprof:slice"
+"""What a slice says of the capture that it was cut out of, in its stats."""
+
+SLICE_BASE, SLICE_STEPS, SLICE_PLACE = "base_ns", "step_rows", "first_step"
+"""Its stats: from when times count; what groups are numbered, as int64; and which of the steps
+that all hosts have is the first here. The last two are there if steps were chosen."""
+
+_MOST_BEFORE_NS = (1 << 60) // 1000
+"""A slice that began longer after its capture, thirteen days, lies."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:
@@ -191,4 +201,21 @@ class XSpace:
             for plane in self.planes
             if len(plane.events)
         ]
-        return min(stamps, default=0)
+        return self.base_from(min(stamps, default=0))
+
+    def base_from(self, first_ns: int) -> int:
+        """Where to count time from, if the first line is from then: in a slice, as in its capture.
+
+        Args:
+            first_ns: Timestamp of the first line.
+        """
+        given = self.slice_facts.get(SLICE_BASE)
+        if isinstance(given, int) and 0 <= first_ns - given <= _MOST_BEFORE_NS:
+            return given
+        return first_ns
+
+    @cached_property
+    def slice_facts(self) -> dict[str, StatValue]:
+        """What a slice says of its capture; nothing, if this is no slice."""
+        plane = self.plane(SLICE_PLANE)
+        return {} if plane is None else plane.own_stats()

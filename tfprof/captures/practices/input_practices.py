@@ -14,6 +14,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.iterator_advice import suggestion
+from tfprof.text.units import milliseconds
 
 _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 
@@ -82,8 +83,8 @@ def _slow_calls(held: Held) -> str:
     """The analysed calls with their average duration."""
     mean_ms = held.calls_ps / held.n_calls / 1e9
     if held.n_calls == 1:
-        return f"its slow call of {mean_ms:,.3f} ms"
-    return f"its {held.n_calls} slow calls, {mean_ms:,.3f} ms each on average"
+        return f"its slow call of {milliseconds(mean_ms)}"
+    return f"its {held.n_calls} slow calls, {milliseconds(mean_ms)} each on average"
 
 
 def no_prefetch(evidence: Evidence) -> Iterator[Advice]:

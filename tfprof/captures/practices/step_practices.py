@@ -16,6 +16,7 @@ from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, HostSteps
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
+from tfprof.text.units import milliseconds
 from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         per_run_ms = worst.total_ps / worst.n_runs / 1e9
         said += (
             f" The most of it is {described(worst)}: {of_step:.1%} of the step time, "
-            f"{per_run_ms:,.3f} ms each time."
+            f"{milliseconds(per_run_ms)} each time."
         )
         numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
     if code and code[0].is_annotation:
@@ -173,10 +174,10 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
     category = _grown_most(steps, slow)
     yield Advice(
         "workers/straggler",
-        f"{steps[slow].host.name} works {own_ms[slow]:,.3f} ms in a step, communication left "
-        f"out, the others {others:,.3f} ms: they wait for it. Its largest excess is in "
+        f"{steps[slow].host.name} works {milliseconds(own_ms[slow])} in a step, communication left "
+        f"out, the others {milliseconds(others)}: they wait for it. Its largest excess is in "
         f"{category}. Check whether its machine, its part of the data or its devices are slower "
-        f"(tfprof pod; tfprof overview --host {steps[slow].host.name}).",
+        "(the pod viewer; the overview of this host alone).",
         {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
          "category": category},
         (own_ms[slow] - others) / own_ms[slow],
@@ -234,8 +235,8 @@ def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     yield Advice(
         "devices/host-loop",
         f"TensorCores are idle in {share:.1%} of the step time, and not for input; the longest, "
-        f"{idle_ms:,.3f} ms, in step {tpu.names[place]}. To avoid waiting for the host between "
-        f"steps, {evidence.words.several_steps}.",
+        f"{milliseconds(idle_ms)}, in step {tpu.names[place]}. To avoid waiting for the host "
+        f"between steps, {evidence.words.several_steps}.",
         {"idle_share": share, "step_ms": evidence.step_ms, "step": tpu.names[place],
          "idle_ms": idle_ms},
         share,

@@ -92,6 +92,25 @@ def read_xspace(source: Source, *, threads: int | None = None, strict: bool = Fa
     return XSpace(planes, texts[_ERRORS], texts[_WARNINGS], texts[_HOSTNAMES], notices)
 
 
+def read_plane(data: memoryview, label: str) -> Plane:
+    """Read the only field of an XSpace that has nothing but a plane, whole.
+
+    Args:
+        data: The field, with its tag.
+        label: What to call it in errors.
+
+    Raises:
+        MalformedProfileError: It is damaged.
+    """
+    top = elements(data, 0, len(data))
+    reader = PlaneReader(data, int(top.start[0]), int(top.stop[0]), 0)
+    reader.is_alone = len(data) < _SMALL
+    _read_planes([reader], 1 if reader.is_alone else number_of_threads(None))
+    plane = reader.plane()
+    _judge(reader.damage, (plane,), len(data), label, strict=True)
+    return plane
+
+
 def _read_planes(readers: Sequence[PlaneReader], n_threads: int) -> None:
     """Each step of all planes together, so that one large plane keeps all threads busy."""
     if n_threads == 1:

@@ -19,6 +19,8 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.text.short_names import short_name
+from tfprof.text.units import milliseconds
+from tfprof.text.wording import plural
 
 _MOST_CLASSIC = 1000
 _CHARTED = 10
@@ -103,8 +105,8 @@ def _without_op(kernels: Sequence[KernelTimes]) -> list[Note]:
     if not lost:
         return []
     return [
-        Note("info", f"{lost / 1e6:,.3f} ms of kernels ({lost / total:.1%} of the time of all) "
-             "belong to no op that the capture names; their op is empty in the table")
+        Note("info", f"{milliseconds(lost / 1e6)} of kernels ({lost / total:.1%} of the time of "
+             "all) belong to no op that the capture names; their op is empty in the table")
     ]  # fmt: skip
 
 
@@ -136,10 +138,12 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
     total = sum(times.total_ns for times in kernels)
     if not total:
         return ()
-    top = kernels[0]
+    by_name = _by_name(kernels)
+    first, longest_ns = max(by_name.items(), key=lambda each: each[1])
+    rows = f" in {len(kernels)} rows, one for each op and launch," if _is_split(kernels) else ""
     said = [
-        f"{len(kernels)} kernels ran for {total / 1e6:,.3f} ms; the first, "
-        f"{short_name(top.kernel.name)}, took {top.total_ns / total:.1%} of it."
+        f"{plural(len(by_name), 'kernel')}{rows} ran for {milliseconds(total / 1e6)}; "
+        f"{short_name(first)} took most, {longest_ns / total:.1%} of it."
     ]
     eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)
     if eligible:
@@ -155,7 +159,20 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _by_name(kernels: Sequence[KernelTimes]) -> dict[str, int]:
+    """Time of each kernel, ns, whichever ops launched it and however: what people call a kernel."""
+    sums: dict[str, int] = {}
+    for times in kernels:
+        name = times.kernel.name
+        sums[name] = sums.get(name, 0) + times.total_ns
+    return sums
+
+
+def _is_split(kernels: Sequence[KernelTimes]) -> bool:
+    return len({times.kernel.name for times in kernels}) < len(kernels)
+
+
 def _charts(kernels: Sequence[KernelTimes]) -> tuple[Chart, ...]:
-    times_ns = [(times.kernel.name, times.total_ns) for times in kernels]
-    title = "Time by kernel"
+    times_ns = _by_name(kernels).items()
+    title = "Time by kernel, of all ops and launches"
     return tuple(pie("top_kernels", title, "kernel", times_ns, most=_CHARTED, per_us=1000))

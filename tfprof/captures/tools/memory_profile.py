@@ -31,7 +31,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text import how_to_capture
-from tfprof.text.units import human_memory, human_share
+from tfprof.text.units import human_memory, human_share, milliseconds
 
 _NO_DTYPE = "INVALID"
 _PREALLOCATED = "unused preallocated device memory"
@@ -119,7 +119,7 @@ def memory(
                  f"for those of a CPU {how_to_capture.ALLOCATIONS}")
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
-    moment = "the peak" if at_ms is None else f"{at_ms:,.3f} ms"
+    moment = "the peak" if at_ms is None else milliseconds(at_ms)
     looked_at = allocators if at_ms is None else [_at(each, at_ms) for each in allocators]
     in_use = [row for allocator in looked_at for row in _rows(allocator)]
     return ToolResult(
@@ -185,7 +185,7 @@ def _sentence(allocator: _Allocator) -> str:
     if peak.capacity_bytes:
         share = human_share(used, peak.capacity_bytes)
         said += f", {share} of its {human_memory(peak.capacity_bytes)}"
-    return f"{said}, at {events.time_ps[peak.place] / 1e9:,.3f} ms."
+    return f"{said}, at {milliseconds(events.time_ps[peak.place] / 1e9)}."
 
 
 def _summary(allocator: _Allocator) -> tuple[Cell, ...]:

@@ -25,6 +25,7 @@ from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.text.units import milliseconds, milliseconds_between
 
 _COLUMNS = (
     Column("device_type", "Device type", "string"),
@@ -182,8 +183,8 @@ def _verdict(
     step, infeed = figures.step_ms, figures.infeed_percent
     return (
         *said,
-        f"Step time: {step.average:,.3f} ms on average, {step.minimum:,.3f} to "
-        f"{step.maximum:,.3f} ms ({figures.n_steps} steps).",
+        f"Step time: {milliseconds(step.average)} on average, "
+        f"{milliseconds_between(step.minimum, step.maximum)} ({figures.n_steps} steps).",
         f"Waiting for input (lower is better): {infeed.average:.1f}% of a step on average, "
         f"{infeed.minimum:.1f} to {infeed.maximum:.1f}%.",
     )

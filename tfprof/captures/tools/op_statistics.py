@@ -22,6 +22,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
+from tfprof.text.units import milliseconds
 
 MOST_CLASSIC = 500
 _CHARTED = 10
@@ -276,9 +277,9 @@ def _without_op(on_device: Sequence[Op]) -> list[Note]:
     if not lost:
         return []
     return [
-        Note("warning", f"{lost / 1e9:,.3f} ms of kernels ({lost / total:.1%} of the time of all "
-             f"on the devices) belong to no op that the capture names: the row {WITHOUT_OP}. "
-             "tfprof kernel-stats lists them")
+        Note("warning", f"{milliseconds(lost / 1e9)} of kernels ({lost / total:.1%} of the time of "
+             f"all on the devices) belong to no op that the capture names: the row {WITHOUT_OP}. "
+             "Kernel stats list them")
     ]  # fmt: skip
 
 
@@ -310,7 +311,7 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
         top = running[0]
         idle = sum(op.self_ps for op in ops if op.type == IDLE)
         said.append(
-            f"On the {words}, {len(running)} ops took {total / 1e9:,.3f} ms; {top.name} "
+            f"On the {words}, {len(running)} ops took {milliseconds(total / 1e9)}; {top.name} "
             f"({top.type}) took {top.self_ps / total:.1%} of it. No op ran for "
             f"{idle / (idle + total):.1%} {of_what}."
         )

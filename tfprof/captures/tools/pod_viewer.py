@@ -13,6 +13,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
+from tfprof.text.units import milliseconds
 
 _PS_PER_US = 1e6
 
@@ -98,7 +99,7 @@ def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
         amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
         largest = CATEGORIES[int(np.argmax(amounts))].name
         share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
-        said.append(f"{one.label}: {mean:,.3f} ms per step, {share:.1%} of it {largest}.")
+        said.append(f"{one.label}: {milliseconds(mean)} per step, {share:.1%} of it {largest}.")
     if len(means) > len(shown):
         said.append(f"{len(means) - len(shown)} more workers are not slower than these.")
     slow = int(np.argmax(means))

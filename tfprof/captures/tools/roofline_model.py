@@ -32,6 +32,7 @@ from tfprof.captures.tools.roofline_table import (
     with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
+from tfprof.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
 
@@ -91,7 +92,11 @@ def roofline(
                 "Ops" if classic else "Ops, shares of the time of all ops",
                 [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
             ),
-            "programs": table("programs", "All ops together", [r for _, r in rows if not r[RANK]]),
+            "programs": table(
+                "programs",
+                "All ops together; self times are of single ops",
+                [r for _, r in rows if not r[RANK]],
+            ),
         },
         charts=charts_of(ops, device),
         notes=tuple(notes),
@@ -176,7 +181,7 @@ def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
     where = "threads" if device.hardware == "CPU_ONLY" else "devices"
     return Note(
         "info",
-        f"rates and shares are of the time of ops, {ops.self_ps / 1e9:,.3f} ms: "
+        f"rates and shares are of the time of ops, {milliseconds(ops.self_ps / 1e9)}: "
         f"{ops.self_ps / ops.total_ps:.1%} of the time of the {where} from their first op to the "
         f"last{'; those of steps are of the whole step' if has_steps else ''}",
     )

@@ -94,6 +94,12 @@ _PROGRAM = frozenset((_PLACES["hlo_module_id"],))
 
 _PER_CORE = frozenset((_PLACES["total_time_per_core"],))
 
+_OF_SINGLE_OPS = frozenset(map(_PLACES.__getitem__, (
+    "total_self_time", "avg_self_time", "total_self_time_percent",
+    "cumulative_total_self_time_percent",
+)))  # fmt: skip
+"""Self times: all ops together hold no other ops; the reference shows 0 there."""
+
 _OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
     "bottleneck_operational_intensity", "optimal_flop_rate", "roofline_efficiency",
     "compute_efficiency", "max_mem_bw_utilization",
@@ -161,6 +167,7 @@ def rows_of(
             left_out = _NOT_RECORDED if any(peaks) else _NOT_RECORDED | _OF_LIMITS
             left_out |= set() if n_cores else _PER_CORE
             left_out |= _PROGRAM if op.key.program_id is None else set()
+            left_out |= set() if rank else _OF_SINGLE_OPS
             if not (op.has_known_cost if rank else knows_some):
                 left_out |= _OF_COSTS
             row = tuple([None if place in left_out else cell for place, cell in enumerate(row)])

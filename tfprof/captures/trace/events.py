@@ -19,6 +19,7 @@ from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
+from tfprof.text.units import milliseconds
 
 TOOL = "trace"
 
@@ -200,5 +201,5 @@ def _verdict(rows: Sequence[tuple[Cell, ...]]) -> tuple[str, ...]:
     last = max(float(row[8] or 0) for row in rows)
     return (
         f"{events:,} events in {len(rows):,} row{'s' if len(rows) > 1 else ''} (threads, streams "
-        f"and what is derived of them), over {(last - first) / 1e3:,.3f} ms.",
+        f"and what is derived of them), over {milliseconds((last - first) / 1e3)}.",
     )

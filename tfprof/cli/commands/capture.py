@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
+from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_json, result_options
+from tfprof.cli.servers import Levels, level_options, servers_argument
 from tfprof.errors import InputError, UsageError
-from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote import RemoteCapture, Worker
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 EXIT_SOME_FAILED = 1
 """Exit code if some workers were captured, but not all."""
 
-_WHAT, _WHERE, _HOW = "What to record", "Where to write it", "Patience"
+_WHAT, _AGAIN, _WHERE, _HOW = (
+    "What to record", "Again and again", "Where to write it", "Patience"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Levels:
-    host_tracer_level: int
-    python_tracer_level: int
-    device_tracer_level: int
+class _Again:
+    every: str | None
+    count: int | None
+    most_runs: int | None
+    max_size: int | None
 
 
 def run(
@@ -48,23 +51,79 @@ def run(
     from tfprof.remote import CaptureOptions, capture
     from tfprof.remote.durations import seconds_of
 
-    levels = from_params(_Levels, params)
+    levels = from_params(Levels, params)
     options = CaptureOptions(**asdict(levels), delay=seconds_of(delay))
     if not logdir:
         raise UsageError("option --logdir is empty; give the name of a folder")
-    with progress() as watch:
-        captured = capture(
-            list(servers), seconds_of(duration), logdir, options, retries=retries, run=name,
-            on_server=on_server, answer_seconds=seconds_of(timeout), watch=watch,
-        )  # fmt: skip
+    again = from_params(_Again, params)
+    _check(again, name, on_server=on_server)
+
+    def take() -> RemoteCapture:
+        with progress() as watch:
+            return capture(
+                list(servers), seconds_of(duration), logdir, options, retries=retries, run=name,
+                on_server=on_server, answer_seconds=seconds_of(timeout), watch=watch,
+            )  # fmt: skip
+
+    if again.every is None:
+        captured = take()
+        target.write(_shown(captured, result.format))
+        return 0 if captured.is_complete else EXIT_SOME_FAILED
+    if target.path is not None:
+        raise UsageError("option --outfile is for one capture; with --every, redirect the output")
+    return _repeat(take, seconds_of(again.every), again, lambda one: target.write(
+        _shown(one, result.format)))  # fmt: skip
+
+
+def _check(again: _Again, name: str | None, *, on_server: bool) -> None:
+    if again.every is None:
+        for option, value in asdict(again).items():
+            if value is not None:
+                raise UsageError(f"option --{option.replace('_', '-')} needs --every")
+    elif name is not None:
+        raise UsageError("option --run names one run; with --every, runs are named by their times")
+    elif on_server:
+        raise UsageError(
+            "option --on-server writes where this command cannot remove old runs; leave it or "
+            "--every out"
+        )
+
+
+def _repeat(
+    take: Callable[[], RemoteCapture],
+    interval: float,
+    again: _Again,
+    show: Callable[[RemoteCapture], None],
+) -> int:
+    """Capture until the count is reached or Ctrl-C; the exit code is the worst that happened."""
+    from tfprof.files.kept_runs import KeptRuns
+    from tfprof.remote.repeated import repeated
+
+    kept = KeptRuns(
+        10 if again.most_runs is None else again.most_runs,
+        None if again.max_size is None else again.max_size << 20,
+    )
+    n_captured, last_error, is_complete = 0, None, True
+    for one in repeated(take, interval, again.count, kept):
+        if isinstance(one, InputError):
+            last_error = one
+            note(str(one), "warning")
+        else:
+            n_captured += 1
+            is_complete = is_complete and one.is_complete
+            show(one)
+    if last_error is not None and not n_captured:
+        raise last_error
+    return 0 if is_complete and last_error is None else EXIT_SOME_FAILED
+
+
+def _shown(captured: RemoteCapture, form: str | None) -> str:
     _say_what_is_missing(captured)
-    if result.format == "json":
-        data = captured.to_dict()
-        rows = data.pop("workers")
-        target.write(as_json({**data, "next": _next(captured)}, rows))
-    else:
-        target.write(_text(captured))
-    return 0 if captured.is_complete else EXIT_SOME_FAILED
+    if form != "json":
+        return _text(captured)
+    data = captured.to_dict()
+    rows = data.pop("workers")
+    return as_json({**data, "next": _next(captured)}, rows)
 
 
 def _say_what_is_missing(captured: RemoteCapture) -> None:
@@ -130,26 +189,32 @@ def _next(captured: RemoteCapture) -> str:
 def _options() -> list[CommandOption]:
     return [
         CommandOption(
-            ["--duration"], default="2s", metavar="TIME", section=_WHAT,
+            ["--duration", "--for"], default="2s", metavar="TIME", section=_WHAT,
             help="How long to record: 500ms, 2s, 1m. [default: 2s]",
         ),
-        CommandOption(
-            ["--host-tracer-level"], type=IntType(), default=2, metavar="N", section=_WHAT,
-            help="0 off, 1 step markers, 2 ops and tf.data too, 3 verbose. [default: 2]",
-        ),
-        CommandOption(
-            ["--python-tracer-level"], type=IntType(), default=0, metavar="N", section=_WHAT,
-            help="1 records the calls of Python functions, which makes captures much larger. "
-            "[default: 0]",
-        ),
-        CommandOption(
-            ["--device-tracer-level"], type=IntType(), default=1, metavar="N", section=_WHAT,
-            help="0 leaves GPUs and TPUs out. [default: 1]",
-        ),
+        *level_options(_WHAT),
         CommandOption(
             ["--delay"], default="0s", metavar="TIME", section=_WHAT,
             help="Begin so much later, at the same moment on all workers whose clocks agree. "
             "[default: at once]",
+        ),
+        CommandOption(
+            ["--every"], metavar="TIME", section=_AGAIN,
+            help="Capture again and again, each a run of its own: 60s is from one beginning to the "
+            "next. Ctrl-C ends it. [default: once]",
+        ),
+        CommandOption(
+            ["--count"], type=IntType(), metavar="N", section=_AGAIN,
+            help="End after so many captures. [default: never]",
+        ),
+        CommandOption(
+            ["--most-runs"], type=IntType(), metavar="N", section=_AGAIN,
+            help="Keep the latest of these runs, and remove older ones. [default: 10]",
+        ),
+        CommandOption(
+            ["--max-size"], type=IntType(), metavar="N", section=_AGAIN,
+            help="Keep at most so much of these runs, in MiB; older ones go first. "
+            "[default: any size]",
         ),
         CommandOption(
             ["--logdir"], required=True, metavar="DIR", section=_WHERE,
@@ -179,18 +244,10 @@ def _options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
-def _servers() -> HelpedArgument:
-    return HelpedArgument(
-        "servers", "HOST:PORT...",
-        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
-        section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
-    )  # fmt: skip
-
-
 command = Command(
     "capture",
     callback=run,
-    params=[_servers(), *_options()],
+    params=[servers_argument(), *_options()],
     help="Capture running programs through their profiler servers, all at once into one run, "
     "without TensorFlow on this machine. Exits with 0 if all workers were captured, with 1 if some "
     "were, and with 3 if none was; then nothing is written. Needs pip install 'tfprof[remote]'.",
@@ -198,5 +255,6 @@ command = Command(
         "tfprof capture localhost:6009 --logdir logs",
         "tfprof capture worker0:6009,worker1:6009 --duration 500ms --python-tracer-level 1 "
         "--logdir logs",
+        "tfprof capture localhost:6009 --every 60s --for 2s --most-runs 30 --logdir logs",
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.exporting import is_foreign, opened_runs, refuse_unknown, write_export
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import note
@@ -14,17 +16,38 @@ from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
 
 if TYPE_CHECKING:
+    from tfprof.exports.formats import ExportFormat
     from tfprof.files.run_files import RunFile
     from tfprof.files.sniff import Format
     from tfprof.profiler import Profiler
 
+_MESSAGES = ("profile", "binary", "text")
+_EXPORTS = (
+    "perfetto", "perfetto-tar", "chrome", "pprof", "speedscope", "collapsed", "callgrind", "csv",
+    "jsonl", "parquet", "arrow",
+)  # fmt: skip
+"""Names of formats of other programs, listed here so that the help text needs no import."""
+
 _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
 
 
-def run(to: str | None, constants: bool, **params: Any) -> None:
+def run(
+    to: str | None, constants: bool, table: str | None, run_name: str | None, **params: Any
+) -> None:
     """Read the files, convert them and write the result."""
-    inputs, target = from_params(RunInputs, params), from_params(ResultChoice, params).target()
+    inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
+    if result.outfile is None:
+        inputs, result = _last_is_result(inputs, result)
+    target = result.target()
     name = "" if target.path is None else target.path.name
+    form = _export_format(to, name, inputs)
+    if form is not None:
+        with warnings_as_notes():
+            write_export(opened_runs(inputs, run_name), form, target, table or "")
+        return
+    if table or run_name:
+        option = "--table" if table else "--run"
+        raise UsageError(f"{option} does not go with a saved profile or a message: {name}")
     paths = inputs.every_path
     to = to or ("profile" if inputs.recover else _kind(name, paths))
     is_text = to == "text" or (to == "profile" and _is_text(name))
@@ -41,6 +64,46 @@ def run(to: str | None, constants: bool, **params: Any) -> None:
         target.write_packed([content])
     if target.path is not None:
         note(f"{target.path}: {what}")
+
+
+def _last_is_result(inputs: RunInputs, result: ResultChoice) -> tuple[RunInputs, ResultChoice]:
+    """``convert IN OUT``: without ``-o``, the last path is the result."""
+    *paths, last = inputs.paths or ("",)
+    rest = replace(inputs, paths=tuple(paths))
+    if not last or not rest.is_named:
+        raise UsageError("convert: no file to write: tfprof convert IN OUT, or give --outfile OUT")
+    return rest, replace(result, outfile=last)
+
+
+def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat | None:
+    """The format of another program that is asked for; None for messages."""
+    from tfprof.exports.formats import BY_NAME, format_of
+
+    if to is not None:
+        return BY_NAME.get(to)
+    found = format_of(name)
+    if found is None and inputs.paths and not inputs.options and _is_foreign(inputs):
+        refuse_unknown(name, _TEXT_ENDINGS)
+        return BY_NAME["pprof"]
+    if found is None:
+        refuse_unknown(name, _TEXT_ENDINGS)
+    return found
+
+
+def _is_foreign(inputs: RunInputs) -> bool:
+    """Whether another program made the only file, which then is no message of TensorFlow."""
+    from tfprof.files.run_folder import is_capture
+
+    if len(inputs.paths) != 1 or not is_ordinary_file(inputs.paths[0]):
+        return False
+    if is_capture(inputs.paths[0]):
+        return False
+    from tfprof.errors import InputError
+
+    try:
+        return is_foreign(opened_runs(inputs, None))
+    except InputError:  # said when it is read
+        return False
 
 
 def _kind(name: str, paths: Sequence[str]) -> str:
@@ -131,23 +194,39 @@ command = Command(
     params=[
         *input_options(),
         CommandOption(
-            ["--to"], type=Choice(["profile", "binary", "text"]), section="Result",
+            ["--to"], type=Choice([*_MESSAGES, *_EXPORTS]), section="Result", metavar="FORMAT",
             help="profile: one saved profile of all files; several profiles are united. binary, "
-            "text: the message of one file. [default: the ending of FILE for one file (.pbtxt is "
-            "text), profile for more]",
+            "text: the message of one file. Or a format of another program: "
+            f"{', '.join(_EXPORTS)}. [default: the ending of FILE: .pftrace, .tar, .json, .pprof, "
+            ".speedscope.json, .collapsed, .callgrind, .csv, .jsonl, .parquet, .arrow; else one "
+            "file stays what it is (.pbtxt is text), and more become a profile]",
+        ),
+        CommandOption(
+            ["--table"], metavar="TABLE", section="Result",
+            help="Of csv, jsonl, parquet and arrow: which table, as tfprof query --tables lists "
+            "them. [default: events of captures and traces, profile_ops of profiles]",
+        ),
+        CommandOption(
+            ["run_name", "--run"], metavar="NAME", section="Input",
+            help="Of formats of other programs: convert only this run of a log folder.",
         ),
         CommandOption(
             ["--constants/--no-constants"], default=True, section="Result",
             help="Keep the values of constants in a profile. [default: keep them]",
         ),
         *file_options(
-            "The file; .gz, .xz and .zst pack it; - is stdout.", required=True, writes_pages=False
+            "The file; .gz, .xz and .zst pack it; - is stdout. [default: the last PATH]",
+            writes_pages=False,
         ),
     ],
     help="Convert files: a graph, run metadata and an op log into one saved profile; the profiles "
     "of several workers into one, where executions of the same step are added up; a binary message "
-    "into text, or text into binary.",
+    "into text, or text into binary. Captures, profiles, and traces of other programs (Chrome's "
+    "JSON, pprof, collapsed stacks) become what other programs open; the ending says which.",
     examples=[
+        "tfprof convert logs/ trace.pftrace",
+        "tfprof convert logs/ events.parquet",
+        "tfprof convert py-spy.json stacks.speedscope.json",
         "tfprof convert run/ -o profile.pb.gz",
         "tfprof convert worker0/profile_100 worker1/profile_100 -o both.pb",
         "tfprof convert graph.pb -o graph.pbtxt",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +20,13 @@ from tfprof.cli.output import Target, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
-from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.comparison.side import Side
-    from tfprof.wire import messages as pb
 
 FORMATS = ("text", "json", "csv", "html")
-_GZIP = b"\x1f\x8b"
 _PPROF = (".pb", ".pb.gz", ".pprof")
 _WHAT = "What to compare"
 
@@ -67,7 +63,7 @@ def run(
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
             if choice.outfile is not None and choice.outfile.endswith(_PPROF):
-                _write_pprof(sides, view, target)
+                _write_pprof(sides, target)
                 return
             first, second = sides
             of_tool: Any = chosen if tool else {}
@@ -118,33 +114,18 @@ def written(
     return as_text([ToolText(result, name, TOP if top is None else top, target.glyphs())], target)
 
 
-def _write_pprof(sides: list[Side], view: str | None, target: Target) -> None:
-    """Write the difference of the code views, or without call stacks of the scope views."""
+def _write_pprof(sides: list[Side], target: Target) -> None:
+    """Write the difference of the call stacks; without these, that of the scopes of op names."""
     from tfprof.comparison.pprof_difference import subtracted
-
-    try:
-        profiles = [_pprof(side, view or "code") for side in sides]
-    except EmptyProfileError:
-        if view is not None:
-            raise
-        note("without call stacks, scopes take the place of functions (--view scope)")
-        profiles = [_pprof(side, "scope") for side in sides]
-    target.write_packed([subtracted(*profiles).SerializeToString()])
-
-
-def _pprof(side: Side, view: str) -> pb.Profile:
+    from tfprof.exports.pprof import pprof_chunks
+    from tfprof.exports.profiles import stacks_of_profile
     from tfprof.wire import messages
 
-    files = side.profiler.output_files(view, _view_options({"output": "pprof:outfile=-.pb"}))
-    content = b"".join(chunk for file in files for chunk in file.chunks)
-    raw = gzip.decompress(content) if content.startswith(_GZIP) else content
-    return messages.parse(messages.Profile, raw, source=f"the pprof profile of {side.name}")
-
-
-def _view_options(changes: Mapping[str, Any]) -> dict[str, Any]:
-    from tfprof.options.builder import ProfileOptionBuilder
-
-    return {**ProfileOptionBuilder.time_and_memory(), **changes}
+    profiles = []
+    for side in sides:
+        raw = b"".join(pprof_chunks(stacks_of_profile(side.profiler), is_packed=False))
+        profiles.append(messages.parse(messages.Profile, raw, source=side.name))
+    target.write_packed([subtracted(*profiles).SerializeToString()])
 
 
 def _write_timeline(sides: list[Side], step: int | None, path: str, force: bool) -> None:

@@ -16,7 +16,7 @@ EXIT_FOUND = 1
 _EXAMINED = "What to examine"
 
 
-def run(paths: Sequence[str], server: Sequence[str], strict: bool, **params: Any) -> int:
+def run(paths: Sequence[str], server: Sequence[str], strict: bool, gpu: bool, **params: Any) -> int:
     """Examine and write the report; returns 1 if something cannot work."""
     result = from_params(ResultChoice, params)
     target = result.target()
@@ -25,6 +25,10 @@ def run(paths: Sequence[str], server: Sequence[str], strict: bool, **params: Any
     servers = [address for listed in server for address in listed.split(",")]
     with warnings_as_notes():
         report = examine(paths, servers)
+        if gpu:
+            from tfprof.doctor.gpu_tracer import with_gpu_tracer
+
+            report = with_gpu_tracer(report)
     if result.format == "json":
         data = report.to_dict()
         text = as_json(data, data.pop("rows"))
@@ -53,6 +57,10 @@ def _options() -> list[CommandOption]:
             ["--server"], metavar="HOST:PORT", multiple=True, section=_EXAMINED,
             help="Check whether a profiler server answers there; several are separated by commas. "
             "tfprof connects to no other address.",
+        ),
+        CommandOption(
+            ["--gpu"], is_flag=True, section=_EXAMINED,
+            help="Begin and end a recording of GPU activity through cupti-python in this process.",
         ),
         CommandOption(
             ["--strict"], is_flag=True, section=SECTION,

@@ -18,14 +18,13 @@ from tfprof.cli.options import (
     Choice,
     Command,
     CommandOption,
-    HelpedArgument,
     IntType,
     from_params,
 )
 from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION
+from tfprof.cli.servers import Levels, level_options, servers_argument
 from tfprof.errors import UsageError
-from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
     from tfprof.remote.flight import FlightRecorder, Saved
@@ -38,13 +37,6 @@ _PATIENCE = 2
 """Ctrl-C more often than this breaks off."""
 
 _WHEN, _WHAT, _WHERE, _HOW = "When to write", "What to keep", "Where to write it", "Patience"
-
-
-@dataclass(frozen=True, slots=True)
-class _Levels:
-    host_tracer_level: int
-    python_tracer_level: int
-    device_tracer_level: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,7 @@ def run(
 
     if not logdir:
         raise UsageError("option --logdir is empty; give the name of a folder")
-    levels, given = from_params(_Levels, params), from_params(_Durations, params)
+    levels, given = from_params(Levels, params), from_params(_Durations, params)
     target = Target()
     target.check()
     recorder = FlightRecorder(
@@ -218,18 +210,7 @@ def _options() -> list[CommandOption]:
             help="Keep at most so much of a worker, in MiB; older seconds go first. "
             "[default: 1024]",
         ),
-        CommandOption(
-            ["--host-tracer-level"], type=IntType(), default=2, metavar="N", section=_WHAT,
-            help="0 off, 1 step markers, 2 ops and tf.data too, 3 verbose. [default: 2]",
-        ),
-        CommandOption(
-            ["--python-tracer-level"], type=IntType(), default=0, metavar="N", section=_WHAT,
-            help="1 records the calls of Python functions, which costs much more. [default: 0]",
-        ),
-        CommandOption(
-            ["--device-tracer-level"], type=IntType(), default=1, metavar="N", section=_WHAT,
-            help="0 leaves GPUs and TPUs out. [default: 1]",
-        ),
+        *level_options(_WHAT),
         CommandOption(
             ["--logdir"], required=True, metavar="DIR", section=_WHERE,
             help="Log folder; each event becomes a run plugins/profile/RUN in it.",
@@ -255,18 +236,10 @@ def _options() -> list[CommandOption]:
     ]  # fmt: skip
 
 
-def _servers() -> HelpedArgument:
-    return HelpedArgument(
-        "servers", "HOST:PORT...",
-        f"Profiler servers, {how_to_capture.SERVERS}; commas separate several.",
-        section="Workers", metavar="HOST:PORT...", nargs=-1, required=True,
-    )  # fmt: skip
-
-
 command = Command(
     "record",
     callback=run,
-    params=[_servers(), *_options()],
+    params=[servers_argument(), *_options()],
     help="Record running programs all the time, keep the last seconds, and write them as a run "
     "when something happens: a slow step, SIGUSR1, the key s, or the end of a program. Ctrl-C, "
     "SIGTERM and the key q end it. Exits with 0, or with 1 if a worker was not recorded or a run "

@@ -82,7 +82,8 @@ class ScopeSums:
 
     Attributes:
         own: Costs of the ops of a scope without inner scopes; in order of appearance.
-        outputs: Tensors that leave a scope, the last one that is made first.
+        outputs: Tensors that leave a scope: those of the last op first, of one op in its order.
+            Tensors without elements, such as unused room for scratch, are left out.
     """
 
     own: dict[str, Amounts] = field(default_factory=dict)
@@ -198,20 +199,24 @@ class _Walk:
     def add_outputs(self, results: Iterable[Edge] | None) -> None:
         """Add the tensors that leave scopes; those of calls are counted in the functions."""
         analysis = self.analysis
-        tensors_of: dict[str, list[Tensor]] = defaultdict(list)
+        tensors_of: dict[str, list[tuple[int, Tensor]]] = defaultdict(list)
+        turns: dict[int, int] = {}
         for (place, slot), within in leaving(analysis, self.scopes, results):
             if self.phases[place] is not Phase.FORWARD:
                 continue
             tensor = analysis.outputs[place][slot]
-            scope = self.scopes[place]
+            scope, size = self.scopes[place], tensor_bytes(tensor)
+            if size == 0:
+                continue
+            turn = turns.setdefault(place, len(turns))
             for left in left_scopes(scope, within):
-                tensors_of[left].append(tensor)
+                tensors_of[left].append((turn, tensor))
             if place not in analysis.calls:
-                size = tensor_bytes(tensor)
                 amounts = Amounts(activation_bytes=size or 0, unsized=size is None)
                 self.parts[scope].append(amounts.times(analysis.times.get(place, 1)))
         for scope, tensors in tensors_of.items():
-            last_first = dict.fromkeys(reversed(tensors))
+            ordered = sorted(tensors, key=lambda each: -each[0])
+            last_first = dict.fromkeys(tensor for _, tensor in ordered)
             self.outputs[scope] = last_first | self.outputs[scope]
 
 

@@ -139,7 +139,7 @@ def _note_on(report: FlopsReport, left_out: set[int]) -> tuple[str, ...]:
         return ()
     return (
         f"ops of the graph that no recorded step has run are left out: {costly:,} with float "
-        "operations; static=True (--static) counts the whole graph",
+        "operations; the option static counts the whole graph",
     )
 
 

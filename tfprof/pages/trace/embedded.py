@@ -148,7 +148,8 @@ def _details(model: TraceModel) -> dict[str, Any]:
         own.append(own_times(track, places, begin, until)[1])
         if not is_few:
             continue
-        steps += [track.step_of(place) for place in places.tolist()]
+        found = track.steps(places)
+        steps += [found.texts[at] if at >= 0 else "" for at in found.places.tolist()]
         names = [model.names[name] for name in track.names_of(places).tolist()]
         texts = list(track.texts(places))
         args += texts

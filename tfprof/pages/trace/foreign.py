@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.files.chrome_json import RawArrow, RawSlice, Read, arrow_pairs, read_chrome_json
 from tfprof.files.open import load_file
 from tfprof.pages.opened import Once, Opened
-from tfprof.pages.trace.chrome_json import RawArrow, RawSlice, Read, arrow_pairs, read_chrome_json
 from tfprof.pages.trace.model import Counter, Flows, Series, Shown, Step, TraceModel, TraceTrack
 
 _PS_PER_US = 1e6

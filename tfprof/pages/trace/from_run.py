@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tfprof.captures.events.derived.lines import STEPS
+from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
 from tfprof.captures.trace.events import host_traces
 from tfprof.captures.trace.text import HostTrace
 from tfprof.captures.trace.tracks import Track, events_of
+from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.pages.trace.counters_of_run import line_counter, memory_counters
 from tfprof.pages.trace.model import Counter, Flows, Shown, Step, TraceModel, TraceTrack
@@ -48,6 +50,7 @@ class _Builder:
         self._names = _Names()
         self._processes: dict[int, int] = {}
         self._process_names: list[str] = []
+        self._hosts: list[str] = []
         self._tracks: list[TraceTrack] = []
         self._counters: list[Counter] = []
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
@@ -71,6 +74,7 @@ class _Builder:
             list(_steps(self._run, traces)),
             Shown(**self._n, left_out=why if left_out else ()),
             self._flows,
+            hosts=self._hosts,
         )
 
     def _add(self, trace: HostTrace) -> None:
@@ -82,6 +86,7 @@ class _Builder:
         for pid in tracks.processes:
             self._processes[pid] = len(self._process_names)
             self._process_names.append(tracks.processes[pid])
+            self._hosts.append(trace.host.name)
             for track in sorted(by_pid[pid], key=lambda each: each.order):
                 if track.derived is not None:
                     self._add_derived(trace, track)
@@ -119,16 +124,15 @@ class _Builder:
                 place = event - first if own is None else int(np.searchsorted(own, event))
                 renamed[place] = self._names.number(groups.step_names[event])
 
-        def step_of(place: int) -> str:
-            event = int(events_at(np.array([place]))[0])
-            return groups.names.get(int(groups.of_event[event]), "")
+        def steps(places: Int64Array) -> Coded:
+            return _steps_by_number(groups, groups.of_event[events_at(places)])
 
         made = TraceTrack(
             self._processes[track.pid], _name_of(track), track.thread_id,
             timeline.starts_ps[chosen], timeline.durations_ps[chosen], timeline.kinds[chosen],
             self._kinds(trace),
             lambda places: trace.arguments(track, events_at(places)),
-            since, renamed, step_of=step_of,
+            since, renamed, steps=steps,
         )  # fmt: skip
         self._tracks.append(made)
         added = timeline.sources.added
@@ -167,7 +171,7 @@ class _Builder:
                 self._names.numbers(names),
                 lambda places: trace.arguments(track, order[places]),
                 trace.since_ps, is_derived=True,
-                step_of=lambda place: groups.names.get(int(line.groups[order[place]]), ""),
+                steps=lambda places: _steps_by_number(groups, line.groups[order[places]]),
             )
         )  # fmt: skip
         self._n["derived"] += len(line)
@@ -178,6 +182,16 @@ class _Builder:
                  for trace, places in self._sources]  # fmt: skip
         columns = zip(*parts, strict=True) if parts else [[no_rows()] for _ in range(4)]
         return Flows(*(np.concatenate(column) for column in columns))
+
+
+def _steps_by_number(groups: Groups, numbers: Int64Array) -> Coded:
+    """Names of steps; numbers without a name are of none."""
+    shown = np.array(sorted(groups.names), np.int64)
+    if not len(shown):
+        return Coded(np.full(len(numbers), -1), [])
+    at = np.searchsorted(shown, numbers).clip(max=len(shown) - 1)
+    names = [groups.names[number] for number in shown.tolist()]
+    return Coded(np.where(shown[at] == numbers, at, -1), names)
 
 
 def _name_of(track: Track) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
 from tfprof.pages.trace.lanes import Lanes
@@ -93,7 +94,7 @@ class TraceTrack:
         shift_ps: To be added to starts: when the host begins in the time of the trace.
         renamed: Slices that are called otherwise, by place: a name's number.
         is_derived: No recorder wrote it.
-        step_of: The name of a slice's step; empty without one.
+        steps: The steps of some slices, by their places.
     """
 
     process: int
@@ -107,7 +108,7 @@ class TraceTrack:
     shift_ps: int = 0
     renamed: Mapping[int, int] = field(default_factory=dict)
     is_derived: bool = False
-    step_of: Callable[[int], str] = lambda place: ""
+    steps: Callable[[Int64Array], Coded] = lambda places: Coded(np.full(len(places), -1), [])
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
@@ -167,6 +168,12 @@ class TraceTrack:
         made: Mapping[str, Any] = json.loads(self.texts(np.array([place]))[0])
         return made
 
+    def step_of(self, place: int) -> str:
+        """The name of a slice's step; empty without one."""
+        found = self.steps(np.array([place]))
+        number = int(found.places[0])
+        return found.texts[number] if number >= 0 else ""
+
     def start_ps(self, place: int) -> int:
         """When a slice begins, in the time of the trace."""
         return int(self.starts[place]) + self.shift_ps
@@ -220,6 +227,7 @@ class TraceModel:
         shown: What became of the events.
         make_flows: Makes the arrows.
         remarks: What else there is to know.
+        hosts: The host of each process, as far as it is known.
     """
 
     processes: Sequence[str]
@@ -230,6 +238,7 @@ class TraceModel:
     shown: Shown
     make_flows: Callable[[], Flows]
     remarks: Sequence[str] = ()
+    hosts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()

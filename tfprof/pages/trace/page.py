@@ -10,6 +10,7 @@ from tfprof.pages.blocks_of_results import notes_block, table_block
 from tfprof.pages.document import Block, Page, column, empty, remarks, words
 from tfprof.pages.trace.model import TraceModel
 from tfprof.text.tables import escaped
+from tfprof.text.units import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,8 +64,8 @@ def _verdict(model: TraceModel) -> str:
     said = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
     return (
         f"{said} in {n_tracks:,} track{'' if n_tracks == 1 else 's'}, over "
-        f"{(last - first) / 1e9:,.3f} ms; dropped: {shown.dropped:,} of {shown.in_capture:,} that "
-        "the capture holds."
+        f"{milliseconds((last - first) / 1e9)}; dropped: {shown.dropped:,} of {shown.in_capture:,} "
+        "that the capture holds."
     )
 
 

@@ -33,7 +33,7 @@ from tfprof.profiles.from_captures.run_columns import Block, blocks_of, kept, me
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns, StatColumns
 from tfprof.text import how_to_capture
-from tfprof.text.units import human_memory
+from tfprof.text.units import human_memory, milliseconds
 from tfprof.text.wording import sentence
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
@@ -228,8 +228,8 @@ class _Capture:
         without = np.array([*is_kernel, False], np.bool_)[runs.ops]
         notices.add(
             "kernels-without-op",
-            f"kernels ({runs.durations_ps[without].sum() / 1e9:,.3f} ms) have no op in the capture "
-            f"and are in the scope {WITHOUT_OP}",
+            f"kernels ({milliseconds(runs.durations_ps[without].sum() / 1e9)}) have no op in the "
+            f"capture and are in the scope {WITHOUT_OP}",
             int(without.sum()),
         )
 

@@ -117,8 +117,7 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
         recorder, self._recorder = self._recorder, None
         assert recorder is not None
         try:
-            recording = recorder.stop()
-            self._profile = profile_recording(recording, self._targets, classic=self._classic)
+            self._profile = self._read(recorder.stop())
             self.steps = self._profile.profiler.steps
         except Exception as error:
             if exception is None:
@@ -128,6 +127,9 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
                 TfprofWarning,
                 stacklevel=2,
             )
+
+    def _read(self, recording: EagerRecording) -> TracedProfile:
+        return profile_recording(recording, self._targets, classic=self._classic)
 
     @property
     def profiler(self) -> Profiler:

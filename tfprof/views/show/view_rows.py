@@ -7,7 +7,7 @@ metric at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -29,7 +29,13 @@ OTHERS = -1
 NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
 """What the names of a view's rows are, by its kind."""
 
-_SHOW_ALL = "--max_rows 0 shows all"
+Spelling = Callable[[str, str], str]
+"""How people set an option where the remarks are read, from its name and its value."""
+
+
+def on_command_line(name: str, value: str) -> str:
+    """An option as it is typed: ``--order_by name``."""
+    return f"--{name} {value}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,7 @@ class ViewRows:
         max_rows: Show no more rows than this, the largest ones with their ancestors; 0 shows
             all. The total of op types does not count.
         glyphs: For dashes and units.
+        spelled: How remarks name options.
 
     Attributes:
         is_list: It is a list of op types, with the total first.
@@ -107,9 +114,16 @@ class ViewRows:
         n_left_out: Rows that are not shown.
     """
 
-    def __init__(self, tree: ViewTree, max_rows: int = 0, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self,
+        tree: ViewTree,
+        max_rows: int = 0,
+        glyphs: Glyphs = UNICODE,
+        spelled: Spelling = on_command_line,
+    ) -> None:
         self.tree = tree
         self.glyphs = glyphs
+        self.spelled = spelled
         self.is_list = tree.kind == "op"
         self.has_runs = bool(tree.profile.steps.steps)
         self.metrics = selected_metrics(tree)
@@ -149,35 +163,35 @@ class ViewRows:
         """Remarks below a table: the rows left out, and the hints."""
         by = f"those with the largest {self.primary.title}" if self.primary else "the first"
         shown = len(self.tree) - self.n_left_out
+        show_all = f"{self.spelled('max_rows', '0')} shows all"
         if self.n_left_out and self.is_list:
-            yield f"{shown - 1:,} of {len(self.tree) - 1:,} op types, {by}. {_SHOW_ALL}"
+            yield f"{shown - 1:,} of {len(self.tree) - 1:,} op types, {by}. {show_all}"
         elif self.n_left_out:
-            yield (
-                f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {_SHOW_ALL}"
-            )
+            yield f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {show_all}"
         depth = self.tree.options.max_depth
         is_asked = depth != BY_NAME["max_depth"].default  # then it is no surprise
         if self._is_cut() and not (is_asked or self._cuts_the_largest()):
-            yield f"--max_depth {depth} cuts off the others; a larger one shows more of them"
+            asked = self.spelled("max_depth", str(depth))
+            yield f"{asked} cuts off the others; a larger one shows more of them"
         yield from self.hints()
 
     def hints(self) -> Iterator[str]:
         """Remarks for every kind of report."""
         hiding = [
-            f"--{name}"
+            self.spelled(name, "")
             for name, _ in options_that_are_set(self.tree)
             if name.startswith("min_") or name.endswith("_regexes")
         ]
         if len(self.tree) == 1 and hiding:
             yield f"no row is left by {', '.join(hiding)}"
         if self._is_cut() and self._cuts_the_largest():
-            yield (
-                f"others: what --max_depth {self.tree.options.max_depth} cuts off, by name; "
-                f"--order_by {self.primary.select if self.primary else ''} lists the largest first"
-            )
-        yield from about_idle(self.tree)
+            depth = self.spelled("max_depth", str(self.tree.options.max_depth))
+            order = self.spelled("order_by", self.primary.select if self.primary else "")
+            yield f"others: what {depth} cuts off, by name; {order} lists the largest first"
+        yield from about_idle(self.tree, self.spelled)
         if not self.has_runs and any(metric.needs_run for metric in self.metrics):
-            yield "n/a: times, memory and runs need run metadata (--run_meta_path)"
+            given = self.spelled("run_meta_path", "")
+            yield f"n/a: times, memory and runs need run metadata ({given})"
 
     def _is_cut(self) -> bool:
         """Whether a list ends where the depth cuts it."""
@@ -325,13 +339,14 @@ class ViewRows:
         return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)
 
 
-def about_idle(tree: ViewTree) -> Iterator[str]:
+def about_idle(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[str]:
     """How many rows are left out because they never ran, and how to see them."""
     if tree.n_idle:
         what = "op type" if tree.kind == "op" else "row"
         are = "that never ran is" if tree.n_idle == 1 else "that never ran are"
         plural = "" if tree.n_idle == 1 else "s"
-        yield f"{tree.n_idle:,} {what}{plural} {are} not shown; --order_by name lists all"
+        order = spelled("order_by", "name")
+        yield f"{tree.n_idle:,} {what}{plural} {are} not shown; {order} lists all"
 
 
 def options_that_are_set(tree: ViewTree) -> Iterator[tuple[str, object]]:

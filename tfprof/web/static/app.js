@@ -4,6 +4,7 @@ import { blockView } from "./blocks.js";
 import { controlsView } from "./controls.js";
 import { el } from "./dom.js";
 import { PageError, pageSource } from "./source.js";
+import { nothingFound } from "./table.js";
 
 const source = pageSource();
 const main = el("main", { id: "main", tabindex: "-1" });
@@ -90,6 +91,7 @@ function drawPage(page, params) {
   main.replaceChildren(
     el("header", {}, el("h1", {}, page.title), el("p", { class: "quiet" }, page.about)),
     ...[controlsView(page, params, context)].filter(Boolean),
+    el("p", { class: "nothing-found", role: "status" }, nothingFound(page.blocks, params)),
     ...page.blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;

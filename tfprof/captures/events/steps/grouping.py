@@ -5,6 +5,7 @@ A step is what a root event holds, on its thread and wherever links lead from th
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from tfprof.captures.events.timeline.names import EXECUTOR, IMPLICIT_ROOTS, LOOP
 from tfprof.captures.events.timeline.pool_events import fill_pools
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace import SLICE_STEPS
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import Int64Array
 from tfprof.wire.compiled import is_native, native_module
@@ -119,9 +121,9 @@ def _found(forest: Forest) -> Groups:
 def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
     n_groups = len(groups)
     steps = group_tpus(timeline, groups.of_event, n_groups=n_groups, classic=classic)
-    counted = groups.of_event[groups.of_event >= n_groups]
-    for group in np.unique(counted).tolist():
-        groups.names[group], groups.roots[group] = str(group), NO_GROUP
+    counted = np.unique(groups.of_event[groups.of_event >= n_groups]).tolist()
+    for group, number in zip(counted, group_numbers(timeline, counted), strict=True):
+        groups.names[group], groups.roots[group] = str(number), NO_GROUP
     groups.step_names.update((event, groups.names[group]) for event, group in steps.items())
 
 
@@ -205,11 +207,12 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
             spread(nesting.ends, links, root, groups, len(begins))
             begins.append(root)
     groups[groups == _ALONE] = NO_GROUP
+    rows = group_numbers(timeline, range(len(begins)))
     if function is None:
-        names = _labels(forest, np.array(begins, np.int64))
+        names = _labels(forest, np.array(begins, np.int64), rows)
         shown = [root for root in begins if timeline.name(root) not in IMPLICIT_ROOTS]
     else:
-        names = [f"{function} {number}".strip() for number in range(len(begins))]
+        names = [f"{function} {row}".strip() for row in rows]
         shown = begins
     step_names = dict(zip(begins, names, strict=True))
     return Groups(
@@ -247,8 +250,23 @@ def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int
         waiting += targets[first:last][leads].tolist()
 
 
-def _labels(forest: Forest, roots: Int64Array) -> list[str]:
-    """Names of the groups of roots, from stats of these and of what is above them."""
+def group_numbers(timeline: Timeline, groups: Iterable[int]) -> list[int]:
+    """What groups are numbered: by their place, in a slice by that in the whole capture."""
+    given = timeline.space.slice_facts.get(SLICE_STEPS)
+    if not isinstance(given, bytes) or len(given) % 8:
+        return list(groups)
+    numbers = np.frombuffer(given, "<i8").tolist()
+    return [numbers[group] if group < len(numbers) else group for group in groups]
+
+
+def _labels(forest: Forest, roots: Int64Array, rows: Sequence[int]) -> list[str]:
+    """Names of the groups of roots, from stats of these and of what is above them.
+
+    Args:
+        forest: The events.
+        roots: The event that each group begins with.
+        rows: The number of each group, for those without a stat.
+    """
     stat = forest.timeline.stat
     types, iterations, steps = stat("graph_type"), stat("iter_num"), stat("step_num")
     typed = _nearest(forest, roots, types.only(types.is_text()))
@@ -258,18 +276,17 @@ def _labels(forest: Forest, roots: Int64Array) -> list[str]:
     for row, number in zip(uncounted, others, strict=True):
         counted[row] = number
     labels = []
-    for row, (root, text) in enumerate(zip(roots.tolist(), typed, strict=True)):
+    for row, root, text, number in zip(rows, roots.tolist(), typed, counted, strict=True):
         name: str | None = forest.timeline.name(root)
-        number = counted[row]
         if number is None and KERAS_BATCH.fullmatch(name or ""):
             labels.append(f"{name}")
             continue
-        number = row if number is None else number
+        shown = row if number is None else number
         if text is not None:
             name = types.texts[text]
         elif name in IMPLICIT_ROOTS:
             name = None
-        labels.append(f"{number}" if name is None else f"{name} {number}")
+        labels.append(f"{shown}" if name is None else f"{name} {shown}")
     return labels
 
 

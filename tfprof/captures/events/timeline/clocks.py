@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,13 +101,32 @@ def time_axis(space: XSpace) -> TimeAxis:
     """
     stamps: dict[int, int] = {}
     for plane in space.planes:
-        sizes = np.diff(plane.events.first)
-        for stamp, size in zip(plane.lines.timestamps_ns.tolist(), sizes.tolist(), strict=True):
-            if size:
-                stamps[stamp] = stamps.get(stamp, 0) + size
+        add_stamps(stamps, plane)
+    return TimeAxis(space, space.base_from(base_of(stamps)))
+
+
+def add_stamps(stamps: dict[int, int], plane: Plane) -> None:
+    """Count the events of a plane by the timestamps of their lines.
+
+    Args:
+        stamps: Numbers of events by timestamp, changed.
+        plane: The plane.
+    """
+    sizes = np.diff(plane.events.first)
+    for stamp, size in zip(plane.lines.timestamps_ns.tolist(), sizes.tolist(), strict=True):
+        if size:
+            stamps[stamp] = stamps.get(stamp, 0) + size
+
+
+def base_of(stamps: Mapping[int, int]) -> int:
+    """The first timestamp of the clock which most events have; 0 without any.
+
+    Args:
+        stamps: Numbers of events by timestamp.
+    """
     in_order = sorted(stamps)
     if not in_order or in_order[-1] - in_order[0] <= MOST_NS:
-        return TimeAxis(space, in_order[0] if in_order else 0)
+        return in_order[0] if in_order else 0
     best, most, end, inside = 0, 0, 0, 0
     for place, stamp in enumerate(in_order):
         while end < len(in_order) and in_order[end] - stamp <= MOST_NS:
@@ -115,4 +135,4 @@ def time_axis(space: XSpace) -> TimeAxis:
         if inside > most:
             best, most = place, inside
         inside -= stamps[stamp]
-    return TimeAxis(space, in_order[best])
+    return in_order[best]

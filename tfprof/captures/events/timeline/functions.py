@@ -20,6 +20,8 @@ class FunctionCalls(NamedTuple):
         self_ps: Time of the calls without functions called inside, by mode.
         compiler: ``xla``, ``other``, or ``mixed``; empty if unknown.
         n_traces: How often it was traced in all, as the last call tells.
+        n_retraces: Calls that traced it although it had been traced before. Functions of one
+            name, such as those of several Keras models, are told apart by their own counts.
     """
 
     name: str
@@ -27,6 +29,7 @@ class FunctionCalls(NamedTuple):
     self_ps: dict[str, int]
     compiler: str
     n_traces: int
+    n_retraces: int = 0
 
     @property
     def expensive_share(self) -> float:
@@ -52,6 +55,7 @@ def function_calls(timeline: Timeline) -> list[FunctionCalls]:
     times: dict[str, dict[str, int]] = {}
     compilers: dict[str, set[str]] = {}
     counts: dict[str, int] = {}
+    retraces: dict[str, int] = {}
     # One row for each call of a function: these are few.
     for event, mode, self_ps, traced in zip(
         events.tolist(), texts.values.tolist(), own.tolist(), traces.tolist(), strict=True
@@ -63,10 +67,12 @@ def function_calls(timeline: Timeline) -> list[FunctionCalls]:
         if compiler:
             compilers.setdefault(name, set()).add("xla" if compiler == "xla" else "other")
         counts[name] = max(counts.get(name, 0), traced)
+        retraces[name] = retraces.get(name, 0) + (kind == "traced" and traced > 1)
     return [
         FunctionCalls(
             name, calls[name], times[name],
             "mixed" if len(used) > 1 else next(iter(used), ""), counts[name],
+            retraces[name],
         )
         for name in sorted(calls)
         for used in (compilers.get(name, set()),)

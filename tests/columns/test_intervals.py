@@ -1,0 +1,65 @@
+"""Intervals of means hold as often as they say."""
+
+import numpy as np
+import pytest
+
+from tfprof.columns.intervals import Mean, interval_of, mean_of, t_quantile
+
+pytestmark = pytest.mark.one_engine
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    [(1, 12.7062), (2, 4.3027), (5, 2.5706), (9, 2.2622), (30, 2.0423), (1000, 1.9623)],
+)
+def test_quantiles_are_those_of_tables(freedom, quantile):
+    assert t_quantile(0.975, freedom) == pytest.approx(quantile, abs=2e-4)
+
+
+def test_a_case_by_hand():
+    """10, 11, 9, 10: deviation √(2/3), error √(2/3)/2, and 3 degrees of freedom: 3.1824."""
+    low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
+    half = 3.18245 * (2 / 3) ** 0.5 / 2
+    assert (low, mid, high) == pytest.approx((10 - half, 10, 10 + half), abs=1e-3)
+
+
+def test_a_difference_by_hand():
+    """Welch: variances of the means 4 and 1, with 4 and 9 degrees of freedom."""
+    difference = Mean(10.0, 2.0, 4).minus(Mean(3.0, 0.5, 9), 2.0)
+    assert difference.value == 4.0
+    assert difference.error == pytest.approx(5**0.5)
+    assert difference.freedom == pytest.approx(25 / (16 / 4 + 1 / 9))
+
+
+def test_equal_steps_have_no_width():
+    assert interval_of(mean_of([3.0] * 20)) == (3.0, 3.0, 3.0)
+
+
+def test_one_step_has_no_interval():
+    with pytest.raises(ValueError, match="2 are needed"):
+        mean_of([1.0])
+
+
+def simulated(n_steps, correlation, n_runs=800):
+    """How often the interval holds the true mean, 0, of steps that resemble their neighbours."""
+    random = np.random.default_rng(18)
+    noise = random.normal(size=(n_runs, n_steps + 40))
+    steps = np.zeros_like(noise)
+    for place in range(1, noise.shape[1]):
+        steps[:, place] = correlation * steps[:, place - 1] + noise[:, place]
+    intervals = [interval_of(mean_of(run)) for run in steps[:, 40:]]
+    return np.mean([low <= 0 <= high for low, _, high in intervals])
+
+
+@pytest.mark.parametrize(
+    ("n_steps", "correlation", "least"),
+    [(2, 0, 0.93), (5, 0, 0.93), (12, 0, 0.93), (50, 0, 0.93),
+     (12, 0.5, 0.87), (50, 0.5, 0.92), (100, 0.8, 0.91)],
+)  # fmt: skip
+def test_intervals_hold_as_often_as_they_say(n_steps, correlation, least):
+    assert simulated(n_steps, correlation) >= least
+
+
+def test_intervals_of_independent_steps_are_not_too_wide():
+    assert simulated(5, 0) <= 0.97
+    assert simulated(50, 0) <= 0.985

@@ -1,0 +1,32 @@
+"""Times in sentences: the unit shows the value."""
+
+import pytest
+
+from tfprof.text.units import milliseconds, milliseconds_between
+
+
+@pytest.mark.parametrize(
+    ("value_ms", "text"),
+    [
+        (0, "0 ms"),
+        (1234.5, "1,234.500 ms"),
+        (0.125, "0.125 ms"),
+        (0.1, "0.100 ms"),
+        (0.09999, "0.100 ms"),
+        (0.0873, "87.3 µs"),
+        (0.001, "1.00 µs"),
+        (0.0009996, "1.00 µs"),
+        (0.00045, "450 ns"),
+        (1e-6, "1.00 ns"),
+        (2e-7, "200 ps"),
+        (-0.00045, "-450 ns"),
+        (float("nan"), "nan ms"),
+    ],
+)
+def test_a_time_has_the_unit_that_shows_it(value_ms, text):
+    assert milliseconds(value_ms) == text
+
+
+def test_a_range_names_its_unit_once_if_both_ends_have_it():
+    assert milliseconds_between(1, 2.5) == "1.000 to 2.500 ms"
+    assert milliseconds_between(0.00045, 1) == "450 ns to 1.000 ms"

@@ -1,0 +1,170 @@
+"""Short captures of this process again and again: of each 100 steps five, the latest are kept."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from tfprof.capture import steps
+from tfprof.capture.session import Capture
+from tfprof.errors import TfprofError, UsageError
+from tfprof.files.kept_runs import KeptRuns
+from tfprof.options.captures import CaptureOptions
+
+_log = logging.getLogger("tfprof")
+
+
+class Windows:
+    """Captures of some steps in each so many, each a run of its own, ``step_000000100``.
+
+    The step that a run is named after is counted from 1 on, from the start of this. A window that
+    cannot be captured, as when something else records the process, is left out, and logged (logger
+    ``tfprof``); the program goes on.
+
+    Args:
+        logdir: Log folder for the runs.
+        every: A window begins with each so manieth step.
+        length: Steps in a window.
+        options: What is recorded; without delay, duration and name.
+        most_runs: How many runs to keep; the oldest are removed. None for all.
+        most_bytes: How large all of them together may be; the latest stays in any case.
+
+    Raises:
+        UsageError: A number is not one that makes sense.
+    """
+
+    def __init__(
+        self,
+        logdir: str | os.PathLike[str],
+        every: int = 100,
+        length: int = 5,
+        options: CaptureOptions | None = None,
+        *,
+        most_runs: int | None = 10,
+        most_bytes: int | None = None,
+    ) -> None:
+        for name, number in (("every", every), ("length", length)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise UsageError(f"{name}={number!r} must be a whole number from 1 on")
+        if length >= every:
+            raise UsageError(f"length={length} must be less than every={every}")
+        self._options = CaptureOptions() if options is None else options
+        if self._options.delay or self._options.duration or self._options.session_id:
+            raise UsageError("windows are captured by steps: leave out delay, duration, session_id")
+        self._logdir = Path(os.fspath(logdir))
+        self._every, self._length = every, length
+        self._kept = KeptRuns(most_runs, most_bytes)
+        self._lock = threading.RLock()
+        self._n_begun, self._next, self._n_left = 0, every, 0
+        self._is_over = False
+        self._capture: Capture | None = None
+        self._latest: Capture | None = None
+
+    @property
+    def latest(self) -> Capture | None:
+        """The latest capture, with its ``run`` and ``notes``; None before the first is over."""
+        return self._latest
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders of the runs that are kept, the oldest first."""
+        return self._kept.folders
+
+    def begin_step(self) -> None:
+        """A step begins; with it a window, if it is time."""
+        self._n_begun += 1
+        if self._n_begun >= self._next:
+            self._begin()
+
+    def end_step(self) -> None:
+        """A step has ended, and perhaps the window with it."""
+        if self._capture is not None:
+            self._n_left -= 1
+            if self._n_left <= 0:
+                self.end_window()
+
+    def end_window(self) -> None:
+        """End the window that is open; what has been recorded of it is saved."""
+        with self._lock:
+            capture, self._capture = self._capture, None
+            if capture is None:
+                return
+            wanted = self._logdir.absolute() / "plugins" / "profile" / capture.options.session_id
+            before = _files(wanted)
+            with _going_on("a window is lost"):
+                capture.stop()
+                self._latest = capture
+                if capture.folder is not None:
+                    new = _files(capture.folder) - (before if capture.folder == wanted else set())
+                    self._kept.add(capture.folder, new)
+
+    def stop(self) -> None:
+        """End all windows; what has been recorded of the last one is saved."""
+        self._is_over = True
+        steps.end_windows(self)
+        self.end_window()
+
+    def __enter__(self) -> Windows:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._n_begun < self._next or self._is_over or self._capture is not None:
+                return  # another thread was faster
+            number = self._n_begun
+            self._next = number + self._every
+            capture = Capture(self._logdir, replace(self._options, session_id=f"step_{number:09d}"))
+            with _going_on(f"no window at step {number}"):
+                capture.start()
+                self._n_left, self._capture = self._length, capture
+
+
+def every(
+    logdir: str | os.PathLike[str],
+    every: int = 100,
+    length: int = 5,
+    options: CaptureOptions | None = None,
+    *,
+    most_runs: int | None = 10,
+    most_bytes: int | None = None,
+) -> Windows:
+    """Capture some steps in each so many, from now on until ``stop()``, or the end of a block.
+
+    The steps are those of ``tfprof.capture.step``. Arguments and errors as for ``Windows``.
+
+    Raises:
+        UsageError: There are windows in this process already.
+    """
+    windows = Windows(logdir, every, length, options, most_runs=most_runs, most_bytes=most_bytes)
+    steps.begin_windows(windows)
+    return windows
+
+
+@contextmanager
+def _going_on(what: str) -> Iterator[None]:
+    """An error of a capture is said, and the program goes on."""
+    try:
+        yield
+    except TfprofError as error:
+        _log.warning("%s: %s", what, error)
+
+
+def _files(folder: Path) -> set[Path]:
+    try:
+        return set(folder.iterdir())
+    except OSError:
+        return set()

@@ -1,0 +1,1 @@
+"""Small captures, cut out of big ones."""

@@ -1,0 +1,117 @@
+"""Which events of a host make up a slice of some of its steps.
+
+A slice must have the steps that its capture has, and steps are found anew whenever a capture is
+read. So what is to be kept is tried before: the steps are found in it, and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tfprof.captures.events.steps.forest import build_forest
+from tfprof.captures.events.steps.grouping import find_groups, group_numbers
+from tfprof.captures.events.timeline.build_timeline import build_timeline
+from tfprof.captures.events.timeline.threadpool import with_regions
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.one_step import groups_at, spans_at
+from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.model.xspace import SLICE_PLACE
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.captures.run.run import Host
+from tfprof.columns.columns import BoolArray
+
+
+@dataclass(frozen=True)
+class StepEvents:
+    """What of a host belongs to some steps.
+
+    Attributes:
+        events: Which events of each plane, shape (n events,) each.
+        numbers: What the groups that are found in them are numbered in the whole capture; empty
+            where the file itself tells its groups.
+        first: Which of the steps that all hosts have is the first.
+    """
+
+    events: tuple[BoolArray, ...]
+    numbers: tuple[int, ...]
+    first: int
+
+
+def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepEvents:
+    """What belongs to some steps, and what belongs to no step and ran meanwhile.
+
+    What encloses them all, as a loop in Python does, is left out: around a single step it would
+    count as a part of it.
+
+    Args:
+        host: The host.
+        steps: The steps of the run.
+        places: Which of them.
+    """
+    timeline, groups = host.timeline, host.groups()
+    wanted = sorted(groups_at(steps, places).get(host.name, ()))
+    of_event = groups.of_event
+    is_step = np.isin(of_event, np.array(wanted, of_event.dtype))
+    is_kept = is_step
+    if spans := spans_at(steps, places).get(host.name, []):
+        begin, end = min(span[0] for span in spans), max(span[1] for span in spans)
+        starts, ends = timeline.starts_ps, timeline.ends_ps
+        is_meanwhile = (of_event < 0) & (starts < end) & (ends > begin)
+        is_meanwhile &= (starts >= begin) | (ends <= end)
+        is_kept = is_step | is_meanwhile
+    numbers: list[int] | None = None
+    for chosen in (is_kept, is_step):
+        sources = _sources(host, chosen)
+        numbers = _groups_again(host, sources)
+        if numbers is not None:
+            break
+    bounds = timeline.first_sources.tolist()
+    before = host.space.slice_facts.get(SLICE_PLACE)
+    return StepEvents(
+        tuple(sources[first:behind] for first, behind in pairwise(bounds)),
+        tuple(group_numbers(timeline, wanted if numbers is None else numbers)),
+        places[0] + (before if isinstance(before, int) else 0),
+    )
+
+
+def _sources(host: Host, chosen: BoolArray) -> BoolArray:
+    """Which events of the space are among some of the timeline, shape (n sources,)."""
+    sources = host.timeline.sources.of(np.flatnonzero(chosen))
+    is_chosen = np.zeros(host.timeline.sources.n_sources, np.bool_)
+    is_chosen[sources[sources >= 0]] = True
+    return is_chosen
+
+
+def _groups_again(host: Host, kept: BoolArray) -> list[int] | None:
+    """The group of the host that each group of a slice is; None if they are not the same.
+
+    Args:
+        host: The host.
+        kept: Which events of its space the slice has, shape (n sources,).
+    """
+    known = host.groups()
+    if known.are_given:
+        return []
+    whole = build_timeline(host.space)
+    timeline, regions = with_regions(whole.only(kept[whole.sources.of(np.arange(len(whole)))]))
+    found = find_groups(build_forest(timeline, regions))
+    before = _by_source(host.timeline, known.of_event, len(kept))
+    here = _by_source(timeline, found.of_event, len(kept))
+    pairs = set(zip(here[kept].tolist(), before[kept].tolist(), strict=True)) - {(-1, -1)}
+    group_of = dict(pairs)
+    is_same = len(group_of) == len(pairs) == len(set(group_of.values()))
+    if found.kind is not known.kind or not is_same or -1 in {*group_of, *group_of.values()}:
+        return None
+    return [group_of.get(group, group) for group in range(max(group_of, default=-1) + 1)]
+
+
+def _by_source(timeline: Timeline, of_event: IntArray, n_sources: int) -> IntArray:
+    """The group of each event of the space, -1 without one, shape (n_sources,)."""
+    sources = timeline.sources.of(np.arange(len(timeline)))
+    groups = np.full(n_sources, -1, of_event.dtype)
+    groups[sources[sources >= 0]] = of_event[sources >= 0]
+    return groups

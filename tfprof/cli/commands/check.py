@@ -1,0 +1,151 @@
+"""``tfprof check``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tfprof.cli.options import Command, CommandOption, InputPath, OutputPath, from_params
+from tfprof.cli.output import note
+from tfprof.cli.progress import progress
+from tfprof.cli.results import ResultChoice, as_text, result_options
+from tfprof.cli.sites import SiteInputs, open_runs, site_options
+from tfprof.cli.view import warnings_as_notes
+from tfprof.errors import UsageError
+from tfprof.files.disk import write_file
+
+if TYPE_CHECKING:
+    from tfprof.gate.subject import Subject
+    from tfprof.pages.opened import Opened
+
+FORMATS = ("text", "json", "junit", "sarif", "github")
+_ENDINGS = {"xml": "junit"}
+_SECTION = "Budget"
+
+
+def run(
+    budget_path: str | None, baseline: str | None, write_budget: str | None, strict: bool | None,
+    **params: Any,
+) -> int:  # fmt: skip
+    """Check the runs, or write a first budget; returns the exit code."""
+    result = from_params(ResultChoice, params)
+    inputs = from_params(SiteInputs, params)
+    if (budget_path is None) == (write_budget is None):
+        raise UsageError(
+            "check: give --budget FILE with the limits, or --write-budget FILE to write a first "
+            "one from this run"
+        )
+    with warnings_as_notes():
+        if write_budget is not None:
+            return _write(write_budget, inputs, force=result.force)
+        assert budget_path is not None
+        return _check(budget_path, baseline, strict, inputs, result)
+
+
+def _check(
+    budget_path: str, baseline: str | None, strict: bool | None, inputs: SiteInputs,
+    result: ResultChoice,
+) -> int:  # fmt: skip
+    from rich.text import Text
+
+    from tfprof.gate.budget import read_budget
+    from tfprof.gate.check import check
+    from tfprof.gate.ci_reports import FORMATS as WRITERS
+
+    target = result.target()
+    budget = read_budget(budget_path)
+    subjects = _subjects(inputs, budget.batch)
+    before = None
+    if baseline is not None:
+        before = _subjects(SiteInputs(paths=(baseline,)), budget.batch)[0]
+    with progress() as watch:
+        watch.stage("measuring")
+        report = check(subjects, budget, before, strict=strict)
+    text = WRITERS[result.format or "text"](report)
+    if (result.format or "text") == "text":
+        text = as_text(
+            [Text(target.glyphs().text(text.rstrip()), no_wrap=True, overflow="ignore")], target
+        )
+    target.write(text)
+    if result.outfile not in (None, "-"):
+        note(report.summary, "tfprof check")
+    return report.exit_code
+
+
+def _write(path: str, inputs: SiteInputs, *, force: bool) -> int:
+    from tfprof.gate.first_budget import first_budget
+
+    if path != "-" and Path(path).exists() and not force:
+        raise UsageError(f"--write-budget {path}: the file exists; --force overwrites it")
+    text = first_budget(_subjects(inputs, None)[0])
+    if path == "-":
+        ResultChoice().target().write(text)
+    else:
+        write_file(path, [text.encode()], overwrite=force)
+    return 0
+
+
+def _subjects(inputs: SiteInputs, batch: int | None) -> list[Subject]:
+    """What to check: of a log folder the latest run, or the one of ``--run``."""
+    from tfprof.gate.subject import subject_of
+
+    opened: Sequence[Opened] = open_runs(inputs)
+    if inputs.run is not None or (len(inputs.paths) == 1 and not inputs.demo):
+        if len(opened) > 1 and inputs.run is None:
+            others = len(opened) - 1
+            note(f"checked is {opened[0].name}, the latest; there are {others} other runs: --run")
+        opened = opened[:1]
+    return [subject_of(one, inputs.paths, batch) for one in opened]
+
+
+def _params() -> list[Any]:
+    paths, _, *others = site_options()
+    return [
+        paths,
+        CommandOption(
+            ["--run"], metavar="NAME", section="Input",
+            help="Check this run of a log folder. [default: the latest]",
+        ),
+        *others,
+        CommandOption(
+            ["budget_path", "--budget"], type=InputPath(), metavar="FILE", section=_SECTION,
+            help="The limits, in TOML; see docs/gate.md.",
+        ),
+        CommandOption(
+            ["--baseline"], type=InputPath(), metavar="PATH", section=_SECTION,
+            help="An earlier run, for limits such as '<= +5 %'.",
+        ),
+        CommandOption(
+            ["--strict/--no-strict"], default=None, section=_SECTION,
+            help="Exit with 6 if the noise of the steps leaves a limit undecided. [default: as the "
+            "budget says, else off]",
+        ),
+        CommandOption(
+            ["--write-budget"], type=OutputPath(), metavar="FILE", section=_SECTION,
+            help="Write a first budget from what the run cost, with some room, and check nothing; "
+            "- is stdout.",
+        ),
+        *result_options(
+            FORMATS,
+            "text: a table. json: all numbers. junit, sarif: for the checks of a pull request. "
+            "github: annotations of GitHub Actions. FILE.xml is junit.",
+            endings=_ENDINGS,
+        ),
+    ]  # fmt: skip
+
+
+command = Command(
+    "check",
+    callback=run,
+    params=_params(),
+    help="Check what a program costs against a budget: float operations, parameters, memory, "
+    "traces of functions, and times, by their interval over the steps. Exits with 0 if all limits "
+    "are met, 1 if one is exceeded, and 2 or more if one could not be checked.",
+    examples=[
+        "tfprof check logs/ --write-budget budget.toml",
+        "tfprof check logs/ --budget budget.toml --baseline before/",
+        "tfprof check saved_model/ --budget budget.toml --format github",
+        "tfprof check logs/ --budget budget.toml -o results.sarif",
+    ],
+)

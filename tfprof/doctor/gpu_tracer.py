@@ -1,0 +1,27 @@
+"""Whether tfprof itself can record GPU activity here, by trying it for a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tfprof.doctor.report import Area, Check, Report, Status
+from tfprof.gpu import status as gpu
+from tfprof.gpu.adapter import probe
+
+_STATUS: dict[gpu.Code, Status] = {
+    "ok": "ok", "bindings_missing": "note", "no_driver": "note", "no_gpu": "warning",
+}  # fmt: skip
+"""Of what is no error: not every machine has a GPU, or records it with tfprof."""
+
+
+def with_gpu_tracer(report: Report, try_it: Callable[[], gpu.Status] = probe) -> Report:
+    """A report with one more area.
+
+    Args:
+        report: The report.
+        try_it: Says whether GPU activity can be recorded.
+    """
+    found = try_it()
+    check = Check("cupti-python", _STATUS.get(found.code, "error"), found.message, found.remedy)
+    return replace(report, areas=(*report.areas, Area("GPU activity", (check,))))

@@ -1,0 +1,106 @@
+"""Profiles of pprof as call stacks: those of Go, py-spy, JAX, tcmalloc, and tfprof's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.columns.arrow import Coded
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.errors import MalformedProfileError
+from tfprof.files.compression import decompressed
+from tfprof.wire import messages as pb
+from tfprof.wire.parsing import parse
+
+
+def stacks_of_pprof(data: bytes, label: str) -> Stacks:
+    """The samples of a profile.
+
+    Args:
+        data: The message, packed by gzip or not.
+        label: What to call it in errors.
+
+    Raises:
+        MalformedProfileError: It is no such message, or refers to what it does not hold.
+    """
+    profile = parse(pb.Profile, decompressed(data, label), source=label)
+    try:
+        return _stacks(profile)
+    except LookupError as error:
+        raise MalformedProfileError(
+            f"{label}: the profile refers to something that it does not hold: {error}"
+        ) from None
+
+
+def _stacks(profile: Any) -> Stacks:
+    texts = list(profile.string_table)
+    types = [SampleType(texts[one.type], texts[one.unit]) for one in profile.sample_type]
+    frames_of = _frames_of_locations(profile, texts)
+    tree = StackTree()
+    node_of: dict[tuple[int, ...], int] = {}
+    nodes, values = [], []
+    for sample in profile.sample:
+        stack = tuple(sample.location_id)
+        node = node_of.get(stack)
+        if node is None:
+            node = -1
+            for location in reversed(stack):  # the innermost one is first
+                for frame in frames_of[location]:
+                    node = tree.node(node, frame)
+            node = node_of[stack] = tree.node(-1, StackFrame("?")) if node < 0 else node
+        if len(sample.value) != len(types):
+            raise IndexError(f"{len(sample.value)} values of {len(types)} types")
+        nodes.append(node)
+        values.append(list(sample.value))
+    kinds = [one.name for one in types]
+    default = texts[profile.default_sample_type]
+    return tree.stacks(
+        types,
+        nodes,
+        np.array(values, np.int64).reshape(-1, len(types)).T,
+        _labels(profile.sample, texts),
+        _columns(profile.sample, texts, is_text=False),
+        default=kinds.index(default) if default in kinds else max(len(kinds) - 1, 0),
+    )
+
+
+def _frames_of_locations(profile: Any, texts: Sequence[str]) -> dict[int, list[StackFrame]]:
+    """By location: its calls from outside in; inlined ones are told from inside out."""
+    functions = {one.id: one for one in profile.function}
+    found = {}
+    for location in profile.location:
+        frames = []
+        for line in reversed(location.line):
+            function = functions[line.function_id]
+            name = texts[function.name] or texts[function.system_name] or "?"
+            frames.append(StackFrame(name, texts[function.filename], max(line.line, 0)))
+        found[location.id] = frames or [StackFrame(f"{location.address:#x}")]
+    return found
+
+
+def _labels(samples: Sequence[Any], texts: Sequence[str]) -> dict[str, Coded]:
+    made = {}
+    for name, column in _columns(samples, texts, is_text=True).items():
+        distinct, at = np.unique(column, return_inverse=True)
+        known = [texts[one] for one in distinct.tolist() if one >= 0]
+        made[name] = Coded(at - (len(distinct) - len(known)), known)
+    return made
+
+
+def _columns(
+    samples: Sequence[Any], texts: Sequence[str], *, is_text: bool
+) -> dict[str, Int64Array]:
+    """A column for each label that any sample has; -1 where there is none."""
+    columns: dict[str, Int64Array] = {}
+    for row, sample in enumerate(samples):
+        for label in sample.label:
+            if bool(label.str) is not is_text:
+                continue
+            name = texts[label.key]
+            if name not in columns:
+                columns[name] = np.full(len(samples), -1, np.int64)
+            columns[name][row] = label.str if is_text else label.num
+    return columns

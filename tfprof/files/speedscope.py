@@ -1,0 +1,110 @@
+"""Profiles of speedscope as call stacks: those of py-spy, pyinstrument and tfprof."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tfprof.columns.arrow import Coded
+from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.errors import MalformedProfileError
+
+_SCHEMA: Final = b"speedscope.app/file-format-schema.json"
+_LOOKED_AT: Final = 1 << 16
+_PER_UNIT: Final = {
+    "seconds": ("nanoseconds", 1e9), "milliseconds": ("nanoseconds", 1e6),
+    "microseconds": ("nanoseconds", 1e3), "nanoseconds": ("nanoseconds", 1.0),
+    "bytes": ("bytes", 1.0), "none": ("count", 1.0),
+}  # fmt: skip
+"""By the unit of the file: ours, as weights are whole numbers, and how many of it one is."""
+
+_DAMAGE: Final = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What reading a file raises whose parts are not what they should be."""
+
+_TYPES: Final = {"nanoseconds": "time", "bytes": "bytes", "count": "samples"}
+
+_Weighed = tuple[Sequence[int], float]
+
+
+def looks_like_speedscope(data: bytes) -> bool:
+    """Whether data name the schema at their begin or end, where writers put it."""
+    return data.lstrip()[:1] == b"{" and (
+        _SCHEMA in data[:_LOOKED_AT] or _SCHEMA in data[-_LOOKED_AT:]
+    )
+
+
+def stacks_of_speedscope(data: bytes, label: str) -> Stacks:
+    """The samples of all profiles of a file, as labels tell; of one unit there is one number.
+
+    Args:
+        data: Its content.
+        label: What to call it in errors.
+
+    Raises:
+        MalformedProfileError: It is no such file, or refers to frames that it does not hold.
+    """
+    try:
+        return _stacks(json.loads(data))
+    except (
+        ValueError,
+        LookupError,
+        OverflowError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise MalformedProfileError(
+            f"{label}: no profile of speedscope, or a damaged one: {type(error).__name__}: {error}"
+        ) from None
+
+
+def _stacks(content: Mapping[str, Any]) -> Stacks:
+    frames = [
+        StackFrame(str(each["name"]), str(each.get("file") or ""), int(each.get("line") or 0))
+        for each in content["shared"]["frames"]
+    ]
+    profiles = content["profiles"]
+    units = [_PER_UNIT[each.get("unit", "none")] for each in profiles]
+    kinds = list(dict.fromkeys(unit for unit, _ in units))
+    tree = StackTree()
+    nodes, rows, of_profile = [], [], []
+    for number, (profile, (unit, factor)) in enumerate(zip(profiles, units, strict=True)):
+        weigh = _evented if profile["type"] == "evented" else _sampled
+        for stack, weight in weigh(profile):
+            node = -1
+            for frame in stack:
+                if frame < 0:
+                    raise IndexError(f"frame {frame}")
+                node = tree.node(node, frames[frame])
+            nodes.append(node if node >= 0 else tree.node(-1, StackFrame("?")))
+            rows.append([round(weight * factor) if unit == kind else 0 for kind in kinds])
+            of_profile.append(number)
+    return tree.stacks(
+        [SampleType(_TYPES[kind], kind) for kind in kinds],
+        nodes,
+        np.array(rows, np.int64).reshape(-1, len(kinds)).T,
+        {"profile": Coded(np.array(of_profile, np.int64), [str(p["name"]) for p in profiles])},
+    )
+
+
+def _sampled(profile: Mapping[str, Any]) -> Iterator[_Weighed]:
+    yield from zip(profile["samples"], profile["weights"], strict=True)
+
+
+def _evented(profile: Mapping[str, Any]) -> Iterator[_Weighed]:
+    """What is open between each event and the next one."""
+    stack: list[int] = []
+    before = profile["startValue"]
+    for event in profile["events"]:
+        if event["at"] > before and stack:
+            yield list(stack), event["at"] - before
+        before = event["at"]
+        if event["type"] == "O":
+            stack.append(event["frame"])
+        elif not stack or stack.pop() != event["frame"]:
+            raise ValueError(f"frame {event['frame']} ends before it begins, or another one")

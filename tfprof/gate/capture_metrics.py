@@ -1,0 +1,142 @@
+"""Metrics that only captures tell: how functions were traced and compiled, and where steps wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.events.steps.host_code import is_compiling
+from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.run.run import Run
+from tfprof.captures.tools.memory_profile import memory
+from tfprof.columns.columns import Int64Array
+from tfprof.gate.frames import first_lines
+from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing, largest
+from tfprof.gate.profile_metrics import heaviest, left_out
+from tfprof.profiler import Profiler, session_of
+
+_NO_FUNCTIONS = "no call of a tf.function was captured"
+_NO_STEPS = "no step was captured"
+_BUSY = ("device_compute", "device_to_device", "device_collectives")
+_PS_IN_MICROS = 1_000_000
+_TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
+"""What comes before compiling, in names of events."""
+
+
+def traces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
+    """How often the most traced function was traced, since the program started."""
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_traces, are_added=False)
+
+
+def retraces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
+    """Calls in the capture that traced a function that had been traced before."""
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_retraces, are_added=True)
+
+
+def _of_functions(
+    run: Run,
+    profiler: Profiler,
+    pattern: str,
+    number: Callable[[FunctionCalls], int],
+    *,
+    are_added: bool,
+) -> Measurement:
+    """A number of the functions whose name matches: their sum, or the largest, on any host."""
+    by_host = [function_calls(host.timeline) for host in run.hosts]
+    if not any(by_host):
+        return Missing(_NO_FUNCTIONS)
+    expression = re.compile(pattern)
+    chosen = [[one for one in calls if expression.search(one.name)] for calls in by_host]
+    if not any(chosen):
+        return Missing(f"no function matches {pattern!r}")
+    most: dict[str, int] = {}
+    for calls in chosen:
+        for one in calls:
+            most[one.name] = max(most.get(one.name, 0), number(one))
+    amounts = [sum(map(number, calls)) for calls in chosen] if are_added else [*most.values()]
+    parts = largest([Contributor(name, float(amount)) for name, amount in most.items()])
+    lines = first_lines(profiler, [part.name for part in parts])
+    parts = tuple(replace(part, frame=lines.get(part.name)) for part in parts)
+    return Measured((float(max(amounts)),), contributors=parts)
+
+
+def compilations(run: Run) -> Measurement:
+    """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
+    by_host = []
+    for host in run.hosts:
+        counts: dict[str, int] = {}
+        for name in _compiled(host.timeline):
+            counts[name] = counts.get(name, 0) + 1
+        by_host.append(counts)
+    most = max(by_host, key=lambda counts: sum(counts.values()))
+    parts = [Contributor(name, float(number)) for name, number in most.items()]
+    return Measured((float(sum(most.values())),), contributors=largest(parts))
+
+
+def _compiled(timeline: Timeline) -> Iterator[str]:
+    """Names of the outermost events in which something is compiled."""
+    kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
+    events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
+    first = np.searchsorted(events, timeline.first)
+    parents = nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents
+    for event in events[parents < 0].tolist():
+        yield timeline.name(event)
+
+
+def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
+    """Time of each typical step on its slowest host, µs."""
+    profile = session_of(profiler).complete()
+    parts = heaviest(profile, profile.steps.steps)
+    micros = steps.typical.slowest_ps() / _PS_IN_MICROS
+    return _timed(steps, micros, parts)
+
+
+def input_share(steps: RunSteps) -> Measurement:
+    """Part of each typical step that waits for input."""
+    return _timed(steps, _shares(steps.typical, steps.typical.of(BY_KEY["infeed"])))
+
+
+def idle_share(steps: RunSteps) -> Measurement:
+    """Part of each typical step in which no device works; without devices, no op runs."""
+    typical = steps.typical
+    if not steps.has_device:
+        return _timed(steps, _shares(typical, typical.of(BY_KEY["other"])))
+    busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
+    return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
+
+
+def peak_memory(run: Run) -> Measurement:
+    """Largest memory in use of one allocator in the capture, bytes."""
+    result = memory(run)
+    allocators: list[dict[str, Any]] = result.to_rows("summary")
+    if not allocators:
+        return Missing(
+            "no allocations were captured: TensorFlow records them on GPUs and TPUs, and on CPUs "
+            "with TF_CPU_ALLOCATOR_USE_BFC=true"
+        )
+    fullest = max(allocators, key=lambda row: int(row["peak_bytes"]))
+    at_peak: list[dict[str, Any]] = result.to_rows("peak")
+    held: dict[str, int] = {}
+    for row in at_peak:
+        if (row["host"], row["allocator"]) == (fullest["host"], fullest["allocator"]):
+            held[row["op"]] = held.get(row["op"], 0) + row["allocation_bytes"] * row["occurrences"]
+    parts = [Contributor(name, float(size)) for name, size in held.items()]
+    return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
+
+
+def _shares(steps: RunSteps, amounts_ps: Int64Array) -> np.ndarray:
+    return amounts_ps / np.maximum(steps.slowest_ps(), 1)
+
+
+def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:
+    if not len(values):
+        return Missing(_NO_STEPS)
+    remark = left_out(steps.n_steps - len(values))
+    return Measured(tuple(values.tolist()), True, remark, contributors=parts)

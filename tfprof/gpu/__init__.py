@@ -1,0 +1,1 @@
+"""Activity of NVIDIA GPUs through cupti-python: records, the ops they belong to, their tracks."""

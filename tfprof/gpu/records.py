@@ -1,0 +1,171 @@
+"""What CUPTI records, as plain values: nothing here needs a GPU or the bindings.
+
+Times are nanoseconds since 1970, as CUPTI's default clock has them on Linux.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MEMORY_KINDS = (
+    "unknown", "pageable", "pinned", "device", "array", "managed", "device_static",
+    "managed_static",
+)  # fmt: skip
+"""Names of kinds of memory by their number."""
+
+_COPIES = {1: "MemcpyH2D", 2: "MemcpyD2H", 8: "MemcpyD2D", 9: "MemcpyH2H", 10: "MemcpyP2P"}
+_OVERHEADS = {
+    1: "driver compiler", 1 << 16: "buffer flush", 2 << 16: "instrumentation", 3 << 16: "resource",
+    4 << 16: "loading of a module", 5 << 16: "loading of a function",
+    6 << 16: "full command buffer", 7 << 16: "buffer request", 8 << 16: "start of unified memory",
+}  # fmt: skip
+
+
+class Kernel(NamedTuple):
+    """A kernel that ran on a stream."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``kernel_details``; without the occupancy."""
+        grid, block = (",".join(map(str, size)) for size in (self.grid, self.block))
+        return (
+            f"regs:{self.registers} static_shared:{self.static_shared_bytes} "
+            f"dynamic_shared:{self.dynamic_shared_bytes} grid:{grid} block:{block}"
+        )
+
+
+class Copy(NamedTuple):
+    """A copy between memories."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    size_bytes: int
+    kind: int
+    source: int
+    target: int
+    is_async: bool
+
+    @property
+    def name(self) -> str:
+        """``MemcpyH2D`` …, as TensorFlow calls it."""
+        return _COPIES.get(self.kind, "MemcpyOther")
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``memcpy_details``."""
+        return (
+            f"kind_src:{memory_kind(self.source)} kind_dst:{memory_kind(self.target)} "
+            f"size:{self.size_bytes} dest:{self.device} async:{int(self.is_async)}"
+        )
+
+
+class Fill(NamedTuple):
+    """Memory that was set to a value."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    size_bytes: int
+    memory: int
+    is_async: bool
+
+    @property
+    def name(self) -> str:
+        """``Memset 3``, with the number of the kind of memory, as TensorFlow calls it."""
+        return f"Memset {self.memory}"
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``memset_details``."""
+        kind = memory_kind(self.memory)
+        return f"kind:{kind} num_bytes:{self.size_bytes} async:{int(self.is_async)}"
+
+
+class Api(NamedTuple):
+    """A call of CUDA's runtime or driver."""
+
+    start_ns: int
+    end_ns: int
+    thread: int
+    correlation: int
+    name: str
+    is_runtime: bool
+
+
+class Overhead(NamedTuple):
+    """Time that CUPTI or the driver took for themselves."""
+
+    start_ns: int
+    end_ns: int
+    kind: int
+
+    @property
+    def name(self) -> str:
+        """What took it."""
+        return _OVERHEADS.get(self.kind, f"overhead {self.kind}")
+
+
+Activity = Kernel | Copy | Fill
+
+
+@dataclass
+class Records:
+    """All that a session recorded.
+
+    Attributes:
+        activities: Kernels, copies and fills, in the order of their buffers.
+        calls: Calls of CUDA.
+        overheads: Times of CUPTI itself.
+        n_dropped: Records that CUPTI had no room for.
+        n_unread: Records that could not be read; ``problem`` is the first reason.
+        n_without_time: Activities of which CUPTI gives no times; they are in no track.
+        problem: Why a record could not be read.
+    """
+
+    activities: list[Activity] = field(default_factory=list)
+    calls: list[Api] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
+    n_dropped: int = 0
+    n_unread: int = 0
+    n_without_time: int = 0
+    problem: str = ""
+
+    def launches(self) -> dict[int, Api]:
+        """The call that issued each activity, by correlation id; that of the runtime wins."""
+        found: dict[int, Api] = {}
+        for call in self.calls:
+            known = found.get(call.correlation)
+            if known is None or (call.is_runtime and not known.is_runtime):
+                found[call.correlation] = call
+        return found
+
+    def timed(self) -> list[Activity]:
+        """Activities that have times, in order; those that end before they begin have none."""
+        timed = [one for one in self.activities if 0 < one.start_ns <= one.end_ns]
+        return sorted(timed, key=lambda one: (one.start_ns, one.end_ns, one.correlation))
+
+
+def memory_kind(number: int) -> str:
+    """What a kind of memory is called."""
+    return MEMORY_KINDS[number] if 0 <= number < len(MEMORY_KINDS) else "unknown"
