@@ -24,6 +24,7 @@ WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "
 OF_MORE = {
     "diff": (demo_capture("input-bound"), demo_capture("input-bound")),
     "query": ("--demo", "from steps"),
+    "whatif": (demo_capture("input-bound"),),
 }
 """Commands that take more than --demo."""
 DOCUMENT = re.compile(
