@@ -1,6 +1,10 @@
+from dataclasses import replace
+from urllib.parse import quote
+
 import pytest
 
 from tfprof import tools
+from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
 from tfprof.pages.site import Site
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -77,6 +81,46 @@ def test_paper_is_as_wide_as_the_table(site, watched, report_file, name):
     assert table.evaluate("each => each.getBoundingClientRect().right") <= 720
     assert table.evaluate("each => getComputedStyle(each).color") == "rgb(0, 0, 0)"
     page.check()
+
+
+def test_a_report_of_two_runs_shows_each_and_both(watched, report_file):
+    def run_of(name, op, micros):
+        steps = [event("train", 100 * at, 90, step_num=at, _r=1) for at in range(3)]
+        ops = [event(f"dense/{op}:{op}", 100 * at + 10, micros) for at in range(3)]
+        return replace(opened_run(tools.open_run(xspace(host(line(*steps, *ops))))), name=name)
+
+    site = Site([run_of("be*fore", "MatMul", 30), run_of("af~ter (2)", "Relu", 60)])
+    site = replace(site, opened=[*site.opened, run_of("other", "Sum", 5)])
+    second = "af~ter (2)"
+    pages = ["start", "op-stats", "trace"]
+    page = watched().open(report_file(report(site, pages, {"against": second})), "start")
+    assert page.tab.get_by_label("Run", exact=True).locator("option").count() == 2
+    page.go("op-stats")
+    table = page.tab.locator("[data-block=ops]")
+    assert "MatMul" in table.inner_text()
+    assert "Relu" not in table.inner_text()
+    page.tab.get_by_label("Compare with").select_option(second)
+    page.tab.locator("[data-block=ops] th", has_text="difference").first.wait_for()
+    for name in ("MatMul", "Relu"):
+        assert name in table.inner_text()
+    page.go("trace", f"?against={quote(second)}")
+    assert page.tab.locator(".trace").count() == 2
+    page.tab.get_by_label("Run", exact=True).select_option(second)
+    page.wait("trace")
+    page.tab.get_by_label("Compare with").wait_for(state="detached")  # it holds one direction
+    page.go("op-stats", f"?run={quote(second)}")
+    assert "MatMul" not in table.inner_text()
+    page.check()
+
+
+def test_a_report_of_two_runs_has_a_limit(site):
+    both = Site([*site.opened, replace(site.opened[0], name="again")])
+    with pytest.raises(UsageError, match=r"has .* MB|has .* kB.*choose some of its pages"):
+        report(both, (), {"against": "again"}, most_bytes=50_000)
+    with pytest.raises(UsageError, match="cannot be compared with itself"):
+        report(both, (), {"against": site.opened[0].name})
+    with pytest.raises(UsageError, match="no run 'none' is open"):
+        report(both, (), {"against": "none"})
 
 
 def test_all_rows_are_printed_though_few_are_drawn_on_the_screen(watched, report_file):

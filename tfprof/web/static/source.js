@@ -67,9 +67,10 @@ class ServedSource {
 // Documents that are in this file, packed.
 class EmbeddedSource {
   isLive = false;
+  #first = JSON.parse(document.getElementById("site").textContent);
 
-  async site() {
-    return JSON.parse(document.getElementById("site").textContent);
+  async site(run = "") {
+    return this.#isFirst(run) ? this.#first : this.#packed("site", { run });
   }
 
   page(id, params) {
@@ -80,10 +81,13 @@ class EmbeddedSource {
     return this.#packed(path, params);
   }
 
-  async #packed(path, params) {
-    const { run, ...others } = params;
-    const address = `${path}?${addressOf(run ? { run, ...others } : others)}`;
-    const holder = document.getElementById(address) ?? document.getElementById(`${path}?${addressOf(others)}`);
+  // Documents of the first run have addresses without its name; a report of one run knows no other.
+  #isFirst(run) {
+    return !run || run === this.#first.run || this.#first.runs.length === 1;
+  }
+
+  async #packed(path, { run, ...others }) {
+    const holder = document.getElementById(`${path}?${addressOf(this.#isFirst(run) ? others : { run, ...others })}`);
     if (!holder) {
       throw new PageError(
         "This report does not hold that: it was written with other settings. “tfprof ui” shows everything.",
