@@ -46,7 +46,7 @@ _NAMED: Final = 3
 class _Part(NamedTuple):
     """One run in a report: its list of pages, the pages, and all documents by name."""
 
-    index: dict[str, Any]
+    entries: dict[str, Any]
     pages: list[Page]
     documents: dict[str, bytes]
 
@@ -78,15 +78,15 @@ def report(
     if not first.pages:
         raise EmptyProfileError("there is nothing to show: no page of this run has data")
     if not against:
-        return page_file(first.index, first.documents, first.pages)
-    if against == first.index["run"]:
+        return page_file(first.entries, first.documents, first.pages)
+    if against == first.entries["run"]:
         raise UsageError(f"{against} cannot be compared with itself; name another run")
     both = _with_second(first, _part_of(site, pages, {**params, "run": against}, is_second=True))
     for page in first.pages:
         compared = site.page(page.id, {**params, "against": against})
         name = document_name(f"page/{page.id}", {"against": against})
         both.documents[name] = compared.to_json()
-    content = page_file(both.index, both.documents, both.pages)
+    content = page_file(both.entries, both.documents, both.pages)
     if len(content) > most_bytes:
         raise UsageError(_too_large(len(content), both.documents, most_bytes))
     return content
@@ -128,14 +128,14 @@ def _part_of(
 
 def _with_second(first: _Part, second: _Part) -> _Part:
     """The pages of both; their lists say which run can be compared with which."""
-    name = second.index["run"]
+    name = second.entries["run"]
     shared = {
-        "runs": [*first.index["runs"], *second.index["runs"]],
-        "compared": {first.index["run"]: [name]},
+        "runs": [*first.entries["runs"], *second.entries["runs"]],
+        "compared": {first.entries["run"]: [name]},
     }
     documents = {**first.documents, **second.documents}
-    documents[document_name("site", {"run": name})] = to_json({**second.index, **shared})
-    return _Part({**first.index, **shared}, first.pages, documents)
+    documents[document_name("site", {"run": name})] = to_json({**second.entries, **shared})
+    return _Part({**first.entries, **shared}, first.pages, documents)
 
 
 def _too_large(n_bytes: int, documents: Mapping[str, bytes], most_bytes: int) -> str:
