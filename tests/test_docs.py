@@ -39,6 +39,7 @@ EXECUTED = [
     DOCS / "capture.md",
     DOCS / "sql.md",
     DOCS / "compare.md",
+    DOCS / "whatif.md",
     DOCS / "gpu.md",
     DOCS / "assistants.md",
     DOCS / "gate.md",

@@ -103,6 +103,7 @@ def test_public_names():
         "render_dot_file",
         "summary",
         "trace",
+        "whatif",
         "write_op_log",
     ]
 

@@ -93,6 +93,7 @@ _HOME = {
     "render_dot_file": "tfprof.views.show.drawing",
     "summary": "tfprof.graphs.reports.summary",
     "trace": "tfprof.recording.eager.trace",
+    "whatif": "tfprof.replay.ask",
     "write_op_log": "tfprof.profiles.session.op_logs",
 }
 
@@ -141,6 +142,7 @@ __all__ = [
     "render_dot_file",
     "summary",
     "trace",
+    "whatif",
     "write_op_log",
 ]
 

@@ -73,6 +73,7 @@ def profiler_of_captures(
     classic: bool | None = None,
     watch: Watch | None = None,
     run: Run | None = None,
+    host: str | None = None,
 ) -> Profiler:
     """Read captures, and make a profiler of them.
 
@@ -82,9 +83,10 @@ def profiler_of_captures(
         classic: As for ``Profiler``.
         watch: Follows the progress.
         run: The same captures, if they were read before.
+        host: Only this host.
 
     Raises:
-        UsageError: The files do not go together.
+        UsageError: The files do not go together, or there is no such host.
         InputError: A file cannot be used.
     """
     files = files or RunFiles()
@@ -98,7 +100,7 @@ def profiler_of_captures(
     watch.stage(f"reading {captures[0]}")
     graph = None if files.graph is None else files.graph.load(watch)
     source = captures[0] if len(captures) == 1 else list(captures)
-    profiler = Profiler.from_xspace(run or source, graph, classic=classic)
+    profiler = Profiler.from_xspace(run or source, graph, host=host, classic=classic)
     if files.checkpoint is not None:
         profiler.add_checkpoint(files.checkpoint)
     return profiler

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 
 import pytest
 
@@ -24,6 +25,7 @@ WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "
 OF_MORE = {
     "diff": (demo_capture("input-bound"), demo_capture("input-bound")),
     "query": ("--demo", "from steps"),
+    "whatif": (demo_capture("input-bound"),),
 }
 """Commands that take more than --demo."""
 DOCUMENT = re.compile(
@@ -195,6 +197,28 @@ def test_a_report_of_some_pages_and_one_step(call, tmp_path):
         refused = call(*words, *more)
         assert refused.exit_code == 2
         assert message in refused.stderr
+
+
+def test_a_report_of_two_runs(call, tmp_path):
+    path = tmp_path / "r.html"
+    pages = ["--pages", "op-stats,overview", "-o", path, "--force"]
+    for name in ("gpu", "input-bound"):
+        (tmp_path / name).mkdir()
+        shutil.copy(demo_capture(name), tmp_path / name)
+    done = call("report", tmp_path / "gpu", tmp_path / "input-bound", *pages)
+    assert done.exit_code == 0, done.stderr
+    assert "this is the run gpu, and input-bound to compare it with" in done.stderr
+    text = path.read_text("utf-8")
+    assert set(documents(text)) == {"op-stats", "overview"}
+    for address in ("run=input-bound", "against=input-bound"):
+        assert f'id="page/op-stats?{address}"' in text
+    done = call("report", "--demo", "--run", "gpu", "--compare", "input-bound", *pages)
+    assert done.exit_code == 0, done.stderr
+    assert "this is the run gpu, and input-bound to compare it with" in done.stderr
+    assert "this is the run gpu; --run chooses resnet50" in done.stderr
+    refused = call("report", "--demo", "--run", "gpu", "--compare", "x", *pages)
+    assert refused.exit_code == 2
+    assert "no run 'x' is open" in refused.stderr
 
 
 def test_what_a_report_cannot_be_made_of(call, tmp_path):

@@ -74,7 +74,7 @@ def test_retraces(tfprof_profile):
 
 @pytest.mark.tfprof(max_step_ms=0.0001)
 def test_slow(tfprof_profile):
-    train(dense(8), tfprof_profile, 4)
+    train(dense(8), tfprof_profile, 30)
 
 
 @pytest.mark.tfprof(max_params=5)

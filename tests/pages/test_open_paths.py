@@ -54,6 +54,19 @@ def test_a_run_folder_is_one_run_with_all_its_hosts(tmp_path):
     assert one.profiler().view("op", tfprof.ProfileOptionBuilder().build()) is not None
 
 
+def test_what_older_profilers_left_stands_beside_captures(tmp_path):
+    capture(tmp_path / "new/a.xplane.pb")
+    (tmp_path / "new/a.pod_viewer.json").write_bytes(POD)  # made of the capture beside it
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/h.pod_viewer.json").write_bytes(POD)
+    found = open_paths([tmp_path])
+    assert [one.name for one in found] == ["new", "old"]
+    site = Site(found)
+    for name, page in (("new", "overview"), ("old", "pod")):
+        assert page in [each["id"] for each in site.to_dict(name)["pages"]]
+        assert site.page(page, {"run": name}).blocks
+
+
 def test_captures_of_one_folder_belong_together(tmp_path):
     found = open_paths(
         [capture(tmp_path / "r/a.xplane.pb"), capture(tmp_path / "s/c.xplane.pb"),

@@ -15,7 +15,7 @@ from tfprof.pages.step_choice import chosen_steps
 from tfprof.pages.tool_list import TOOL_PAGES
 from tfprof.pages.tool_pages import _program_of, tool_page
 from tfprof.pages.tool_pictures import DRAWN_TABLES
-from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,39 @@ def blocks_of(page, kind):
 
 def cells_of(block):
     return list(zip(*(unpacked(cells) for cells in block["cells"]), strict=True))
+
+
+def test_views_and_advice_are_about_the_chosen_host():
+    def worker(name, op):
+        steps = event("train", 0, 900, step_num=0, _r=1), event(op, 10, 200)
+        return xspace(host(line(*steps)), hostname=name)
+
+    site = Site([opened_run(opened(worker("a", "x/MatMul:MatMul"), worker("b", "y/Relu:Relu")))])
+    hosts = site.run().run().hosts
+    both = [name for each in hosts for name in names_of(site.page("op", {"host": each.name}))]
+    assert [name for name in both if name != "total"] == ["MatMul", "Relu"]
+    assert set(names_of(site.page("op", {}))) == {"total", "MatMul", "Relu"}
+    chosen = {"host": hosts[1].name}
+    for name in ("scope", "graph", "op", "model-graph", "advice"):
+        page = site.page(name, chosen)
+        assert [c.value for c in page.controls if c.name == "host"] == [hosts[1].name], name
+        with pytest.raises(UsageError, match="no host 'c'"):
+            site.page(name, {"host": "c"})
+
+
+def names_of(page):
+    [tree] = [each for each in page.blocks if each["kind"] == "tree"]
+    return list(unpacked(tree["names"]))
+
+
+def test_the_monitor_shows_its_figures_with_their_units(run):
+    page = tool_page(next(each for each in TOOL_PAGES if each.id == "monitor"), run, {})
+    [block] = blocks_of(page, "figures")
+    [row] = tools.monitor(run).to_rows()
+    assert [item["value"] for item in block["items"]] == [*row.values()]
+    shown = {item["label"]: (item["value"], item["unit"]) for item in block["items"]}
+    assert shown["Step time"] == (row["step_ms_average"], "ms")
+    assert shown["Device type"] == (row["device_type"], "text")
 
 
 @pytest.mark.parametrize("tool", TOOL_PAGES, ids=lambda tool: tool.id)

@@ -86,8 +86,6 @@ else:
     def train():
         jax.block_until_ready(function(jax.numpy.ones([8, 8])))
 import tfprof
-from tests.remote.programs import Program
-from tfprof.cli.program import cli
 from tfprof.text import how_to_capture as how
 
 def said(capture):
@@ -138,7 +136,8 @@ def test_every_piece_of_advice_works(
     pytest.importorskip("grpc")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(*how.BFC.split("="))
-    program = Program(f"framework = {framework!r}\n{PROGRAM}")
+    # A process of its own: its environment matters, and JAX must not find TensorFlow loaded.
+    program = Program(f"framework = {framework!r}\n{PROGRAM}", has_tensorflow=False)
     try:
         program.wait_until_ready()
         for number, command in enumerate(COMMANDS):

@@ -1,6 +1,10 @@
+from dataclasses import replace
+from urllib.parse import quote
+
 import pytest
 
 from tfprof import tools
+from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
 from tfprof.pages.site import Site
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -24,6 +28,99 @@ def test_every_page_of_a_report_opens_and_asks_nobody(site, watched, report_file
             assert page.tab.locator("main h1").inner_text() == entry["title"]
             assert page.tab.locator("main .block").count() > 0
     page.check()
+
+
+def test_rows_that_an_address_asks_for_and_no_table_has_are_told(site, watched, report_file):
+    page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
+    said = page.tab.locator(".nothing-found")
+    assert said.inner_text() == ""
+    page.go("op-stats", "?find=<b>none</b>")
+    assert said.inner_text() == "No row matches “<b>none</b>”: all rows are shown."
+    assert said.get_attribute("role") == "status"
+    page.go("op-stats", "?find=matmul")
+    assert said.inner_text() == ""
+    page.check()
+
+
+def test_links_of_a_report_lead_to_the_rows_that_it_holds(site, watched, report_file):
+    page = watched().open(
+        report_file(report(site, ["op-stats", "trace"])) + "#/op-stats", "op-stats"
+    )
+    page.tab.locator("[data-block=ops] td a").first.click()
+    page.wait("trace")
+    assert page.tab.get_by_label("Search names").input_value() != ""
+    page.check()
+
+
+def test_links_of_rows_are_not_hidden_by_the_head_of_their_table(watched, report_file):
+    ops = [event(f"scope_{at}/Mul:Mul", 10 * at, 5) for at in range(90)]
+    site = Site([opened_run(tools.open_run(xspace(host(line(*ops)))), "train.xplane.pb")])
+    page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
+    scroller = page.tab.locator("[data-block=ops] .scroller")
+    scroller.evaluate("each => { each.scrollTop = 40 * 26 }")
+    link = page.tab.locator('[data-block=ops] [aria-rowindex="40"] a').first
+    link.wait_for()
+    # The row at the top edge lies below the head, which sticks there.
+    link.focus()
+    head = page.tab.locator("[data-block=ops] thead tr")
+    box, above = link.bounding_box(), head.bounding_box()
+    assert box["y"] >= above["y"] + above["height"]
+    page.tab.evaluate("new Promise(requestAnimationFrame)")  # rows have been drawn anew
+    assert page.tab.evaluate("document.activeElement.closest('tr').ariaRowIndex") == "40"
+    page.check()
+
+
+@pytest.mark.parametrize("name", ["op-stats", "scope"])
+def test_paper_is_as_wide_as_the_table(site, watched, report_file, name):
+    page = watched(viewport={"width": 720, "height": 900}, color_scheme="dark")
+    page.open(report_file(report(site, [name])), name)
+    page.tab.emulate_media(media="print", color_scheme="dark")
+    page.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 720
+    table = page.tab.locator("table.grid").first
+    assert table.evaluate("each => each.getBoundingClientRect().right") <= 720
+    assert table.evaluate("each => getComputedStyle(each).color") == "rgb(0, 0, 0)"
+    page.check()
+
+
+def test_a_report_of_two_runs_shows_each_and_both(watched, report_file):
+    def run_of(name, op, micros):
+        steps = [event("train", 100 * at, 90, step_num=at, _r=1) for at in range(3)]
+        ops = [event(f"dense/{op}:{op}", 100 * at + 10, micros) for at in range(3)]
+        return replace(opened_run(tools.open_run(xspace(host(line(*steps, *ops))))), name=name)
+
+    site = Site([run_of("be*fore", "MatMul", 30), run_of("af~ter (2)", "Relu", 60)])
+    site = replace(site, opened=[*site.opened, run_of("other", "Sum", 5)])
+    second = "af~ter (2)"
+    pages = ["start", "op-stats", "trace"]
+    page = watched().open(report_file(report(site, pages, {"against": second})), "start")
+    assert page.tab.get_by_label("Run", exact=True).locator("option").count() == 2
+    page.go("op-stats")
+    table = page.tab.locator("[data-block=ops]")
+    assert "MatMul" in table.inner_text()
+    assert "Relu" not in table.inner_text()
+    page.tab.get_by_label("Compare with").select_option(second)
+    page.tab.locator("[data-block=ops] th", has_text="difference").first.wait_for()
+    for name in ("MatMul", "Relu"):
+        assert name in table.inner_text()
+    page.go("trace", f"?against={quote(second)}")
+    assert page.tab.locator(".trace").count() == 2
+    page.tab.get_by_label("Run", exact=True).select_option(second)
+    page.wait("trace")
+    page.tab.get_by_label("Compare with").wait_for(state="detached")  # it holds one direction
+    page.go("op-stats", f"?run={quote(second)}")
+    assert "MatMul" not in table.inner_text()
+    page.check()
+
+
+def test_a_report_of_two_runs_has_a_limit(site):
+    both = Site([*site.opened, replace(site.opened[0], name="again")])
+    with pytest.raises(UsageError, match=r"has .* MB|has .* kB.*choose some of its pages"):
+        report(both, (), {"against": "again"}, most_bytes=50_000)
+    with pytest.raises(UsageError, match="cannot be compared with itself"):
+        report(both, (), {"against": site.opened[0].name})
+    with pytest.raises(UsageError, match="no run 'none' is open"):
+        report(both, (), {"against": "none"})
 
 
 def test_all_rows_are_printed_though_few_are_drawn_on_the_screen(watched, report_file):

@@ -233,6 +233,22 @@ def test_memory_over_time_shows_what_is_alive_at_a_moment(site, watched, report_
     page.check()
 
 
+def test_all_open_rows_of_a_tree_are_printed(watched, report_file):
+    ops = [op(f"net/layer_{at}/MatMul", "MatMul") for at in range(60)]
+    profiler = tfprof.Profiler(graph(*ops))
+    profiler.add_step(0, run({each.name: stat(5) for each in ops}))
+    site = Site([opened_profiler(profiler, "run.pb")])
+    page = watched().open(report_file(report(site, ["scope"])), "scope")
+    page.tab.get_by_label("Open to depth").select_option("all")
+    rows = page.tab.locator("tr[data-row]")
+    assert rows.count() < 80
+    page.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rows.count() == 122
+    page.tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert rows.count() < 80
+    page.check()
+
+
 def test_a_hundred_thousand_rows_are_drawn_where_they_are_looked_at(watched, report_file):
     parent = np.concatenate([[-1], np.zeros(100), 1 + np.arange(100_000) % 100]).astype(np.int64)
     totals = np.concatenate([[1e5], np.full(100, 1e3), np.ones(100_000)])

@@ -51,26 +51,26 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
     ):  # fmt: skip
         server.tool(annotations=only_reads)(method)
 
-    @server.resource("tfprof://skill", mime_type="text/markdown")
     def skill() -> str:
         """How to go about a slow step."""
         return skill_text()
 
-    @server.resource("tfprof://runs", mime_type="application/json")
     def runs() -> str:
         """The opened runs."""
         return _json(answers.runs())
 
-    @server.resource("tfprof://runs/{name}/overview", mime_type="application/json")
     def overview(name: str) -> str:
         """What a run says first."""
         return _json(answers.overview(name))
 
-    @server.prompt()
     def slow_step(run: str = "") -> str:
         """Find out why the steps of a run are slow."""
         return f"{skill_text()}\n\nWhy are the steps of {run or 'the first run'} slow?"
 
+    server.resource("tfprof://skill", mime_type="text/markdown")(skill)
+    server.resource("tfprof://runs", mime_type="application/json")(runs)
+    server.resource("tfprof://runs/{name}/overview", mime_type="application/json")(overview)
+    server.prompt()(slow_step)
     return server
 
 

@@ -52,6 +52,9 @@ COMMANDS = {
     "convert": Entry("tfprof.cli.commands.convert", "Convert files: save, unite, as text."),
     "query": Entry("tfprof.cli.commands.query", "Questions in SQL, about one run or many."),
     "diff": Entry("tfprof.cli.commands.diff", "Two runs: what became slower, beyond noise."),
+    "whatif": Entry(
+        "tfprof.cli.commands.whatif", "The critical path; steps with cheaper ops.", _CAPTURES
+    ),
     "check": Entry("tfprof.cli.commands.check", "A budget: has anything become too expensive?"),
     "checkpoint": Entry("tfprof.cli.commands.checkpoint", "Variables: statistics and values."),
     "capture": Entry(

@@ -1,4 +1,4 @@
-"""Stacks for speedscope (https://www.speedscope.app/file-format-schema.json)."""
+"""Stacks for speedscope, by the schema that its files name."""
 
 from __future__ import annotations
 

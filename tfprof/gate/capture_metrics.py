@@ -21,6 +21,7 @@ from tfprof.gate.frames import first_lines
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing, largest
 from tfprof.gate.profile_metrics import heaviest, left_out
 from tfprof.profiler import Profiler, session_of
+from tfprof.text import how_to_capture
 
 _NO_FUNCTIONS = "no call of a tf.function was captured"
 _NO_STEPS = "no step was captured"
@@ -117,10 +118,7 @@ def peak_memory(run: Run) -> Measurement:
     result = memory(run)
     allocators: list[dict[str, Any]] = result.to_rows("summary")
     if not allocators:
-        return Missing(
-            "no allocations were captured: TensorFlow records them on GPUs and TPUs, and on CPUs "
-            "with TF_CPU_ALLOCATOR_USE_BFC=true"
-        )
+        return Missing(f"no allocations were captured: {how_to_capture.WHERE_ALLOCATIONS}")
     fullest = max(allocators, key=lambda row: int(row["peak_bytes"]))
     at_peak: list[dict[str, Any]] = result.to_rows("peak")
     held: dict[str, int] = {}

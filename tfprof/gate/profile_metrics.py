@@ -17,6 +17,7 @@ from tfprof.profiles.accounting.live_buffers import peak_holders
 from tfprof.profiles.accounting.profile_info import step_figures
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
+from tfprof.text import how_to_capture
 from tfprof.text.wording import plural
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def peak_memory(profiler: Profiler) -> Measurement:
     peaks = {step: peak for step, peak in known.items() if peak is not None}
     if not peaks:
         return Missing(
-            "no execution recorded the memory of its allocator: TensorFlow does so on GPUs, and on "
-            "CPUs with TF_CPU_ALLOCATOR_USE_BFC=true"
+            "no execution recorded the memory of its allocator, as runs on GPUs do, and on CPUs "
+            f"those with {how_to_capture.BFC}"
         )
     fullest = max(peaks, key=lambda step: peaks[step])
     return Measured((float(peaks[fullest]),), contributors=_holders(profile, fullest))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfprof.captures.run.result import Note
@@ -10,6 +11,7 @@ from tfprof.columns.findings import Finding
 from tfprof.columns.remarks import Notice
 from tfprof.pages.blocks_of_results import findings_block, notes_block
 from tfprof.pages.document import Block, Page, empty, remarks, words
+from tfprof.pages.host_choice import host_control
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -44,12 +46,18 @@ def classic_advice_page(report: str) -> Page:
     return Page("advice", "Advice", "The reports of TensorFlow's own checkers.", [words(lines)])
 
 
-def advice_of_run(run: Run) -> Page:
-    """What the practices find in a captured run."""
+def advice_of_run(run: Run, params: Mapping[str, str]) -> Page:
+    """What the practices find in a captured run, or on its ``host``.
+
+    Raises:
+        UsageError: There is no such host.
+    """
     from tfprof.advisor.captures import capture_findings, capture_notes
     from tfprof.captures.practices.practices import PRACTICES
 
-    return advice_page(capture_findings(run), list(PRACTICES), notes=capture_notes(run))
+    found = capture_findings(run, host=params.get("host") or None)
+    page = advice_page(found, list(PRACTICES), notes=capture_notes(run))
+    return replace(page, controls=host_control(run, params))
 
 
 def advice_of_profile(profiler: Profiler) -> Page:

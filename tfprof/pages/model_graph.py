@@ -14,6 +14,7 @@ from tfprof.errors import UsageError
 from tfprof.options.spec import UNASKED
 from tfprof.pages.document import Block, Control, Page, empty, remarks, words
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.pages.host_choice import chosen_profiler, host_control_of
 from tfprof.pages.opened import Opened
 from tfprof.pages.view_titles import MODEL_GRAPH
 from tfprof.profiles.accounting.accounting import METRIC_ROW
@@ -45,15 +46,15 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
     Args:
         opened: What was opened; it has a profiler.
         params: ``open``: whole names of open scopes, a line each; ``at``: a scope or op to show,
-            whose scopes are opened, too; ``last``: the box to look at; ``step``.
+            whose scopes are opened, too; ``last``: the box to look at; ``step``; ``host``.
         dot: As for ``laid_out``.
 
     Raises:
+        UsageError: There is no such host.
         InputError: The run cannot be read.
     """
-    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
-    profiler = opened.profiler()
-    controls = _step_control(profiler.steps, params)
+    profiler = chosen_profiler(opened, params)
+    controls = [*host_control_of(opened, params), *_step_control(profiler.steps, params)]
     options: dict[str, Any] = {
         **UNASKED, "select": list(_MEASURES), "order_by": "name", "max_depth": 1_000_000,
         "output": "none",

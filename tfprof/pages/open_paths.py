@@ -39,7 +39,7 @@ def open_paths(
     event file are a run each, and so are the captures of one folder, and all other files together:
     a graph with its run metadata, op log and checkpoint. A graph and a checkpoint beside nothing
     but captures go together with these. Folders of older profilers, which hold only what tools
-    answered, are runs of these answers.
+    answered, are runs of these answers, also in a log folder beside captures.
 
     Args:
         paths: Files and folders.
@@ -80,14 +80,15 @@ def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
     is_log = any(place.parent.name == "profile" for _, place in known)
     for name, place in reversed(known) if is_log else known:
         yield _captured(name, str(place), classic)
-    if known:
-        return
+    # Beside captures there are results that were made of them: these are no runs of their own.
+    captured = {place for _, place in known}
     by_folder: dict[Path, list[Path]] = {}
     for path in _results_in(Path(folder)):
-        by_folder.setdefault(path.parent, []).append(path)
+        if captured.isdisjoint(path.parents):
+            by_folder.setdefault(path.parent, []).append(path)
     for place in sorted(by_folder, reverse=True):
         yield _precomputed(str(place), by_folder[place])
-    if not by_folder:
+    if not known and not by_folder:
         run_files(Path(folder), None)  # says what is missing
 
 
@@ -109,21 +110,27 @@ def _captured(name: str, source: str | list[str], classic: bool | None) -> Opene
 
     run = Once(read)
     listed = [source] if isinstance(source, str) else source
+    of_host = partial(_profile_of_captures, listed, run, None, classic)
     return Opened(
         name,
         some([*map(str, listed)], 3),
         run,
-        Once(partial(_profile_of_captures, listed, run, None, classic)),
+        Once(of_host),
         files=Watched(partial(_state_of, listed)),
+        profiler_of_host=of_host,
     )
 
 
 def _profile_of_captures(
-    paths: Sequence[str], run: Once[Run], files: RunFiles | None, classic: bool | None
+    paths: Sequence[str],
+    run: Once[Run],
+    files: RunFiles | None,
+    classic: bool | None,
+    host: str | None = None,
 ) -> Profiler:
     from tfprof.profile_files import profiler_of_captures
 
-    return profiler_of_captures(paths, files, classic=classic, run=run())
+    return profiler_of_captures(paths, files, classic=classic, run=run(), host=host)
 
 
 # Profiles
@@ -220,8 +227,8 @@ def _with_graph(
 ) -> Opened:
     assert opened.run is not None
     source = f"{opened.source}, {some(list(parts), 2)}"
-    profiler = Once(partial(_profile_of_captures, [opened.source], opened.run, files, classic))
-    return replace(opened, source=source, profiler=profiler)
+    of_host = partial(_profile_of_captures, [opened.source], opened.run, files, classic)
+    return replace(opened, source=source, profiler=Once(of_host), profiler_of_host=of_host)
 
 
 # What older profilers left

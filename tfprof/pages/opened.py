@@ -56,6 +56,7 @@ class Opened:
         files: The files that it is made of, as they are now; None if nobody watches them.
         trace: A trace of another program, which is shown as it is; None if it is none.
         stacks: Sampled call stacks of another program; None if it is none.
+        profiler_of_host: The views of one host of a captured run.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Opened:
     files: Watched | None = None
     trace: Once[TraceModel] | None = None
     stacks: Once[Stacks] | None = None
+    profiler_of_host: Callable[[str], Profiler] | None = None
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.
@@ -125,6 +127,7 @@ def opened_run(run: Run, source: str = "") -> Opened:
         source or run.name or ", ".join(host.name for host in run.hosts),
         Once(lambda: run),
         Once(lambda: Profiler.from_xspace(run)),
+        profiler_of_host=lambda host: Profiler.from_xspace(run, host=host),
     )
 
 

@@ -234,7 +234,7 @@ def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
         loaded("advice_page", "advice_of_run"),
         loaded("contents_page", "contents_of_run"),
     )
-    yield PageEntry("advice", "Advice", "Run", lambda _: advice(run))
+    yield PageEntry("advice", "Advice", "Run", partial(advice, run))
     yield PageEntry("contents", "Contents", "Run", lambda _: contents(run))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tfprof.profiler import Profiler
     from tfprof.views.result import ViewTree
 
+_TASK = re.compile(r"/job:([^/]+(?:/replica:\d+)?/task:\d+)")
 _FEW = 5
 """So many of the heaviest are on the first page; each links to the page with all."""
 
@@ -60,6 +62,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
             ("Read from", source or "a profiler of this program"),
             ("Steps", _steps([each.step for each in info.steps])),
             *_recorded(ops),
+            *_tasks([each.device for each in info.devices]),
             ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
@@ -85,6 +88,13 @@ def _steps(numbers: list[int]) -> str:
         return "none was recorded"
     listed = some([str(number) for number in numbers], 8)
     return f"step {listed}" if len(numbers) == 1 else f"{len(numbers):,}: {listed}"
+
+
+def _tasks(devices: list[str]) -> Iterator[tuple[str, str]]:
+    """The tasks that devices belong to: all that run metadata says of hosts."""
+    names = dict.fromkeys(match[1] for each in devices if (match := _TASK.match(each)))
+    if names:
+        yield "Task" if len(names) == 1 else f"{len(names)} tasks", some([*names], 4)
 
 
 def _short(device: str) -> str:

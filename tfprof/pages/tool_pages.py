@@ -15,6 +15,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
+from tfprof.pages.host_choice import host_control
 from tfprof.pages.last_answers import LastAnswers
 from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
@@ -151,9 +152,8 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
 
     known = inspect.signature(getattr(tools, tool.id.replace("-", "_"))).parameters
     chosen = step_control(run, params) if "step" in known else []
-    if "host" in known and len(run.hosts) > 1:
-        hosts = [("", "all hosts"), *((host.name, host.name) for host in run.hosts)]
-        chosen.append(Control("host", "Host", "choice", params.get("host", ""), "", hosts))
+    if "host" in known:
+        chosen += host_control(run, params)
     if "at_ms" in known:
         moment = params.get("at_ms", "")
         about = "What was in use then is listed; click into a chart. Empty for the peak."

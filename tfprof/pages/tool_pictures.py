@@ -16,7 +16,7 @@ from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_values import number_text
 from tfprof.pages.blocks_of_results import chart_block
-from tfprof.pages.document import Block, column
+from tfprof.pages.document import Block, column, figures
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.pages.roofline_picture import roofline_picture
 from tfprof.pages.step_choice import step_chart
@@ -89,6 +89,19 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
 
 def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     return [chart_block(chart, unit="bytes") for chart in result.charts]
+
+
+def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The figures of the one row as cards; a row of so many columns is wider than a window."""
+    table = result.tables["monitor"]
+    shown = []
+    for each, cell in zip(table.columns, table.rows[0], strict=True):
+        is_text = isinstance(cell, str)
+        shown.append({
+            "label": each.label, "value": escaped(str(cell)) if is_text else cell,
+            "unit": "text" if is_text else each.unit,
+        })  # fmt: skip
+    return [figures(shown)]
 
 
 # Pod viewer
@@ -323,6 +336,7 @@ _MOST_LETTERS = 400
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
     "overview": _of_steps,
     "input-pipeline": _of_steps,
+    "monitor": _of_monitor,
     "pod": _of_pod,
     "roofline": roofline_picture,
     "memory": _of_memory,
@@ -332,5 +346,5 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "op-profile": _of_op_profile,
 }
 
-DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops"}
+DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops", "monitor": "monitor"}
 """Tables that a picture shows as a whole, so that they need not stand below it."""

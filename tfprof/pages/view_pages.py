@@ -11,6 +11,7 @@ import numpy as np
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
+from tfprof.pages.host_choice import chosen_profiler, host_control_of
 from tfprof.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
 from tfprof.pages.view_code import code_places, library_rows, own_lines, with_hidden
 from tfprof.pages.view_options import on_page, option_controls, options_of
@@ -49,12 +50,14 @@ def view_of_opened(kind: ViewKind, opened: Opened, params: Mapping[str, str]) ->
     An option that is wrong leaves the controls, with what is wrong with it.
 
     Raises:
+        UsageError: There is no such host.
         InputError: The run cannot be read.
     """
-    assert opened.profiler is not None, "site.py lists views only where there is a profiler"
-    profiler = opened.profiler()
+    profiler = chosen_profiler(opened, params)
     select = OF_RUNS if profiler.steps else OF_GRAPHS
-    controls = option_controls(kind, params, select, profiler.steps)
+    controls = [
+        *host_control_of(opened, params), *option_controls(kind, params, select, profiler.steps),
+    ]  # fmt: skip
     try:
         options, remark = options_of(params, select)
         tree = profiler.view(kind, options)

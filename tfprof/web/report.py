@@ -10,12 +10,14 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.pages.document import FORMAT, Page, to_json
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.text.tables import escaped
+from tfprof.text.units import human_memory, some
 from tfprof.web.scripts import joined_script, static_text
 
 _HEAD = """\
@@ -35,27 +37,73 @@ style-src {style}; img-src data:; base-uri 'none'; form-action 'none'">
 """
 
 
-def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | None = None) -> bytes:
-    """A report of one run of a site.
+MOST_BYTES: Final = 64_000_000
+"""A file of two runs that is larger opens slowly, and no mail takes it."""
+
+_NAMED: Final = 3
+
+
+class _Part(NamedTuple):
+    """One run in a report: its list of pages, the pages, and all documents by name."""
+
+    entries: dict[str, Any]
+    pages: list[Page]
+    documents: dict[str, bytes]
+
+
+def report(
+    site: Site,
+    pages: Sequence[str] = (),
+    params: Mapping[str, str] | None = None,
+    *,
+    most_bytes: int = MOST_BYTES,
+) -> bytes:
+    """A report of one run of a site; or of two, with the pages of each and of both together.
 
     Args:
         site: What was opened.
         pages: Names of the pages to hold; by default all that have something to show.
         params: Parameters that all pages are made with; ``run`` chooses the run, by default the
-            first.
+            first, and ``against`` the one to compare it with.
+        most_bytes: A larger file of two runs is refused.
 
     Raises:
-        UsageError: There is no such page or run, or a parameter has no such value.
-        InputError: The run cannot be read.
+        UsageError: There is no such page or run, a parameter has no such value, or the file of
+            two runs would be too large.
+        InputError: A run cannot be read.
     """
     params = dict(params or {})
+    against = params.pop("against", "")
+    first = _part_of(site, pages, params)
+    if not first.pages:
+        raise EmptyProfileError("there is nothing to show: no page of this run has data")
+    if not against:
+        return page_file(first.entries, first.documents, first.pages)
+    if against == first.entries["run"]:
+        raise UsageError(f"{against} cannot be compared with itself; name another run")
+    both = _with_second(first, _part_of(site, pages, {**params, "run": against}, is_second=True))
+    for page in first.pages:
+        compared = site.page(page.id, {**params, "against": against})
+        name = document_name(f"page/{page.id}", {"against": against})
+        both.documents[name] = compared.to_json()
+    content = page_file(both.entries, both.documents, both.pages)
+    if len(content) > most_bytes:
+        raise UsageError(_too_large(len(content), both.documents, most_bytes))
+    return content
+
+
+def _part_of(
+    site: Site, pages: Sequence[str], params: Mapping[str, str], *, is_second: bool = False
+) -> _Part:
+    """One run; of a second one, pages that it does not have are passed over."""
     is_chosen = bool(params.keys() - {"run"})
-    index = site.to_dict(params.get("run", ""))
+    run = params.get("run", "")
+    index = site.to_dict(run)
     if index["trouble"]:
         raise InputError(index["trouble"])
     known = [page["id"] for page in index["pages"]]
     for name in pages:
-        if name not in known:
+        if name not in known and not is_second:
             raise NoSuchPageError(f"no page {name!r}; this run has: {', '.join(known)}")
     made: list[Page] = []
     for entry in index["pages"]:
@@ -65,19 +113,42 @@ def report(site: Site, pages: Sequence[str] = (), params: Mapping[str, str] | No
             except TfprofError as error:
                 # A page that was not asked for by name may have nothing to show; but a step or
                 # a host that does not exist is a mistake.
-                if pages or (is_chosen and isinstance(error, UsageError)):
+                if not is_second and (pages or (is_chosen and isinstance(error, UsageError))):
                     raise
-                entry["missing"] = escaped(str(error))
-    if not made:
-        raise EmptyProfileError("there is nothing to show: no page of this run has data")
     held = {page.id for page in made}
     index["pages"] = [entry for entry in index["pages"] if entry["id"] in held]
-    index["runs"] = [run for run in index["runs"] if run["name"] == index["run"]]
-    documents = {document_name(f"page/{page.id}", {}): page.to_json() for page in made}
+    index["runs"] = [one for one in index["runs"] if one["name"] == index["run"]]
+    address = {"run": run} if is_second else {}
+    documents = {document_name(f"page/{page.id}", address): page.to_json() for page in made}
     for page in made:
-        for path, asked, content in site.documents(page.id, params.get("run", "")):
-            documents[document_name(path, asked)] = content
-    return page_file(index, documents, made)
+        for path, asked, content in site.documents(page.id, run):
+            documents[document_name(path, {**asked, **address})] = content
+    return _Part(index, made, documents)
+
+
+def _with_second(first: _Part, second: _Part) -> _Part:
+    """The pages of both; their lists say which run can be compared with which."""
+    name = second.entries["run"]
+    shared = {
+        "runs": [*first.entries["runs"], *second.entries["runs"]],
+        "compared": {first.entries["run"]: [name]},
+    }
+    documents = {**first.documents, **second.documents}
+    documents[document_name("site", {"run": name})] = to_json({**second.entries, **shared})
+    return _Part({**first.entries, **shared}, first.pages, documents)
+
+
+def _too_large(n_bytes: int, documents: Mapping[str, bytes], most_bytes: int) -> str:
+    sizes: dict[str, int] = {}
+    for name, content in documents.items():
+        page = name.partition("?")[0].removeprefix("page/").partition("/")[0]
+        sizes[page] = sizes.get(page, 0) + len(content)
+    largest = sorted(sizes, key=lambda page: -sizes[page])
+    return (
+        f"the report of two runs has {human_memory(n_bytes)}, more than "
+        f"{human_memory(most_bytes)}; choose some of its pages. Largest are "
+        f"{some(largest, _NAMED)}"
+    )
 
 
 def one_page(page: Page, source: str) -> bytes:
@@ -117,7 +188,9 @@ def page_file(
 
 def document_name(path: str, params: Mapping[str, str]) -> str:
     """The name under which a report holds a document; the front end makes the same one."""
-    return f"{path}?{urlencode(sorted(params.items()))}"
+    # Browsers leave asterisks as they are, and not tildes.
+    query = urlencode(sorted(params.items()), safe="*").replace("~", "%7E")
+    return f"{path}?{query}"
 
 
 def _data(name: str, content: bytes, kind: str) -> bytes:

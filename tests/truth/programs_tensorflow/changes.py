@@ -66,3 +66,45 @@ def change_renamed(clock: OwnClock) -> None:
 def change_slower_input(clock: OwnClock) -> None:
     """Each batch takes 30 ms."""
     train(clock, batches(clock, _N_STEPS + 1, 30), _N_STEPS, _sleeping(clock, "layer", (5, 5)))
+
+
+@program
+def change_only_input(clock: OwnClock) -> None:
+    """Each batch takes 30 ms, and the ops take no time: as long as with them."""
+    train(clock, batches(clock, _N_STEPS + 1, 30), _N_STEPS, _sleeping(clock, "layer", (0, 0)))
+
+
+@program
+def change_branches(clock: OwnClock) -> None:
+    """Two branches at once, of 30 and of 15 ms."""
+    train(clock, batches(clock, _N_STEPS + 1, 0.1), _N_STEPS, _branches((30, 15)))
+
+
+@program
+def change_shorter_branch(clock: OwnClock) -> None:
+    """The first branch takes 3 ms: the other one decides."""
+    train(clock, batches(clock, _N_STEPS + 1, 0.1), _N_STEPS, _branches((3, 15)))
+
+
+def _branches(sleeps_ms: tuple[float, ...]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Ops that need nothing of each other, and their sum."""
+
+    def op(sleep_ms: float) -> Callable[[np.ndarray], np.ndarray]:
+        def sleep(column: np.ndarray) -> np.ndarray:
+            time.sleep(sleep_ms / 1e3)
+            return column
+
+        return sleep
+
+    @tf.function
+    def train_step(batch: tf.Tensor) -> tf.Tensor:
+        found = []
+        for number, sleep_ms in enumerate(sleeps_ms):
+            with tf.name_scope(f"branch_{number}"):
+                made = tf.numpy_function(
+                    op(sleep_ms), [batch[:, :1]], tf.float32, stateful=False, name="work"
+                )
+                found.append(tf.ensure_shape(made, (64, 1)))
+        return tf.reduce_sum(tf.add_n(found))
+
+    return train_step

@@ -69,7 +69,7 @@ def run(
             of_tool: Any = chosen if tool else {}
             how: Any = {"match": match, "view": view or "", "tool": tool or ""}
             result = diff(first, second, **how, **of_tool)
-    target.write(_written(result, choice.format or FORMATS[0], table, top, target))
+    target.write(written(result, choice.format or FORMATS[0], table or "", top, target))
     if choice.format in ("csv",):
         for remark in result.notes:
             note(remark.message)
@@ -85,16 +85,25 @@ def _names(before: str, after: str) -> tuple[str, str]:
     return f"{one.name} (before)", f"{other.name} (after)"
 
 
-def _written(
-    result: ToolResult, form: str, table: str | None, top: int | None, target: Target
+def written(
+    result: ToolResult, form: str, name: str, top: int | None, target: Target, main: str = "ops"
 ) -> str:
+    """An answer in a format.
+
+    Args:
+        result: The answer.
+        form: One of ``FORMATS``.
+        name: The only table to write; empty for all.
+        top: Rows of each table in a text; None for the usual number.
+        target: Where it goes.
+        main: The table that CSV has if none is named and there is one of this name.
+    """
     from tfprof.captures.show.tool_files import result_json, table_csv, table_json
 
-    name = table or ""
     if form == "json":
         return table_json(result.table(name)) if name else result_json(result)
     if form == "csv":
-        return table_csv(result.table(name or ("ops" if "ops" in result.tables else "")))
+        return table_csv(result.table(name or (main if main in result.tables else "")))
     if form == "html":
         from tfprof.web.notebook import page_of
         from tfprof.web.report import one_page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import note
@@ -15,25 +15,43 @@ from tfprof.cli.web_pages import as_params
 from tfprof.options.lists import split_list
 from tfprof.text.units import human_memory, some
 
+if TYPE_CHECKING:
+    from tfprof.pages.site import Site
 
-def run(pages: Sequence[str], step: int | None, host: str | None, **params: Any) -> None:
-    """Open a run, make its pages and write them into one file."""
+
+def run(
+    pages: Sequence[str], step: int | None, host: str | None, compare: str | None, **params: Any
+) -> None:
+    """Open a run or two, make their pages and write them into one file."""
     target = from_params(ResultChoice, params).target()
     inputs = from_params(SiteInputs, params)
     from tfprof.web.report import report
 
     with warnings_as_notes():
         site = open_site(inputs)
+        against = compare or _named_second(inputs, site)
         with progress() as watch:
             watch.stage("making the pages")
             names = split_list(pages) if pages else []
-            content = report(site, names, as_params({"step": step, "host": host}))
+            content = report(
+                site, names, as_params({"step": step, "host": host, "against": against})
+            )
     target.write(content.decode())
-    others = [one.name for one in site.opened[1:]]
+    first = site.opened[0].name
+    others = [one.name for one in site.opened[1:] if one.name != against]
+    if against:
+        note(f"this is the run {first}, and {against} to compare it with")
     if others:
-        note(f"this is the run {site.opened[0].name}; --run chooses {some(others, 5)}")
+        ways = "" if against else "; --compare puts one of them beside it"
+        note(f"this is the run {first}; --run chooses {some(others, 5)}{ways}")
     if target.path is not None:
         note(f"{target.path}: {human_memory(len(content))}; open it in a browser")
+
+
+def _named_second(inputs: SiteInputs, site: Site) -> str | None:
+    """The second of two runs, if two paths name just these."""
+    names = [one.name for one in site.opened]
+    return names[1] if len(inputs.paths) == len(names) == 2 else None
 
 
 def _options() -> list[CommandOption]:
@@ -43,6 +61,11 @@ def _options() -> list[CommandOption]:
             ["--pages"], metavar="NAMES", multiple=True, section=section,
             help="Pages to hold, separated by commas, such as overview,kernel-stats. [default: all "
             "that have something to show]",
+        ),
+        CommandOption(
+            ["--compare"], metavar="NAME", section=section,
+            help="A second run, to hold, too, and to compare with. [default: the second of two "
+            "PATHs that are a run each]",
         ),
         CommandOption(
             ["--step"], type=IntType(), metavar="N", section=section,
@@ -59,9 +82,10 @@ command = Command(
     "report",
     callback=run,
     params=[*site_options(), *_options(), *file_options("The file to write; - is stdout.", True)],
-    help="Write the pages of a run into one file, which any browser shows without a server, and "
-    "which asks nobody for anything: to keep, mail or attach. tfprof ui shows the same pages, and "
-    "lets you change their settings.",
+    help="Write the pages of a run, or of two and their differences, into one file, which any "
+    "browser shows without a server, and which asks nobody for anything: to keep, mail or attach. "
+    "tfprof ui shows the same pages, and lets you change their settings.",
     examples=["tfprof report logs/ -o report.html",
+              "tfprof report before/ after/ -o difference.html",
               "tfprof report --demo --pages advice,op -o step.html"],
 )  # fmt: skip

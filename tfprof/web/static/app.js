@@ -4,6 +4,7 @@ import { blockView } from "./blocks.js";
 import { controlsView } from "./controls.js";
 import { el } from "./dom.js";
 import { PageError, pageSource } from "./source.js";
+import { nothingFound } from "./table.js";
 
 const source = pageSource();
 const main = el("main", { id: "main", tabindex: "-1" });
@@ -60,11 +61,12 @@ function common(params) {
 function drawNav(site, current, params) {
   const groups = new Map();
   for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
+  // A report holds some comparisons only, a server makes all.
+  const others = site.runs.filter((run) => (site.compared ? (site.compared[site.run] ?? []).includes(run.name) : run.name !== site.run));
   const runs = site.runs.length > 1
-    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)), runChoice(
-      "Compare with", [{ name: "" }, ...site.runs.filter((run) => run.name !== site.run)], params.against ?? "",
-      (against) => go(current, { ...params, against }),
-    ))
+    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)), others.length ? runChoice(
+      "Compare with", [{ name: "" }, ...others], params.against ?? "", (against) => go(current, { ...params, against }),
+    ) : null)
     : el("p", { class: "source", title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
   nav.replaceChildren(
     el("p", { class: "brand" }, "tfprof"), runs,
@@ -90,6 +92,7 @@ function drawPage(page, params) {
   main.replaceChildren(
     el("header", {}, el("h1", {}, page.title), el("p", { class: "quiet" }, page.about)),
     ...[controlsView(page, params, context)].filter(Boolean),
+    el("p", { class: "nothing-found", role: "status" }, nothingFound(page.blocks, params)),
     ...page.blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;

@@ -25,6 +25,25 @@ function filled(element, attributes, children) {
   return element;
 }
 
+// Tells a view when it is printed: paper does not scroll. `draw(isPrinted)` until `view` has left the page.
+export function onPaper(view, draw) {
+  const act = ({ type }) => {
+    if (view.isConnected) draw(type === "beforeprint");
+    else for (const name of PRINTING) removeEventListener(name, act);
+  };
+  for (const name of PRINTING) addEventListener(name, act);
+}
+
+const PRINTING = ["beforeprint", "afterprint"];
+
+// Rows of a table that are printed; a line says how many are not.
+export const MOST_PRINTED = 1000;
+
+// The last line of a printed table, if there is more.
+export function notPrinted(rows, columns) {
+  return rows > 0 ? el("tr", {}, el("td", { class: "text", colspan: columns }, `${rows.toLocaleString("en-US")} more rows are not printed.`)) : null;
+}
+
 // Calls `act` once after the last of many calls in a row.
 export function later(act, delay_ms = 120) {
   let timer = 0;

@@ -14,6 +14,13 @@ function addressOf(params) {
   return new URLSearchParams(kept.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
 }
 
+// What is searched for and selected on a page: its document is the same, and a report holds it once.
+const LOOKED_FOR = new Set(["find", "t0", "t1", "r0", "r1", "sel"]);
+
+function documentParams(params) {
+  return Object.fromEntries(Object.entries(params).filter(([name]) => !LOOKED_FOR.has(name)));
+}
+
 // Documents of a local server; what has been asked for last is kept.
 class ServedSource {
   isLive = true;
@@ -31,7 +38,7 @@ class ServedSource {
   }
 
   page(id, params) {
-    return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(params)}`);
+    return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(documentParams(params))}`);
   }
 
   data(path, params) {
@@ -60,23 +67,27 @@ class ServedSource {
 // Documents that are in this file, packed.
 class EmbeddedSource {
   isLive = false;
+  #first = JSON.parse(document.getElementById("site").textContent);
 
-  async site() {
-    return JSON.parse(document.getElementById("site").textContent);
+  async site(run = "") {
+    return this.#isFirst(run) ? this.#first : this.#packed("site", { run });
   }
 
   page(id, params) {
-    return this.#packed(`page/${id}`, params);
+    return this.#packed(`page/${id}`, documentParams(params));
   }
 
   data(path, params) {
     return this.#packed(path, params);
   }
 
-  async #packed(path, params) {
-    const { run, ...others } = params;
-    const address = `${path}?${addressOf(run ? { run, ...others } : others)}`;
-    const holder = document.getElementById(address) ?? document.getElementById(`${path}?${addressOf(others)}`);
+  // Documents of the first run have addresses without its name; a report of one run knows no other.
+  #isFirst(run) {
+    return !run || run === this.#first.run || this.#first.runs.length === 1;
+  }
+
+  async #packed(path, { run, ...others }) {
+    const holder = document.getElementById(`${path}?${addressOf(this.#isFirst(run) ? others : { run, ...others })}`);
     if (!holder) {
       throw new PageError(
         "This report does not hold that: it was written with other settings. “tfprof ui” shows everything.",

@@ -2,7 +2,7 @@
 // rows scroll as ten do.
 
 import { unpacked } from "./columns.js";
-import { el, later } from "./dom.js";
+import { MOST_PRINTED, el, later, notPrinted, onPaper } from "./dom.js";
 import { cellText } from "./format.js";
 import { middleCut } from "./names.js";
 
@@ -12,7 +12,6 @@ const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 const MOST_LETTERS = 56;
 const SEARCH_MS = 40;
-const MOST_PRINTED = 1000;
 const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
@@ -58,7 +57,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     state.order = state.wanted ? state.sorted.filter((row) => texts.some((column) => column[row].includes(state.wanted))) : state.sorted;
     const all = block.n_rows.toLocaleString("en-US");
     const some = state.order.length.toLocaleString("en-US");
-    count.textContent = state.wanted ? `${some} of ${all} rows` : `${all} row${block.n_rows === 1 ? "" : "s"}`;
+    count.textContent = state.wanted && !state.order.length ? `No row matches “${state.wanted}”` : state.wanted ? `${some} of ${all} rows` : `${all} row${block.n_rows === 1 ? "" : "s"}`;
     scroller.scrollTop = 0;
     scroller.style.maxHeight = `${(Math.min(MOST_VISIBLE, Math.max(state.order.length, 1)) + 2) * ROW_PX}px`;
     draw();
@@ -80,13 +79,6 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     return state.lowered;
   }
 
-  // Paper does not scroll.
-  function onPrint({ type }) {
-    state.isPrinted = type === "beforeprint";
-    if (scroller.isConnected) draw();
-    else for (const name of ["beforeprint", "afterprint"]) removeEventListener(name, onPrint);
-  }
-
   function draw() {
     const first = state.isPrinted ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
     const shown = state.isPrinted ? MOST_PRINTED : Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
@@ -94,9 +86,17 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const rows = [spacer(first)];
     for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
     const left = state.order.length - last;
-    if (state.isPrinted && left) rows.push(el("tr", {}, el("td", { class: "text", colspan: columns.length }, `${left.toLocaleString("en-US")} more rows are not printed.`)));
-    else rows.push(spacer(left));
+    rows.push(state.isPrinted ? notPrinted(left, columns.length) : spacer(left));
+    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: columns.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
+    const held = focusedCell();
     body.replaceChildren(...rows.filter(Boolean));
+    if (held) body.querySelector(`tr[aria-rowindex="${held.row}"]`)?.cells[held.cell].querySelector("a")?.focus({ preventScroll: true });
+  }
+
+  // Where the focus is: rows that are drawn anew keep it.
+  function focusedCell() {
+    const cell = body.contains(document.activeElement) ? document.activeElement.closest("td") : null;
+    return cell && { row: cell.parentElement.getAttribute("aria-rowindex"), cell: cell.cellIndex };
   }
 
   function spacer(rows) {
@@ -123,15 +123,25 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), more);
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
-  for (const name of ["beforeprint", "afterprint"]) addEventListener(name, onPrint);
+  onPaper(scroller, (isPrinted) => { state.isPrinted = isPrinted; draw(); });
   return view;
 }
 
 // What a table is searched for when it is opened: what led here.
 function startOf(block, context) {
   const wanted = (context.params?.find ?? "").toLowerCase();
-  const isThere = wanted && block.cells.some((cells, place) => block.columns[place].type === "string" && unpacked(cells).some((text) => text?.toLowerCase().includes(wanted)));
-  return isThere ? wanted : "";
+  return wanted && hasText(block, wanted) ? wanted : "";
+}
+
+function hasText(block, wanted) {
+  return block.cells.some((cells, place) => block.columns[place].type === "string" && unpacked(cells).some((text) => text?.toLowerCase().includes(wanted)));
+}
+
+// What to say where an address asks for rows that no table of a page has; null where one has them.
+export function nothingFound(blocks, params) {
+  const tables = blocks.flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block])).filter((block) => block.kind === "table");
+  if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase()))) return null;
+  return `No row matches “${params.find}”: all rows are shown.`;
 }
 
 // The page that tells more of a cell; of rows of the host, it may be another one. The program of an

@@ -7,7 +7,8 @@ import { TraceEmbeddedTiles, TraceServedTiles } from "./trace_tiles.js";
 
 // The data of a trace block; `onChange` is called when a tile has come.
 export async function traceData(block, context, onChange) {
-  const run = context.params.run ?? "";
+  // Of two runs on one page, each trace names its own.
+  const run = block.of_run ?? context.params.run ?? "";
   const ask = (path, params = {}) => context.source.data(`trace/${path}`, { run, ...params });
   if (context.source.isLive) return new TraceServed(ask, onChange);
   const made = new TraceEmbedded(ask, block);

@@ -1,6 +1,6 @@
 // A tree as a table: rows open and close, siblings are sorted, and only what is looked at is drawn.
 
-import { el } from "./dom.js";
+import { MOST_PRINTED, el, notPrinted, onPaper } from "./dom.js";
 import { treeCell } from "./tree_columns.js";
 
 const LINE_PX = 26;
@@ -21,6 +21,7 @@ export class TreeTable {
     this.body = el("tbody");
     this.grid = el("table", { class: "grid tree-grid", role: "treegrid", "aria-label": model.block.title || model.block.id }, el("thead", {}, this.head), this.body);
     this.scroller = el("div", { class: "scroller tree-scroller", onscroll: () => this.draw(), onkeydown: (event) => this.#keyed(event), onclick: (event) => this.#clicked(event), ondblclick: (event) => this.#entered(event) }, this.grid);
+    onPaper(this.scroller, (isPrinted) => { this.isPrinted = isPrinted; this.draw(); });
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
 
@@ -55,12 +56,12 @@ export class TreeTable {
   draw() {
     const { rows } = this.lines;
     const hadFocus = this.body.contains(document.activeElement);
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
-    const shown = Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
+    const first = this.isPrinted ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
+    const shown = this.isPrinted ? MOST_PRINTED : Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
     const last = Math.min(rows.length, first + shown);
     const drawn = [this.#spacer(first)];
     for (let at = first; at < last; at += 1) drawn.push(this.#row(rows[at], at));
-    drawn.push(this.#spacer(rows.length - last));
+    drawn.push(this.isPrinted ? notPrinted(rows.length - last, this.columns.length + 1) : this.#spacer(rows.length - last));
     this.body.replaceChildren(...drawn.filter(Boolean));
     if (hadFocus) this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }

@@ -1,0 +1,157 @@
+"""The answer in a sentence and three tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.columns import Int64Array
+from tfprof.comparison.sentence import time_ms
+from tfprof.replay.chosen import KINDS
+from tfprof.replay.host import HostReplay
+
+_PS_PER_MS = 1e9
+
+_ASSUMED = (
+    "What each thread and stream did stays in the same order, and as late after what it waited for "
+    "as it was; there are enough cores, and nothing contends for them, for memory or for locks.",
+    "Waiting is known where it was recorded: work handed to other threads, kernels, elements of "
+    "tf.data, ends of functions. Where ops of a function meet on one thread after running on "
+    "several, only the end of the function waits for all of them.",
+)
+
+
+def answer_of(
+    steps: RunSteps, n_steps: int, replays: Sequence[HostReplay], changed: Sequence[str]
+) -> ToolResult:
+    """The answer.
+
+    Args:
+        steps: The steps that count.
+        n_steps: How many steps the run has.
+        replays: Each host, gone through again.
+        changed: What was made faster.
+    """
+    before_ps = steps.slowest_ps()
+    after = np.stack([one.duration_ps for one in replays])
+    slowest, after_ps = np.argmax(after, axis=0), after.max(axis=0)
+    kinds, ops = _paths(replays, slowest)
+    count = len(before_ps)
+    tables = {
+        "step": _step_table(steps, before_ps, after_ps),
+        "path": _path_table(kinds, int(after_ps.sum()), count),
+        "path_ops": _ops_table(ops, int(after_ps.sum()), count),
+    }
+    largest = max(kinds, key=lambda kind: kinds[kind], default=-1)
+    notes = [Note("info", text) for text in _ASSUMED]
+    if count < n_steps:
+        notes.append(
+            Note("info", f"{n_steps - count} of {n_steps} steps are left out: the capture cut "
+                 "them, or they took unusually long.")
+        )  # fmt: skip
+    return ToolResult(
+        "whatif", "What if" if changed else "The critical path of a step",
+        (_sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed),),
+        tables, notes=(*notes, *steps.notes),
+    )  # fmt: skip
+
+
+def _sentence(
+    before_ps: Int64Array, after_ps: Int64Array, kind: str, kind_ps: int, changed: Sequence[str]
+) -> str:
+    before, after = (float(one.mean()) / _PS_PER_MS for one in (before_ps, after_ps))
+    share = kind_ps / max(float(after_ps.sum()), 1.0)
+    if not changed:
+        return f"A step takes {time_ms(before)}; {share:.0%} of its critical path is {kind}."
+    then = f"the critical path is then mostly {kind} ({share:.0%})"
+    if abs(before - after) < 5e-4 * before:
+        return (
+            f"A step would still take {time_ms(before)}: what is faster is not waited for; {then}."
+        )
+    word = "less" if after < before else "more"
+    part = abs(before - after) / before
+    return (
+        f"A step would take {time_ms(after)} instead of {time_ms(before)} ({part:.1%} {word}); "
+        f"{then}."
+    )
+
+
+def _paths(
+    replays: Sequence[HostReplay], slowest: npt.NDArray[np.intp]
+) -> tuple[dict[int, int], dict[tuple[str, int], int]]:
+    """Time on the critical paths of all steps, ps, by kind, and by name and kind."""
+    by_kind: dict[int, int] = {}
+    by_name: dict[tuple[str, int], int] = {}
+    for number, replay in enumerate(replays):
+        _, texts = replay.names
+        for step in np.flatnonzero(slowest == number).tolist():
+            kinds, names, spans = replay.path(step)
+            keys, of_key = np.unique((names + 1) * len(KINDS) + kinds, return_inverse=True)
+            sums = np.zeros(len(keys), np.int64)
+            np.add.at(sums, of_key, spans)
+            for key, span in zip(keys.tolist(), sums.tolist(), strict=True):
+                name, kind = divmod(key, len(KINDS))
+                text = texts[name - 1] if name else ""
+                by_kind[kind] = by_kind.get(kind, 0) + span
+                by_name[text, kind] = by_name.get((text, kind), 0) + span
+    return by_kind, by_name
+
+
+def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) -> Table:
+    columns = (
+        Column("step", "step", "string"),
+        Column("before_ms", "before", unit="ms"),
+        Column("after_ms", "after", unit="ms"),
+        Column("difference_ms", "difference", unit="ms"),
+        Column("change", "change", unit="fraction"),
+    )
+    before, after = before_ps / _PS_PER_MS, after_ps / _PS_PER_MS
+    rows: list[tuple[Cell, ...]] = [
+        _row("mean", float(before.mean()), float(after.mean())),
+        *(
+            _row(name, one, other)
+            for name, one, other in zip(steps.names, before.tolist(), after.tolist(), strict=True)
+        ),
+    ]
+    if len(before) > 1:
+        spread = ("standard deviation", float(before.std(ddof=1)), float(after.std(ddof=1)))
+        rows.insert(1, (*spread, None, None))
+    return Table("step", columns, rows, title="Steps")
+
+
+def _row(name: str, before: float, after: float) -> tuple[Cell, ...]:
+    return name, before, after, after - before, (after - before) / before if before else None
+
+
+def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
+    columns = (
+        Column("kind", "kind", "string"),
+        Column("time_ms", "time in a step", unit="ms"),
+        Column("share", "share", unit="fraction"),
+    )
+    rows = [
+        (KINDS[kind], span / count / _PS_PER_MS, span / max(whole_ps, 1))
+        for kind, span in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+        if span
+    ]
+    return Table("path", columns, rows, title="The critical path by kind")
+
+
+def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Table:
+    columns = (
+        Column("op", "op or event", "string"),
+        Column("kind", "kind", "string"),
+        Column("time_ms", "time in a step", unit="ms"),
+        Column("share", "share", unit="fraction"),
+    )
+    rows = [
+        (name, KINDS[kind], span / count / _PS_PER_MS, span / max(whole_ps, 1))
+        for (name, kind), span in sorted(ops.items(), key=lambda item: (-item[1], item[0]))
+        if span
+    ]
+    return Table("path_ops", columns, rows, title="The critical path by op")

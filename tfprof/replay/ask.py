@@ -1,0 +1,79 @@
+"""``tfprof.whatif``: a captured run, gone through again with cheaper ops."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.run import Run, open_run
+from tfprof.errors import UsageError
+from tfprof.files.run_folder import is_capture
+from tfprof.replay.answer import answer_of
+from tfprof.replay.chosen import Work, factors_of
+from tfprof.replay.host import HostReplay, host_replay
+
+
+def whatif(
+    run: str | os.PathLike[str] | Run,
+    *,
+    faster: Mapping[str, float] | None = None,
+    free: str | Sequence[str] = (),
+) -> ToolResult:
+    """How long a step would take if some of it took less time, and what decides it then.
+
+    Args:
+        run: A capture: a path, or a captured run.
+        faster: How many times faster ops become, by a regular expression of the whole name or
+            type of an op, or of the name of an event.
+        free: What takes no time: ``input``, ``copies``, ``collectives``, or such expressions.
+
+    Returns:
+        The answer in a sentence; tables ``step`` (each step before and after), ``path`` (the
+        critical path after, by kind) and ``path_ops`` (by op).
+
+    Raises:
+        UsageError: It is no capture, it has no steps, or nothing has such a name.
+        InputError: A path cannot be read.
+    """
+    faster, free = dict(faster or {}), (free,) if isinstance(free, str) else tuple(free)
+    opened, name = _opened(run)
+    whole = run_steps(opened)
+    steps = whole.typical
+    if not steps.n_steps:
+        raise UsageError(
+            f"{name} has no steps, so there is no step time to work out; mark the steps of the "
+            "program when it is captured"
+        )
+    if any(one.core is not None for one in steps.hosts):
+        raise UsageError(f"{name} has steps of TPUs; whatif knows threads and the streams of GPUs")
+    works = [one.host.memo.once("replay", partial(Work, one.host)) for one in steps.hosts]
+    for one, work in zip(steps.hosts, works, strict=True):
+        if not len(work.timeline):
+            raise UsageError(f"{one.label} has steps but no events of threads or streams")
+    factors = factors_of(works, faster, free)
+    replays: list[HostReplay] = [
+        host_replay(work, one, parts, int(one.times.start_ps.min()))
+        for work, one, parts in zip(works, steps.hosts, factors, strict=True)
+    ]
+    return answer_of(steps, whole.n_steps, replays, (*faster, *free))
+
+
+def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
+    if isinstance(run, Run):
+        return run, run.name or "this run"
+    if not isinstance(run, (str, os.PathLike)):
+        raise UsageError(
+            f"{type(run).__name__} is no captured run; give a path or what open_run returns: a "
+            "profile has no times of single events to go through again"
+        )
+    name = Path(run).name
+    if Path(run).exists() and not is_capture(os.fspath(run)):
+        raise UsageError(
+            f"{name} is no capture: a profile has no times of single events to go through again; "
+            "capture the program with the profiler of TensorFlow 2 or JAX"
+        )
+    return open_run(os.fspath(run)), name

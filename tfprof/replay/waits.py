@@ -1,0 +1,253 @@
+"""What marks wait for on other threads and on devices: work that was handed over, queues, ends.
+
+All of it was recorded, or follows from what was: a launch leads to a kernel, who gives work away
+and then does nothing until it ends has waited for it, an element is taken after it was made.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.captures.events.timeline.names import CONSUME, EXECUTOR, PRODUCE
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.replay.marks import Marks
+
+_MOST_HOPS = 8
+"""Over so many threads work is followed back to who waits for it."""
+
+_DONE = "ExecutorDoneCallback"
+
+_SYNCHRONISES = re.compile(
+    r"(?i).*(synchronize|block_?(host_?)?until|blockhost|await|waitfor|dtoh|d2h)"
+)
+"""Events of the host in which it waits for a device."""
+
+Pairs = tuple[Int64Array, Int64Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Waits:
+    """Pairs of marks, by the later one.
+
+    Attributes:
+        earlier: What is waited for, shape (m,).
+        later: Who waits, ascending.
+        order: The rank of every mark in time, shape (2 n,); pairs go up in it.
+    """
+
+    earlier: Int64Array
+    later: Int64Array
+    order: Int64Array
+
+
+def waits_of(marks: Marks, pairs: list[Pairs]) -> Waits:
+    """Pairs of marks, without those that would lead back in time."""
+    by_time = np.lexsort((np.arange(len(marks)), marks.reached_ps))
+    order = np.empty(len(marks), np.int64)
+    order[by_time] = np.arange(len(marks))
+    earlier, later = _joined(pairs)
+    ahead = order[earlier] < order[later]
+    earlier, later = earlier[ahead], later[ahead]
+    by_later = np.argsort(later, kind="stable")
+    return Waits(earlier[by_later], later[by_later], order)
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What a host has recorded, as far as it can be gone through again.
+
+    Attributes:
+        timeline: Its events without derived and asynchronous ones.
+        marks: Their marks.
+        sources: Events that lead to others, shape (m,).
+        targets: Those.
+        groups: The step of each event, -1 for none, shape (n,).
+        roots: The events that steps begin with, shape (k,).
+    """
+
+    timeline: Timeline
+    marks: Marks
+    sources: Int64Array
+    targets: Int64Array
+    groups: Int64Array
+    roots: Int64Array
+
+    @cached_property
+    def waits(self) -> Waits:
+        """What the marks wait for."""
+        return waits_of(
+            self.marks,
+            [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
+             self._unlinked(), self._devices()],
+        )  # fmt: skip
+
+    def _of_lines(self, events: Int64Array) -> Int64Array:
+        return self.marks.lines[self.marks.begin_at[events]]
+
+    def _after(self, sources: Int64Array, targets: Int64Array) -> Pairs:
+        """Each target begins after what its source had done by then."""
+        marks, starts_ps = self.marks, self.timeline.starts_ps
+        is_after = starts_ps[sources] <= starts_ps[targets]
+        sources, targets = sources[is_after], targets[is_after]
+        return marks.last_inside(sources, starts_ps[targets]), marks.begin_at[targets]
+
+    def _links(self) -> Pairs:
+        return self._after(self.sources, self.targets)
+
+    def _ends_of_work(self) -> Pairs:
+        """Who gave work away waits for its end, if it did nothing else meanwhile.
+
+        The event that waits is around the one that gave the work, maybe over several threads. Most
+        of its own time there lies before the end of the work; else it was busy itself. Threads that
+        give out elements to be made wait in the gaps between them.
+        """
+        marks = self.marks
+        of_host = ~self.timeline.on_device[self.targets]
+        sources, targets = self.sources[of_host], self.targets[of_host]
+        makes = _lines_with(self.timeline, PRODUCE)
+        led = np.full(len(self.timeline), -1, np.int64)
+        led[self.targets] = np.arange(len(self.targets))
+        leads = _from_around(marks, led)
+        found: list[Pairs] = []
+        for _ in range(_MOST_HOPS):
+            for ends in (marks.end_at[targets], marks.begin_at[targets]):
+                lines = self._of_lines(sources)
+                later = marks.before(lines, marks.times_ps[ends], strictly=True)
+                is_there = (later < marks.first[lines + 1]) & (later > marks.first[lines])
+                is_there &= lines != marks.lines[ends]
+                rows = np.flatnonzero(is_there)
+                who, at, giver = ends[rows], later[rows], sources[rows]
+                owner = marks.owners[at]
+                is_around = (owner >= 0) & (owner <= giver) & (giver < marks.inside[owner])
+                is_around |= (owner < 0) & makes[lines[rows]]
+                done_ps = marks.times_ps[who]
+                rest_ps, waited_ps = marks.times_ps[at] - done_ps, done_ps - marks.times_ps[at - 1]
+                waits = is_around & (rest_ps <= waited_ps)
+                found.append((who[waits], at[waits]))
+            link = leads[sources]
+            sources, targets = self.sources[link[link >= 0]], targets[link >= 0]
+            if not len(sources):
+                break
+        return _joined(found)
+
+    def _queues(self) -> list[Pairs]:
+        """Elements of tf.data: taken after they were made; made when there was room again."""
+        timeline, marks = self.timeline, self.marks
+        ids = timeline.stat("element_id")
+        made, taken = (
+            ids.events[timeline.named(names.__contains__)[ids.events]]
+            for names in (PRODUCE, CONSUME)
+        )
+        maker = {int(ids.at(np.array([one]))[0]): one for one in made.tolist()}
+        makers = np.array(
+            [maker.get(int(ids.at(np.array([one]))[0]), -1) for one in taken.tolist()], np.int64
+        )
+        known = makers >= 0
+        taken, makers = taken[known], makers[known]
+        room = []
+        line_of_maker = self._of_lines(makers)
+        for line in np.unique(line_of_maker).tolist():
+            own = taken[line_of_maker == line]
+            own = own[np.argsort(marks.times_ps[marks.end_at[own]], kind="stable")]
+            ends_ps = marks.times_ps[marks.end_at[own]]
+            begun = made[self._of_lines(made) == line]
+            begun = begun[~marks.is_first[marks.begin_at[begun]]]
+            at = marks.begin_at[begun]
+            last = np.searchsorted(ends_ps, marks.times_ps[at], side="right") - 1
+            was_idle = (last >= 0) & (marks.owners[at] < 0)
+            was_idle &= ends_ps[np.maximum(last, 0)] > marks.times_ps[at - 1]
+            room.append((marks.end_at[own[last[was_idle]]], at[was_idle]))
+        return [self._after(makers, taken), _joined(room)]
+
+    def _executors(self) -> Pairs:
+        """A function of the graph is done when each thread has done its part of it."""
+        timeline, ids = self.timeline, self.timeline.stat("id")
+        parts = ids.events[timeline.named(EXECUTOR.__eq__)[ids.events]]
+        done = ids.events[timeline.named(_DONE.__eq__)[ids.events]]
+        of_id: dict[int, list[int]] = {}
+        for part, number in zip(parts.tolist(), ids.at(parts).tolist(), strict=True):
+            of_id.setdefault(number, []).append(part)
+        pairs = [
+            (part, end)
+            for end, number in zip(done.tolist(), ids.at(done).tolist(), strict=True)
+            for part in of_id.get(number, ())
+        ]
+        sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
+        return self._after(sources, targets)
+
+    @cached_property
+    def _lines_of_roots(self) -> Int64Array:
+        """Threads on which steps begin."""
+        return np.unique(self.timeline.lines_of(self.roots))
+
+    def _unlinked(self) -> Pairs:
+        """What a pool does for a step, if nothing tells who gave it, follows the step's thread."""
+        marks, timeline = self.marks, self.timeline
+        is_alone = (marks.parents < 0) & timeline.on_host & (self.groups >= 0)
+        is_alone[self.targets] = False
+        is_alone &= ~np.isin(timeline.line_of, self._lines_of_roots)
+        events = np.flatnonzero(is_alone)
+        root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
+        root_of[self.groups[self.roots]] = self.roots
+        roots = root_of[self.groups[events]]
+        return self._after(roots[roots >= 0], events[roots >= 0])
+
+    def _devices(self) -> Pairs:
+        """Who waits for a device, or for pools, waits for the last that it did for the step."""
+        timeline, marks = self.timeline, self.marks
+        waiting = np.flatnonzero(timeline.named(is_synchronising) & timeline.on_host)
+        elsewhere = ~np.isin(timeline.line_of, self._lines_of_roots)
+        done = np.flatnonzero((timeline.on_device | elsewhere) & (self.groups >= 0))
+        if not len(waiting) or not len(done):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        ends_ps = timeline.ends_of(done)
+        by_end = np.lexsort((ends_ps, self.groups[done]))
+        done, ends_ps, groups = done[by_end], ends_ps[by_end], self.groups[done[by_end]]
+        found = []
+        for group in np.unique(groups).tolist():
+            low, high = np.searchsorted(groups, (group, group + 1)).tolist()
+            own = waiting[self.groups[waiting] == group]
+            last = np.searchsorted(ends_ps[low:high], timeline.ends_of(own), "right") - 1 + low
+            is_there = (last >= low) & (ends_ps[last] > timeline.starts_ps[own])
+            found.append((marks.end_at[done[last[is_there]]], marks.end_at[own[is_there]]))
+        return _joined(found)
+
+
+def _lines_with(timeline: Timeline, names: frozenset[str]) -> BoolArray:
+    """Which threads have events of some names, shape (n threads,)."""
+    found = np.zeros(len(timeline.lines), np.bool_)
+    found[timeline.lines_of(np.flatnonzero(timeline.named(names.__contains__)))] = True
+    return found
+
+
+def is_synchronising(name: str) -> bool:
+    """Whether the host waits for a device in an event of this name."""
+    return _SYNCHRONISES.match(name) is not None
+
+
+def is_kept(timeline: Timeline) -> BoolArray:
+    """Which events are gone through again: what threads and streams did one after another, (n,)."""
+    kept = timeline.of_lines(lambda line: not line.is_derived and (line.is_host or line.is_device))
+    return kept & ~timeline.is_asynchronous
+
+
+def _from_around(marks: Marks, values: Int64Array) -> Int64Array:
+    """The value of each event, or the nearest one around it that has one, -1 for none."""
+    found, parents = values.tolist(), marks.parents.tolist()
+    for event, around in enumerate(parents):
+        if found[event] < 0 and around >= 0:
+            found[event] = found[around]
+    return np.array(found, np.int64)
+
+
+def _joined(pairs: list[Pairs]) -> Pairs:
+    nothing = np.zeros(0, np.int64)
+    return (
+        np.concatenate([nothing, *[earlier for earlier, _ in pairs]]),
+        np.concatenate([nothing, *[later for _, later in pairs]]),
+    )
