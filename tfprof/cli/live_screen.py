@@ -55,6 +55,9 @@ class LiveScreen:
             os.set_blocking(self._waker, False)
             before = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
             self._stack.callback(signal.set_wakeup_fd, before)
+            # Whoever started us may have blocked them, and a program inherits that.
+            heard = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, heard)
             self._handle(signal.SIGWINCH, lambda *_: None)  # the pipe wakes, and the size is asked
             self._handle(signal.SIGTERM, _terminated)
             self._handle(signal.SIGHUP, _terminated)
