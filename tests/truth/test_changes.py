@@ -44,7 +44,7 @@ def test_a_dearer_op_is_named_and_is_the_difference(change):
 
 
 def test_nothing_changed_is_within_noise(change):
-    answer, rows, _ = change("change_none_again")
+    _, rows, _ = change("change_none_again")
     assert abs(rows["step"][0]["difference_ms"]) < 4
     assert {row["verdict"] for row in rows["ops"]} <= {"within noise", "longer", "shorter"}
     assert abs(op(rows, "layer_1")["difference_ms"]) < 3

@@ -55,9 +55,6 @@ class LiveScreen:
             os.set_blocking(self._waker, False)
             before = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
             self._stack.callback(signal.set_wakeup_fd, before)
-            # Whoever started us may have blocked them, and a program inherits that.
-            heard = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, heard)
             self._handle(signal.SIGWINCH, lambda *_: None)  # the pipe wakes, and the size is asked
             self._handle(signal.SIGTERM, _terminated)
             self._handle(signal.SIGHUP, _terminated)
@@ -103,8 +100,11 @@ class LiveScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines."""
-        size = shutil.get_terminal_size()
+        """Columns and lines of the terminal now; LINES and COLUMNS may be those of its beginning."""
+        try:
+            size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
+        except (OSError, ValueError, AttributeError):
+            size = shutil.get_terminal_size()
         return size.columns, size.lines
 
     def wake(self) -> None:
