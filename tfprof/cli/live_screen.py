@@ -100,7 +100,7 @@ class LiveScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines of the terminal now; LINES and COLUMNS may be those of its beginning."""
+        """Columns and lines of the terminal, now: LINES and COLUMNS tell how it began."""
         try:
             size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
         except (OSError, ValueError, AttributeError):
