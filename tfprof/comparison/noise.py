@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tfprof.columns.intervals import CONFIDENCE, FEWEST, interval_of, mean_of
+from tfprof.columns.intervals import (
+    ASSUMED_CORRELATION,
+    CONFIDENCE,
+    FEWEST,
+    Mean,
+    interval_of,
+    mean_of,
+)
 from tfprof.comparison.side import Float64Array
 
 Verdict = Literal["longer", "shorter", "within noise", "cannot tell", "appeared", "gone"]
@@ -69,12 +76,16 @@ def change(before: Float64Array | None, after: Float64Array | None, n_compared: 
         return Change(_mean(before), _mean(after))
     if min(len(before), len(after)) < FEWEST:
         return Change(_mean(before), _mean(after))
-    off = mean_of(after.tolist()).minus(mean_of(before.tolist()))
+    off = _mean_of_steps(after).minus(_mean_of_steps(before))
     interval = interval_of(off, 1 - (1 - CONFIDENCE) / max(n_compared, 1))
     # Adding zero makes zero of -0.
     return Change(
         float(before.mean()), float(after.mean()), interval.low + 0.0, interval.high + 0.0
     )
+
+
+def _mean_of_steps(values: Float64Array) -> Mean:
+    return mean_of(values.tolist(), assumed_correlation=ASSUMED_CORRELATION)
 
 
 def _mean(values: Float64Array | Sequence[float] | None) -> float | None:
