@@ -17,6 +17,7 @@ from tfprof.comparison.timeline import timeline_of_both
 from tfprof.demo import demo_capture
 from tfprof.errors import UsageError
 from tfprof.testing.builders import graph, op, run, stat
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import Column, Table, ToolResult
 from tfprof.wire import messages as pb
 
@@ -257,3 +258,24 @@ def test_a_timeline_of_both():
     assert any(name.startswith("before: ") for name in names)
     with pytest.raises(UsageError, match="two captures"):
         list(timeline_of_both(side_of(profiler((1, 2))), side))
+
+
+def captured(dtype, shape, micros):
+    """A capture of three steps of a product, whose outputs are allocated."""
+    events, now = [], 0
+    for number in range(3):
+        length = 1000 * (micros + number)
+        events += [
+            event("train", now, length + 1000, step_num=number, _r=1),
+            event("layer/MatMul:MatMul", now, length),
+            event("MemoryAllocation", now + 1, 0, tf_op="layer/MatMul:MatMul", data_type=dtype,
+                  shape=shape, region_type="output", allocation_bytes=8, allocator_name="cpu"),
+        ]  # fmt: skip
+        now += length + 5000
+    return opened(xspace(host(line(*events))))
+
+
+def test_element_types_and_shapes_of_captures_are_causes():
+    answer = captured(1, "[8,4]", 100).diff(captured(2, "[16,4]", 300))
+    [row] = answer.to_rows("ops")
+    assert row["cause"] == "float64 now, float32 before; output 16×4 now, 8×4 before"

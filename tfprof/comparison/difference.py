@@ -142,8 +142,8 @@ def _cause(first: OpCosts, second: OpCosts, a: int, b: int) -> str:
     """What differs besides time."""
     said = []
     for before, after, form in (
-        (first.types[a], second.types[b], "{1} now, {0} before"),
         (first.dtypes[a], second.dtypes[b], "{1} now, {0} before"),
+        (first.types[a], second.types[b], "{1} now, {0} before"),
         (first.shapes[a], second.shapes[b], "output {1} now, {0} before"),
         (first.devices[a], second.devices[b], "on {1} now, on {0} before"),
     ):

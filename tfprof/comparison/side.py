@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.captures.events.ops.memory import dtype_name
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
+from tfprof.comparison.outputs import Output, dtype_of, outputs_of
 from tfprof.errors import UsageError
 from tfprof.profiler import Profiler, session_of
 from tfprof.profiles.accounting.profile_info import step_figures
@@ -21,6 +21,7 @@ from tfprof.profiles.model.steps import MEASURES
 
 Float64Array = npt.NDArray[np.float64]
 
+_UNKNOWN = Output("", "")
 _RUNS = MEASURES.index("run_count")
 _TIMES = slice(MEASURES.index("accelerator_exec_micros"), MEASURES.index("cpu_exec_micros") + 1)
 _PS_PER_MS = 1e9
@@ -103,7 +104,16 @@ class Side:
     @cached_property
     def ops(self) -> OpCosts:
         """Its ops."""
-        return op_costs(self.profile)
+        costs = op_costs(self.profile)
+        if self.run is None:
+            return costs
+        said = outputs_of(self.run)
+        known = [said.get(name, _UNKNOWN) for name in costs.names]
+        return replace(
+            costs,
+            dtypes=tuple(d or one.dtype for d, one in zip(costs.dtypes, known, strict=True)),
+            shapes=tuple(s or one.shape for s, one in zip(costs.shapes, known, strict=True)),
+        )
 
 
 def op_costs(profile: Profile) -> OpCosts:
@@ -138,7 +148,7 @@ def op_costs(profile: Profile) -> OpCosts:
 
 
 def _dtype(number: object) -> str:
-    return dtype_name(number) if isinstance(number, int) else ""
+    return dtype_of(number) if isinstance(number, int) else ""
 
 
 def _shape_text(profile: Profile, row: int) -> str:
