@@ -12,6 +12,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
+from tfprof.comparison.moments import Moments, moments_of_profile, moments_of_run
 from tfprof.comparison.outputs import Output, dtype_of, outputs_of
 from tfprof.errors import UsageError
 from tfprof.profiler import Profiler, session_of
@@ -100,6 +101,13 @@ class Side:
         if self.steps is None or not self.steps.n_steps:
             return {}
         return {one.name: self.steps.of(one) / _PS_PER_MS for one in CATEGORIES}
+
+    @cached_property
+    def moments(self) -> Moments:
+        """What each moment of the steps was spent on; with other time it adds up to the steps."""
+        if self.steps is not None:
+            return moments_of_run(self.steps)
+        return moments_of_profile(self.profile)
 
     @cached_property
     def ops(self) -> OpCosts:
