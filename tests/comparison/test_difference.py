@@ -111,6 +111,12 @@ def test_kinds_that_do_not_compare():
 # Noise
 
 
+def test_less_than_a_hundredth_is_noise_however_quiet_the_runs_are():
+    before, after = (100.0 + np.tile([0.0, 0.01], 3) for _ in "12")
+    assert change(before, 1.009 * after).verdict == "within noise"
+    assert change(before, 1.011 * after).verdict == "longer"
+
+
 def test_intervals_hold_where_nothing_changed():
     random = np.random.default_rng(7)
     n_wrong = sum(

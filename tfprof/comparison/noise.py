@@ -21,6 +21,9 @@ Verdict = Literal["longer", "shorter", "within noise", "cannot tell", "appeared"
 _SMALLEST = 1e-3
 """Clocks tell microseconds in steps of one: of a difference below half of that nothing is said."""
 
+_LEAST_CHANGE = 0.01
+"""Two runs of one program differ by as much, for reasons that the steps of neither show."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -57,7 +60,8 @@ class Change:
             return "gone"
         if self.low is None or self.high is None:
             return "cannot tell"
-        if abs(self.difference) < _SMALLEST / 2 or self.low <= 0 <= self.high:
+        least = max(_SMALLEST / 2, _LEAST_CHANGE * min(self.before, self.after))
+        if abs(self.difference) < least or self.low <= 0 <= self.high:
             return "within noise"
         return "longer" if self.low > 0 else "shorter"
 
