@@ -7,6 +7,7 @@ package where it is installed. No record was taken from a GPU.
 from __future__ import annotations
 
 import enum
+import time
 from types import SimpleNamespace
 
 
@@ -15,6 +16,7 @@ class ActivityKind(enum.IntEnum):
     MEMSET = 2
     DRIVER = 4
     RUNTIME = 5
+    DEVICE = 8
     CONCURRENT_KERNEL = 10
     OVERHEAD = 17
     MEMCPY2 = 22
@@ -69,6 +71,16 @@ def overhead(start, end, kind=1 << 16):
     )
 
 
+def device(number=0, name="NVIDIA A100-SXM4-40GB"):
+    return SimpleNamespace(
+        kind=ActivityKind.DEVICE, id=number, name=name, num_multiprocessors=108,
+        core_clock_rate=1_410_000, global_memory_bandwidth=1_555_200_000,
+        global_memory_size=40 << 30, compute_capability_major=8, compute_capability_minor=0,
+        max_registers_per_multiprocessor=65536, max_shared_memory_per_multiprocessor=167936,
+        max_warps_per_multiprocessor=64, max_blocks_per_multiprocessor=32,
+    )  # fmt: skip
+
+
 class Cupti:
     """The module, with what a GPU would deliver.
 
@@ -77,15 +89,16 @@ class Cupti:
         dropped: Records that CUPTI says it dropped.
         fails: What to raise from which function.
         without: Functions and kinds that these bindings do not have.
+        ahead_ns: How much later it is on CUPTI's clock.
     """
 
     ActivityKind, CallbackDomain = ActivityKind, CallbackDomain
-    ActivityThreadIdType = SimpleNamespace(SYSTEM=1)
+    ActivityThreadIdType = SimpleNamespace(DEFAULT=0, SYSTEM=1)
     SUBSCRIBER_PARAMS_SIZE = 40
 
-    def __init__(self, *buffers, dropped=0, fails=None, without=()):
+    def __init__(self, *buffers, dropped=0, fails=None, without=(), ahead_ns=0):
         self._buffers, self._dropped, self._fails = buffers, dropped, fails or {}
-        self._without = without
+        self._without, self._ahead_ns = without, ahead_ns
         self.log = []
         self.enabled = set()
         self.subscribed = 0
@@ -141,6 +154,9 @@ class Cupti:
         import ctypes
 
         ctypes.c_size_t.from_address(address).value = self._dropped
+
+    def do_get_timestamp(self):
+        return time.time_ns() + self._ahead_ns
 
     def do_get_callback_name(self, domain, cbid):
         return f"{'cuda' if domain == 2 else 'cu'}LaunchKernel_v{cbid}"

@@ -1,15 +1,14 @@
 """The session of CUPTI, over a stand-in module; where the real one is installed, its failures."""
 
+import re
+
 import pytest
 
 from tests.gpu.stand_in import ActivityKind as Kinds
-from tests.gpu.stand_in import Cupti, CuptiError, call, copy, fill, kernel, overhead
-from tfprof.doctor.gpu_tracer import with_gpu_tracer
-from tfprof.doctor.report import Report
+from tests.gpu.stand_in import Cupti, CuptiError, call, copy, device, fill, kernel, overhead
 from tfprof.gpu.adapter import GpuError, GpuSession, bindings, probe
 from tfprof.gpu.cuda import synchronize
 from tfprof.gpu.records import Kernel
-from tfprof.gpu.status import Status, of_code
 
 BUFFERS = (
     [kernel(1000, 3000, 1), call(500, 600, 1)],
@@ -49,8 +48,10 @@ def test_a_session_from_begin_to_end():
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(2, "no_gpu"), (8, "out_of_memory"), (14, "driver_too_old"), (15, "no_gpu"),
-     (35, "privileges"), (38, "unsupported"), (39, "busy"), (40, "privileges"), (999, "other")],
+    [(2, "no_gpu"), (8, "out_of_memory"), (9, "hardware"), (14, "incompatible"),
+     (15, "not_initialized"), (26, "hardware"), (27, "unsupported"), (33, "virtualized"),
+     (35, "privileges"), (36, "old_profiler"), (39, "busy"), (40, "virtual_privileges"),
+     (41, "confidential"), (43, "mig"), (45, "wsl"), (999, "other"), (12345, "other")],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "where", ["subscribe_v2", "activity_register_callbacks", "activity_enable"]
@@ -71,10 +72,29 @@ def test_errors_of_the_bindings():
     for error, code in (
         (RuntimeError("CUDA driver is not found (libcuda.so.1)"), "no_driver"),
         (too_old, "driver_too_old"),
-        (ImportError("No module named 'elftools'"), "bindings_missing"),
+        (type("FunctionNotFoundError", (RuntimeError,), {})("cuptiX"), "libcupti_too_old"),
+        (type("DynamicLibNotFoundError", (RuntimeError,), {})("cupti"), "libcupti_missing"),
+        (MemoryError(), "out_of_memory"),
         (RuntimeError("what is this"), "other"),
     ):
-        assert probe(lambda e=error: Cupti(fails={"subscribe_v2": e})).code == code
+        assert probe(lambda e=error: Cupti(fails={"activity_enable": e})).code == code
+
+
+def test_another_client_is_named_if_it_can_be():
+    class Named(Cupti.SubscriberParams):
+        old_subscriber_name = "nsys"
+
+    class Unreadable(Cupti.SubscriberParams):
+        @property
+        def old_subscriber_name(self):
+            raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid")
+
+    for params, said in ((Named, "nsys"), (Unreadable, "ERROR (39)")):
+        cupti = Cupti(fails={"subscribe_v2": CuptiError(39)})
+        cupti.SubscriberParams = params
+        status = probe(lambda c=cupti: c)
+        assert status.code == "busy"
+        assert said in status.message
 
 
 def test_missing_bindings(monkeypatch):
@@ -82,6 +102,13 @@ def test_missing_bindings(monkeypatch):
     with pytest.raises(GpuError, match=r"tfprof\[gpu\]"):
         bindings()
     assert probe().code == "bindings_missing"
+    lacking = ModuleNotFoundError("No module named 'elftools'", name="elftools")
+    monkeypatch.setattr("importlib.import_module", lambda name: raise_(lacking))
+    assert probe().code == "bindings_broken"
+
+
+def raise_(error):
+    raise error
 
 
 def test_old_bindings_and_old_libraries():
@@ -102,7 +129,7 @@ def test_what_is_lost_is_counted():
     records = recorded(cupti)
     assert (records.n_dropped, records.n_unread, records.n_without_time) == (3, 1, 1)
     assert "grid_x" in records.problem
-    assert recorded(Cupti(*BUFFERS), most_records=2).n_dropped == 4
+    assert recorded(Cupti(*BUFFERS), most_records=1).n_dropped == 1  # of two calls
 
 
 def test_callbacks_never_raise():
@@ -130,17 +157,26 @@ def test_waiting_without_a_driver_does_nothing():
     synchronize(missing)
 
 
-def test_doctor_tells_what_it_tried():
-    [area] = with_gpu_tracer(Report(()), lambda: of_code("busy", "status 39")).areas
-    assert (area.checks[0].status, "status 39" in area.checks[0].message) == ("error", True)
-    [area] = with_gpu_tracer(Report(()), lambda: Status("ok", "it can")).areas
-    assert area.checks[0].status == "ok"
-
-
 def test_the_real_bindings_where_they_are_installed():
     """Their numbers are those of the stand-in; without a driver they fail with a status."""
     cupti = pytest.importorskip("cupti.cupti")
     for kind in Kinds:
         assert int(getattr(cupti.ActivityKind, kind.name)) == int(kind)
+    for name in ("subscribe", "subscribe_v2", "unsubscribe", "set_thread_id_type", "get_timestamp",
+                 "activity_register_callbacks", "activity_enable", "activity_disable",
+                 "activity_flush_all", "activity_get_num_dropped_records", "get_callback_name",
+                 "SubscriberParams", "SUBSCRIBER_PARAMS_SIZE"):  # fmt: skip
+        assert hasattr(cupti, name), name
+    assert int(cupti.ActivityThreadIdType.DEFAULT) == 0
+    assert {"struct_size", "subscriber_name", "ptr", "old_subscriber_name"} <= set(
+        dir(cupti.SubscriberParams)
+    )
+    for made, names in (
+        (kernel(1, 2, 3), "Kernel"), (copy(1, 2, 3), "Memcpy"), (fill(1, 2, 3), "Memset"),
+        (call(1, 2, 3), "API"), (overhead(1, 2), "Overhead"), (device(), "Device"),
+    ):  # fmt: skip
+        classes = [getattr(cupti, each) for each in dir(cupti)
+                   if re.fullmatch(rf"Activity{names}\d*", each)]  # fmt: skip
+        assert any(set(vars(made)) <= set(dir(each)) for each in classes), names
     status = probe()
     assert status.code in ("ok", "no_driver", "no_gpu", "driver_too_old", "busy", "privileges")

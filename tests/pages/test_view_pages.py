@@ -211,6 +211,13 @@ def test_float_operations_of_the_whole_graph_are_a_control():
     assert [c.value for c in page.controls if c.name == "static"] == [True]
 
 
+def test_the_first_page_says_which_task_ran(demo):
+    facts = dict(block(site_of(demo).page("start", {}), "facts")["items"])
+    assert facts["Task"] == "localhost/replica:0/task:0"
+    bare = site_of(tfprof.Profiler(graph(op("a")))).page("start", {})
+    assert "Task" not in dict(block(bare, "facts")["items"])
+
+
 def test_several_steps_are_their_average(small):
     page = site_of(small).page("scope", {"step": "3-5"})
     assert "step=3-5 is several" in block(page, "remarks")["items"][0]["text"]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfprof.capture.keras_callback import KerasCallback
+    from tfprof.capture.program import scope
     from tfprof.capture.recorder import Recorder
     from tfprof.capture.serving import ProfilerServer, serve
     from tfprof.capture.session import Capture, start, stop
@@ -37,6 +38,7 @@ _HOME = {
     "ProfilerServer": "tfprof.capture.serving",
     "Recorder": "tfprof.capture.recorder",
     "Windows": "tfprof.capture.windows",
+    "scope": "tfprof.capture.program",
     "every": "tfprof.capture.windows",
     "serve": "tfprof.capture.serving",
     "start": "tfprof.capture.session",
@@ -46,7 +48,7 @@ _HOME = {
 
 __all__ = [
     "Capture", "CaptureOptions", "KerasCallback", "ProfilerServer", "Recorder", "Windows", "every",
-    "serve", "start", "step", "stop",
+    "scope", "serve", "start", "step", "stop",
 ]  # fmt: skip
 
 

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import open_run
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gpu.adapter import GpuError, GpuSession
 from tfprof.gpu.cuda import synchronize
-from tfprof.gpu.tracks import gpu_planes
+from tfprof.gpu.host_ops import host_ops
+from tfprof.gpu.status import of_error
+from tfprof.gpu.step_stats import step_stats
+from tfprof.gpu.tracks import add_tracks
 from tfprof.text.units import some
+from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import XSpace
+    from tfprof.captures.run.run import Host
     from tfprof.gpu.records import Records
 
 _ABSOLUTE_NS = 10**17
@@ -41,6 +47,8 @@ class GpuPart:
             self._is_recording = True
         except GpuError as error:
             self._notes.append(Note("warning", str(error)))
+        except Exception as error:  # of bindings that nobody has seen yet
+            self._notes.append(Note("warning", str(GpuError(of_error(error)))))
 
     def stop(self) -> None:
         """End the recording; does nothing if there is none."""
@@ -51,6 +59,8 @@ class GpuPart:
             self._records = self._session.stop(synchronize)
         except GpuError as error:
             self._notes.append(Note("warning", str(error)))
+        except Exception as error:
+            self._notes.append(Note("warning", str(GpuError(of_error(error)))))
 
     def add_to(self, staging: Path) -> list[Note]:
         """Add the planes of the GPUs to the capture that lies in a folder.
@@ -59,13 +69,72 @@ class GpuPart:
             What is missing in them.
         """
         if self._records is not None:
-            for path in staging.glob("plugins/profile/*/*.xplane.pb"):
-                space = open_run(path).hosts[0].space
-                planes = gpu_planes(self._records, space, begin_of(space))
-                with path.open("ab") as stream:  # a message behind another adds its planes
-                    stream.write(planes.SerializeToString())
             self._notes += notes_on(self._records)
+            try:
+                for path in staging.glob("plugins/profile/*/*.xplane.pb"):
+                    _replace(path, with_gpus(path.read_bytes(), self._records))
+            except Exception as error:  # the capture of the host is worth more than a reason
+                why = f"{type(error).__name__}: {error}"
+                self._notes.append(
+                    Note("warning", f"the GPU's part could not be added to the capture: {why}")
+                )
         return self._notes
+
+    def run_metadata(self, host: Host, step: int | None = None) -> pb.RunMetadata:
+        """What the GPUs did, as run metadata.
+
+        Args:
+            host: The capture of this process.
+            step: Only what was launched in the step of this number.
+
+        Raises:
+            UsageError: No step of this number is marked.
+            EmptyProfileError: The GPU was not recorded.
+        """
+        if self._records is None:
+            said = f": {self._notes[0].message}" if self._notes else ""
+            raise EmptyProfileError(f"the capture has no GPU activity{said}")
+        begin_ns = begin_of(host.space)
+        within = None if step is None else _times_of_step(host, step, begin_ns)
+        return step_stats(self._records, host_ops(host, begin_ns), within)
+
+
+def _times_of_step(host: Host, step: int, begin_ns: int) -> list[tuple[int, int]]:
+    timeline = host.timeline
+    marks = timeline.stat("step_num")
+    marks = marks.only(marks.is_integer() & timeline.on_host[marks.events])
+    events = marks.events[marks.values == step]
+    if not len(events):
+        known = some(sorted(set(map(str, marks.values.tolist()))), 5) or "none"
+        raise UsageError(f"step={step} is not marked in this capture; marked are: {known}")
+    zero_ns = timeline.axis.base_ns + begin_ns
+    starts_ns = timeline.starts_ps[events] // 1000 + zero_ns
+    ends_ns = -(-timeline.ends_of(events) // 1000) + zero_ns
+    return list(zip(starts_ns.tolist(), ends_ns.tolist(), strict=True))
+
+
+def with_gpus(capture: bytes, records: Records) -> bytes:
+    """A capture of the host with the tracks of the GPUs.
+
+    Args:
+        capture: An XSpace.
+        records: What CUPTI has recorded in the same time.
+    """
+    host = open_run(capture).hosts[0]
+    begin_ns = begin_of(host.space)
+    space = pb.XSpace.FromString(capture)
+    add_tracks(space, records, host_ops(host, begin_ns), begin_ns)
+    return space.SerializeToString()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file anew; what was there stays if that fails."""
+    beside = path.with_suffix(".new")
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def begin_of(space: XSpace) -> int:

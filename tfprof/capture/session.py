@@ -20,15 +20,17 @@ from tfprof.capture.arrived import arrived
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
 from tfprof.capture.gpu_part import GpuPart
+from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.options.captures import CaptureOptions
+from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
+    from tfprof.wire import messages as pb
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -103,6 +105,7 @@ class Capture:
         self._folder: Path | None = None
         self._notes: list[Note] = []
         self._run: Run | None = None
+        self._host = ""
 
     def __str__(self) -> str:
         return f"a capture {'in memory' if self._logdir is None else f'into {self._logdir}'}"
@@ -156,6 +159,22 @@ class Capture:
 
         return Profiler.from_xspace(self.run)
 
+    def gpu_run_metadata(self, step: int | None = None) -> pb.RunMetadata:
+        """What GPUs did, as run metadata for ``Profiler.add_step``; with ``gpu_tracer="cupti"``.
+
+        Args:
+            step: Only what was launched in the step of this number; by default all.
+
+        Raises:
+            UsageError: As for ``run``; no such step is marked; or CUPTI was not to record.
+            EmptyProfileError: CUPTI could not record; the message says why.
+        """
+        run = self.run
+        if self._gpu is None:
+            raise UsageError(f"{self} has no GPU activity of its own: set gpu_tracer='cupti'")
+        [host] = [each for each in run.hosts if each.name == self._host]
+        return self._gpu.run_metadata(host, step)
+
     def start(self) -> Capture:
         """Start to record, or to wait for the delay.
 
@@ -168,7 +187,8 @@ class Capture:
             raise UsageError(f"{self} was started before; make a new one for each recording")
         if self._logdir is not None:
             self._logdir = writable(self._logdir)
-        framework = framework_of(self._options.framework)
+        chosen = self._options.framework
+        framework = CudaProgram() if chosen == NO_FRAMEWORK else framework_of(chosen)
         _slot.take(self)
         try:
             self._framework = framework
@@ -317,6 +337,7 @@ class Capture:
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
             notes = [*said, *notes]
+            self._host = host
             self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):
             raise

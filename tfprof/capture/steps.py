@@ -70,6 +70,9 @@ class step:  # noqa: N801  # reads as a function
             mark = getattr(module, "StepTraceAnnotation", None)
             if mark is not None and mark.is_enabled():
                 self._begin(mark, {})
+        module = modules.get("tfprof.capture.program")
+        if module is not None and module.is_recording():
+            self._begin(module.Mark, {})
 
     def _begin(self, kind: Any, changes: dict[str, int]) -> None:
         if kind is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tfprof.doctor.report import Area, Check, Report, Status
 from tfprof.gpu import status as gpu
-from tfprof.gpu.adapter import probe
+from tfprof.gpu.self_test import SelfTest, self_test
 
 _STATUS: dict[gpu.Code, Status] = {
     "ok": "ok", "bindings_missing": "note", "no_driver": "note", "no_gpu": "warning",
@@ -15,13 +15,19 @@ _STATUS: dict[gpu.Code, Status] = {
 """Of what is no error: not every machine has a GPU, or records it with tfprof."""
 
 
-def with_gpu_tracer(report: Report, try_it: Callable[[], gpu.Status] = probe) -> Report:
+def with_gpu_tracer(report: Report, try_it: Callable[[], SelfTest] = self_test) -> Report:
     """A report with one more area.
 
     Args:
         report: The report.
-        try_it: Says whether GPU activity can be recorded.
+        try_it: Says whether GPU activity can be recorded, and what it saw.
     """
-    found = try_it()
-    check = Check("cupti-python", _STATUS.get(found.code, "error"), found.message, found.remedy)
-    return replace(report, areas=(*report.areas, Area("GPU activity", (check,))))
+    return replace(report, areas=(*report.areas, Area("GPU activity", tuple(_checks(try_it())))))
+
+
+def _checks(seen: SelfTest) -> Iterator[Check]:
+    found = seen.status
+    yield Check("cupti-python", _STATUS.get(found.code, "error"), found.message, found.remedy)
+    if seen.facts:
+        facts = "; ".join(f"{name}: {value}" for name, value in seen.facts.items())
+        yield Check("self-test", "ok", f"the self-test saw: {facts}")

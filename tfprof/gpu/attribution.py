@@ -1,9 +1,9 @@
 """Which op each activity of a GPU belongs to: that which the launching thread was in.
 
 A kernel has the correlation id of the call that launched it, the call has a thread and a time, and
-the profiler of TensorFlow or JAX recorded which op each of its threads was in. Its lines are named
-by numbers of its own (TensorFlow 2.21 writes 64-bit hashes, not the system's thread ids), so each
-CUDA thread is given the line whose ops contain most of its launches, if they contain nearly all.
+the profiler of TensorFlow or JAX recorded which op each of its threads was in (``threads.py`` says
+how both name threads). Where a thread has no line, its launches tell: it is taken for the line
+whose ops contain nearly all of them; or one op alone runs at the time, on whatever thread.
 """
 
 from __future__ import annotations
@@ -14,51 +14,27 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.gpu.host_ops import HostOps
 from tfprof.gpu.records import Activity, Api, Records
 
-Way = Literal["thread", "likely thread", "none"]
-"""How an op was found: the thread has the number of the line; most of its launches lie in ops of
-the line; or not at all."""
+Way = Literal["thread", "likely thread", "time", "none"]
+"""How an op was found, best first: its line is that of the thread; most of the thread's launches
+lie in ops of the line; no other op ran when it was launched; or not at all."""
 
 _MOSTLY = 0.9
-
-
-class HostOps(NamedTuple):
-    """Ops that a thread of the host was in.
-
-    Attributes:
-        starts_ns: When each began, ascending, shape (n,).
-        ends_ns: When each ended.
-        names: ``name:Type`` of each.
-    """
-
-    starts_ns: Int64Array
-    ends_ns: Int64Array
-    names: Sequence[str]
-
-    def around(self, moments_ns: Int64Array) -> Int64Array:
-        """The innermost op around each moment, -1 without one, shape (n moments,).
-
-        Ops that enclose each other begin earlier and end later, so it is the last that began
-        before the moment and has not ended; few are open at a time.
-        """
-        found = np.full(len(moments_ns), -1, np.int64)
-        latest = np.searchsorted(self.starts_ns, moments_ns, side="right") - 1
-        open_ = np.flatnonzero(latest >= 0)
-        while len(open_):
-            candidates = latest[open_]
-            inside = self.ends_ns[candidates] >= moments_ns[open_]
-            found[open_[inside]] = candidates[inside]
-            latest[open_] -= 1
-            open_ = open_[~inside & (candidates > 0)]
-        return found
 
 
 class Attributed(NamedTuple):
     """The op of an activity, empty without one, and how it was found."""
 
     op: str
+    way: Way
+
+
+class LineOfThread(NamedTuple):
+    """The thread that the framework's profiler takes a thread for, and how that is known."""
+
+    thread: int
     way: Way
 
 
@@ -70,39 +46,74 @@ def attributed(
     Args:
         records: Their session, for its calls.
         activities: Some of its activities.
-        lines: Ops of the host's threads, by the id of their lines.
+        lines: Ops of the host by thread.
     """
-    launches = records.launches()
-    of_thread: defaultdict[int, list[Api]] = defaultdict(list)
-    for one in activities:
-        call = launches.get(one.correlation)
-        if call is not None:
-            of_thread[call.thread].append(call)
-    ops: dict[int, Attributed] = {}
-    for thread, calls in of_thread.items():
-        line, way = _line_of(thread, calls, lines)
+    found: dict[int, Attributed] = {}
+    known = lines_of_threads(records, activities, lines)
+    others = []
+    for thread, calls in _launches(records, activities).items():
+        line = known.get(thread)
         if line is None:
+            others += calls
             continue
-        moments = np.array([call.start_ns for call in calls], np.int64)
-        for call, place in zip(calls, lines[line].around(moments).tolist(), strict=True):
+        for call, place in zip(calls, lines[line.thread].around(_moments(calls)), strict=True):
             if place >= 0:
-                ops[call.correlation] = Attributed(lines[line].names[place], way)
+                found[call.correlation] = Attributed(lines[line.thread].names[place], line.way)
+    for call, op in _alone(others, lines):
+        found[call.correlation] = Attributed(op, "time")
     nothing = Attributed("", "none")
-    return [ops.get(one.correlation, nothing) for one in activities]
+    return [found.get(one.correlation, nothing) for one in activities]
+
+
+def lines_of_threads(
+    records: Records, activities: Sequence[Activity], lines: Mapping[int, HostOps]
+) -> dict[int, LineOfThread]:
+    """The line of each thread that launched something; those without one are not there."""
+    found = {}
+    for thread, calls in _launches(records, activities).items():
+        line = _line_of(thread, calls, lines)
+        if line is not None:
+            found[thread] = line
+    return found
+
+
+def _launches(records: Records, activities: Sequence[Activity]) -> dict[int, list[Api]]:
+    """Calls that launched something, by thread, each once."""
+    launches = records.launches()
+    wanted = dict.fromkeys(one.correlation for one in activities if one.correlation in launches)
+    of_thread: defaultdict[int, list[Api]] = defaultdict(list)
+    for correlation in wanted:
+        of_thread[launches[correlation].thread].append(launches[correlation])
+    return of_thread
+
+
+def _moments(calls: Sequence[Api]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array([call.start_ns for call in calls], np.int64)
 
 
 def _line_of(
     thread: int, calls: Sequence[Api], lines: Mapping[int, HostOps]
-) -> tuple[int | None, Way]:
-    """The line of a thread: that with its number, or the one that contains its launches."""
+) -> LineOfThread | None:
     if thread in lines:
-        return thread, "thread"
-    moments = np.array([call.start_ns for call in calls], np.int64)
+        return LineOfThread(thread, "thread")
+    moments = _moments(calls)
     inside = Counter(
         {line: int((ops.around(moments) >= 0).sum()) for line, ops in lines.items()}
     ).most_common(2)
     if not inside or inside[0][1] < _MOSTLY * len(calls):
-        return None, "none"
+        return None
     if len(inside) == 2 and inside[1][1] >= inside[0][1]:  # which of them cannot be told
-        return None, "none"
-    return inside[0][0], "likely thread"
+        return None
+    return LineOfThread(inside[0][0], "likely thread")
+
+
+def _alone(calls: Sequence[Api], lines: Mapping[int, HostOps]) -> list[tuple[Api, str]]:
+    """The calls while one op alone ran, whatever thread it was on, and that op."""
+    if not calls:
+        return []
+    names: list[set[str]] = [set() for _ in calls]
+    for ops in lines.values():
+        for call, place in enumerate(ops.around(_moments(calls)).tolist()):
+            if place >= 0:
+                names[call].add(ops.names[place])
+    return [(calls[n], next(iter(ran))) for n, ran in enumerate(names) if len(ran) == 1]

@@ -5,14 +5,19 @@ Times are nanoseconds since 1970, as CUPTI's default clock has them on Linux.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from tfprof.gpu.occupancy import Multiprocessor, occupancy_percent
 
 MEMORY_KINDS = (
     "unknown", "pageable", "pinned", "device", "array", "managed", "device_static",
     "managed_static",
 )  # fmt: skip
 """Names of kinds of memory by their number."""
+
+_DAY_NS = 86_400 * 10**9
 
 _COPIES = {1: "MemcpyH2D", 2: "MemcpyD2H", 8: "MemcpyD2D", 9: "MemcpyH2H", 10: "MemcpyP2P"}
 _OVERHEADS = {
@@ -37,6 +42,12 @@ class Kernel(NamedTuple):
     registers: int
     static_shared_bytes: int
     dynamic_shared_bytes: int
+
+    def occupancy_percent(self, gpu: Gpu) -> float:
+        """How much of a multiprocessor its blocks can fill, at most."""
+        x, y, z = self.block
+        shared_bytes = self.static_shared_bytes + self.dynamic_shared_bytes
+        return occupancy_percent(gpu.limits, x * y * z, self.registers, shared_bytes)
 
     @property
     def details(self) -> str:
@@ -102,6 +113,28 @@ class Fill(NamedTuple):
         return f"kind:{kind} num_bytes:{self.size_bytes} async:{int(self.is_async)}"
 
 
+class Gpu(NamedTuple):
+    """A GPU, as CUPTI describes it.
+
+    Attributes:
+        name: ``NVIDIA A100-SXM4-40GB``.
+        n_cores: Multiprocessors.
+        clock_khz: Clock of the cores.
+        memory_bytes_per_s: Bandwidth of its memory.
+        memory_bytes: Its memory.
+        minor: Minor number of its compute capability; the major one is in ``limits``.
+        limits: Of one multiprocessor.
+    """
+
+    name: str
+    n_cores: int
+    clock_khz: int
+    memory_bytes_per_s: int
+    memory_bytes: int
+    minor: int
+    limits: Multiprocessor
+
+
 class Api(NamedTuple):
     """A call of CUDA's runtime or driver."""
 
@@ -128,6 +161,8 @@ class Overhead(NamedTuple):
 
 Activity = Kernel | Copy | Fill
 
+T = TypeVar("T", bound=Any)
+
 
 @dataclass
 class Records:
@@ -137,6 +172,7 @@ class Records:
         activities: Kernels, copies and fills, in the order of their buffers.
         calls: Calls of CUDA.
         overheads: Times of CUPTI itself.
+        gpus: What is known of the GPUs, by their ordinals.
         n_dropped: Records that CUPTI had no room for.
         n_unread: Records that could not be read; ``problem`` is the first reason.
         n_without_time: Activities of which CUPTI gives no times; they are in no track.
@@ -146,6 +182,7 @@ class Records:
     activities: list[Activity] = field(default_factory=list)
     calls: list[Api] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
+    gpus: dict[int, Gpu] = field(default_factory=dict)
     n_dropped: int = 0
     n_unread: int = 0
     n_without_time: int = 0
@@ -161,9 +198,18 @@ class Records:
         return found
 
     def timed(self) -> list[Activity]:
-        """Activities that have times, in order; those that end before they begin have none."""
-        timed = [one for one in self.activities if 0 < one.start_ns <= one.end_ns]
-        return sorted(timed, key=lambda one: (one.start_ns, one.end_ns, one.correlation))
+        """Activities that have times, in order."""
+        return with_times(self.activities)
+
+
+def with_times(rows: Iterable[T]) -> list[T]:
+    """Those that have times, in order; what lies a day from most of them has none that is true."""
+    timed = sorted(
+        (one for one in rows if 0 < one.start_ns <= one.end_ns < one.start_ns + _DAY_NS),
+        key=lambda one: (one.start_ns, one.end_ns, type(one).__name__, one),
+    )
+    middle_ns = timed[len(timed) // 2].start_ns if timed else 0
+    return [one for one in timed if abs(one.start_ns - middle_ns) < _DAY_NS]
 
 
 def memory_kind(number: int) -> str:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from tfprof.gpu.attribution import Attributed, HostOps, attributed
+from tfprof.gpu.attribution import Attributed, attributed
+from tfprof.gpu.host_ops import HostOps
 from tfprof.gpu.records import Activity, Api, Copy, Kernel, Records
 from tfprof.wire import messages as pb
 
 _UNKNOWN = "unknown"
 
 
-def step_stats(records: Records, lines: Mapping[int, HostOps] | None = None) -> pb.RunMetadata:
+Span = tuple[int, int]
+"""Begin and end in nanoseconds since 1970; the end does not belong to it."""
+
+
+def step_stats(
+    records: Records,
+    lines: Mapping[int, HostOps] | None = None,
+    within: Sequence[Span] | None = None,
+) -> pb.RunMetadata:
     """What ran on the GPUs, as run metadata.
 
     Kernels are on ``/device:GPU:N/stream:all``, which counts as the accelerator's time, and on
@@ -21,14 +30,19 @@ def step_stats(records: Records, lines: Mapping[int, HostOps] | None = None) -> 
 
     Args:
         records: What was recorded.
-        lines: Ops of the host's threads by the id of their lines, as for ``attributed``.
+        lines: Ops of the host by thread, as for ``attributed``.
+        within: Only what the host launched in one of these times; None for all.
     """
     activities = records.timed()
     ops = attributed(records, activities, lines or {})
     launches = records.launches()
     by_device: defaultdict[str, list[pb.NodeExecStats]] = defaultdict(list)
     for one, op in zip(activities, ops, strict=True):
-        stats = _stats(one, op, launches.get(one.correlation))
+        launch = launches.get(one.correlation)
+        launch_ns = one.start_ns if launch is None else launch.start_ns
+        if within is not None and not any(begin <= launch_ns < end for begin, end in within):
+            continue
+        stats = _stats(one, op, launch)
         for device in _devices(one):
             by_device[device].append(stats)
     made = pb.RunMetadata()

@@ -13,6 +13,7 @@ _HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 9, "python_tracer_lev
 for all, in a program and from outside."""
 _MOST_SECONDS = 86400.0
 FRAMEWORKS = ("tensorflow", "jax")
+NO_FRAMEWORK = "none"
 GPU_TRACERS = ("framework", "cupti")
 
 
@@ -36,7 +37,8 @@ class CaptureOptions:
             ``cupti``, tfprof itself through cupti-python (extra ``gpu``), while that profiler
             records the host only. Only in the program itself.
         framework: ``tensorflow`` or ``jax``, whose profiler records; empty for the one that the
-            program uses. Only in the program itself.
+            program uses; ``none`` for a program of neither, whose GPUs ``cupti`` records. Only in
+            the program itself.
 
     Raises:
         UsageError: A value is none of these.
@@ -65,14 +67,16 @@ class CaptureOptions:
             raise UsageError(
                 f"session_id={self.session_id!r} must be a name for a folder, without slashes"
             )
-        if self.framework not in ("", *FRAMEWORKS):
-            raise UsageError(
-                f"framework={self.framework!r} must be one of {', '.join(FRAMEWORKS)}, or empty"
-            )
-
+        if self.framework not in ("", *FRAMEWORKS, NO_FRAMEWORK):
+            known = ", ".join((*FRAMEWORKS, NO_FRAMEWORK))
+            raise UsageError(f"framework={self.framework!r} must be one of {known}, or empty")
         if self.gpu_tracer not in GPU_TRACERS:
             raise UsageError(
                 f"gpu_tracer={self.gpu_tracer!r} must be one of {', '.join(GPU_TRACERS)}"
+            )
+        if self.framework == NO_FRAMEWORK and self.gpu_tracer != "cupti":
+            raise UsageError(
+                f"framework={self.framework!r} has no profiler, so it needs gpu_tracer='cupti'"
             )
 
     @property

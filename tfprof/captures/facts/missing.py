@@ -120,6 +120,8 @@ def _levels(message: bytes) -> dict[str, int] | None:
 
 
 def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
+    if not asked.options.levels.keys() - set(asked.unsupported):
+        return  # there were none
     if levels is None:
         yield Lack(
             "options",

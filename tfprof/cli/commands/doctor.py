@@ -60,7 +60,8 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--gpu"], is_flag=True, section=_EXAMINED,
-            help="Begin and end a recording of GPU activity through cupti-python in this process.",
+            help="Record a moment of work of the GPU through cupti-python, in a process of its "
+            "own, and say what was seen.",
         ),
         CommandOption(
             ["--strict"], is_flag=True, section=SECTION,

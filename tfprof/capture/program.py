@@ -1,0 +1,182 @@
+"""Captures of CUDA programs that use neither TensorFlow nor JAX: their steps, and named scopes."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
+from tfprof.errors import UsageError
+from tfprof.options.captures import CaptureOptions
+from tfprof.wire import messages as pb
+
+_MOST_MARKS = 1 << 20
+_NO_NAME = re.compile(r"[^A-Za-z0-9_./>-]")
+_NS = 1000
+"""Picoseconds of a nanosecond."""
+
+
+class _Span(NamedTuple):
+    """A step or a scope, on a thread."""
+
+    start_ns: int
+    end_ns: int
+    thread: int
+    name: str
+    step: int | None
+
+
+class _Marks:
+    """Where marks of this process go; one program is captured at a time."""
+
+    taken: list[_Span] | None = None
+
+
+_marks = _Marks()
+
+
+def is_recording() -> bool:
+    """Whether somebody takes marks."""
+    return _marks.taken is not None
+
+
+class Mark:
+    """A step of the program, or a scope if it has no number.
+
+    Args:
+        name: What it is called.
+        step_num: Number of the step.
+    """
+
+    __slots__ = ("_name", "_start_ns", "_step")
+
+    def __init__(self, name: str, step_num: int | None = None) -> None:
+        self._name, self._step = name, step_num
+
+    def __enter__(self) -> None:
+        self._start_ns = time.time_ns()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        taken = _marks.taken
+        if taken is not None and len(taken) < _MOST_MARKS:
+            end_ns = max(time.time_ns(), self._start_ns)  # clocks may be set back
+            thread = threading.get_ident() & 0xFFFFFFFF
+            taken.append(_Span(self._start_ns, end_ns, thread, self._name, self._step))
+
+
+class scope:  # noqa: N801  # reads as a function
+    """Names what the block launches on GPUs: ``with tfprof.capture.scope("encoder/attention"):``.
+
+    For programs that use neither TensorFlow nor JAX, which know their ops themselves: kernels that
+    this thread launches in the block belong to an op of this name. The innermost scope counts. If
+    nobody records such a program, a scope costs less than a microsecond.
+
+    Args:
+        name: Name of the op, with slashes between its scopes. What ops cannot be called becomes
+            an underscore.
+    """
+
+    __slots__ = ("_mark", "_name")
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._mark: Mark | None = None
+
+    def __enter__(self) -> None:
+        if _marks.taken is not None:
+            # As JAX writes names of ops: behind the colon stands the type, which is not known.
+            self._mark = Mark(f"{_NO_NAME.sub('_', str(self._name)) or '_'}:")
+            self._mark.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        mark, self._mark = self._mark, None
+        if mark is not None:
+            mark.__exit__()
+
+
+class CudaProgram:
+    """Stands in for a framework's profiler (``frameworks.Framework``) where there is none."""
+
+    name: str = "tfprof"
+    unsupported: tuple[str, ...] = tuple(CaptureOptions().levels)
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._start_ns = 0
+
+    def begin(self, folder: Path, options: CaptureOptions) -> None:
+        """See ``Framework``."""
+        self._folder, self._start_ns = folder, time.time_ns()
+        _marks.taken = []
+
+    def end(self, *, save: bool = True) -> None:
+        """See ``Framework``."""
+        taken, _marks.taken = _marks.taken or [], None
+        if not save or self._folder is None:
+            return
+        date = time.strftime("%Y_%m_%d_%H_%M_%S")
+        run = self._folder / "plugins" / "profile" / date
+        run.mkdir(parents=True)
+        host = socket.gethostname() or "localhost"
+        space = _space(sorted(taken, key=str), host, self._start_ns, time.time_ns())
+        name = host.replace("/", "_").replace(":", "_")
+        (run / f"{name}.xplane.pb").write_bytes(space.SerializeToString(deterministic=True))
+
+    def devices(self) -> list[str]:
+        """See ``Framework``."""
+        return []
+
+    def serve(self, port: int) -> Callable[[], None] | None:
+        """See ``Framework``."""
+        raise UsageError("serve: without TensorFlow or JAX there is no profiler server")
+
+
+def _space(spans: list[_Span], host: str, start_ns: int, stop_ns: int) -> pb.XSpace:
+    """Marks as the lines of their threads."""
+    space = pb.XSpace(hostnames=[host])
+    plane = space.planes.add(name=HOST_PLANE)
+    for number, stat in ((1, "step_num"), (2, "_r")):
+        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, stat
+    names = sorted({span.name for span in spans})
+    for number, name in enumerate(names, 1):
+        written = name.encode("utf-8", "replace").decode()
+        plane.event_metadata[number].id, plane.event_metadata[number].name = number, written
+    numbers = {name: number for number, name in enumerate(names, 1)}
+    for thread in sorted({span.thread for span in spans}):
+        own = sorted(
+            (span for span in spans if span.thread == thread and span.start_ns >= start_ns),
+            key=lambda span: (span.start_ns, -span.end_ns),
+        )
+        line = plane.lines.add(id=thread, name=f"Host Threads/{thread}")
+        for span in own:
+            event = line.events.add(
+                metadata_id=numbers[span.name],
+                offset_ps=(span.start_ns - start_ns) * _NS,
+                duration_ps=(span.end_ns - span.start_ns) * _NS,
+            )
+            if span.step is not None:
+                event.stats.add(metadata_id=1, int64_value=span.step)
+                event.stats.add(metadata_id=2, int64_value=1)
+    task = space.planes.add(name=TASK_PLANE)
+    for number, (stat, value) in enumerate(
+        (("profile_start_time", start_ns), ("profile_stop_time", stop_ns)), 1
+    ):
+        task.stat_metadata[number].id, task.stat_metadata[number].name = number, stat
+        task.stats.add(metadata_id=number, uint64_value=value)
+    return space
