@@ -288,6 +288,17 @@ def test_element_types_and_shapes_of_captures_are_causes():
     assert row["cause"] == "float64 now, float32 before; output 16×4 now, 8×4 before"
 
 
+def test_numbers_that_each_run_gives_anew_are_no_part_of_a_name():
+    before = profiler(*[(50, 60)] * 3, ops=("step(3)/dot", "__inference_loss_12"))
+    after = profiler(*[(50, 60)] * 3, ops=("step(7)/dot", "__inference_loss_98"))
+    rows = rows_of(before.diff(after))
+    assert {row["verdict"] for row in rows.values()} == {"within noise"}
+    assert rows["step(7)/dot"]["op_before"] == "step(3)/dot"
+    two = profiler(*[(50, 60)] * 3, ops=("step(3)/dot", "step(7)/dot"))
+    rows = rows_of(two.diff(profiler(*[(60,)] * 3, ops=("step(7)/dot",))))
+    assert rows["step(3)/dot"]["verdict"] == "gone"
+
+
 # Parts of the step
 
 
