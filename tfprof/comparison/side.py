@@ -79,8 +79,8 @@ class Side:
 
     @cached_property
     def profile(self) -> Profile:
-        """What its views are made of."""
-        return session_of(self.profiler).complete()
+        """Its ops and steps; float operations are counted where a view is compared."""
+        return session_of(self.profiler).recorded()
 
     @cached_property
     def steps(self) -> RunSteps | None:
