@@ -62,7 +62,7 @@ ROOT = Path(tfprof.__file__).parent.parent
 
 
 def environment(**extra):
-    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "PYTHONWARNINGS")}
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "PYTHONWARNINGS")}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **extra}
 
 

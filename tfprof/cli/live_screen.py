@@ -100,8 +100,11 @@ class LiveScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines."""
-        size = shutil.get_terminal_size()
+        """Columns and lines of the terminal now; LINES and COLUMNS may be those of its beginning."""
+        try:
+            size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
+        except (OSError, ValueError, AttributeError):
+            size = shutil.get_terminal_size()
         return size.columns, size.lines
 
     def wake(self) -> None:

@@ -34,7 +34,14 @@ ALWAYS = {"overview", "op-stats", "monitor", "trace"}
 def test_every_command_for_captures_is_told():
     sections = {name: entry.section for name, entry in COMMANDS.items()}
     of_captures = [name for name in sections if sections[name] == sections["tools"]]
-    others = ("capture", "record", "slice", "tools", "top", "whatif")  # make captures, or tell of all tools
+    others = (
+        "capture",
+        "record",
+        "slice",
+        "tools",
+        "top",
+        "whatif",
+    )  # make captures, or tell of all tools
     assert [name for name in of_captures if name not in others] == list(ALL)
 
 
