@@ -37,7 +37,7 @@ def test_a_report(call, captures):
 def test_formats_and_files(call, captures, tmp_path):
     data = json.loads(call("diff", *captures, "--format", "json").stdout)
     assert data["data"]["format"] == 1
-    assert set(data["tables"]) == {"step", "ops"}
+    assert set(data["tables"]) == {"step", "parts", "ops"}
     assert call("diff", *captures, "--format", "csv").stdout.startswith("op,type,before_ms")
     page = tmp_path / "difference.html"
     assert call("diff", *captures, "-o", page).exit_code == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfprof.columns.intervals import Mean, interval_of, mean_of, t_quantile
+from tfprof.columns.intervals import ASSUMED_CORRELATION, Mean, interval_of, mean_of, t_quantile
 
 pytestmark = pytest.mark.one_engine
 
@@ -40,15 +40,32 @@ def test_one_step_has_no_interval():
         mean_of([1.0])
 
 
-def simulated(n_steps, correlation, n_runs=800):
-    """How often the interval holds the true mean, 0, of steps that resemble their neighbours."""
-    random = np.random.default_rng(18)
+def steps_of(n_steps, correlation, n_runs=500, seed=18):
+    """Steps that resemble their neighbours, whose true mean is 0, one run a row."""
+    random = np.random.default_rng(seed)
     noise = random.normal(size=(n_runs, n_steps + 40))
     steps = np.zeros_like(noise)
     for place in range(1, noise.shape[1]):
         steps[:, place] = correlation * steps[:, place - 1] + noise[:, place]
-    intervals = [interval_of(mean_of(run)) for run in steps[:, 40:]]
+    return steps[:, 40:] * (1 - correlation**2) ** 0.5
+
+
+def simulated(n_steps, correlation, assumed=0.0):
+    """How often the interval holds the true mean."""
+    intervals = [
+        interval_of(mean_of(run, assumed_correlation=assumed))
+        for run in steps_of(n_steps, correlation)
+    ]
     return np.mean([low <= 0 <= high for low, _, high in intervals])
+
+
+def of_two_runs(n_steps, correlation):
+    """Intervals of the difference of two runs of one program, as ``tfprof diff`` takes them."""
+    before, after = (
+        [mean_of(run, assumed_correlation=ASSUMED_CORRELATION) for run in runs]
+        for runs in (steps_of(n_steps, correlation), steps_of(n_steps, correlation, seed=19))
+    )
+    return [interval_of(b.minus(a)) for a, b in zip(before, after, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +75,33 @@ def simulated(n_steps, correlation, n_runs=800):
 )  # fmt: skip
 def test_intervals_hold_as_often_as_they_say(n_steps, correlation, least):
     assert simulated(n_steps, correlation) >= least
+
+
+def test_intervals_of_few_steps_hold_if_it_is_assumed_that_they_resemble_each_other():
+    assert simulated(5, 0.3) < 0.9
+    assert simulated(5, 0.3, ASSUMED_CORRELATION) >= 0.93
+
+
+@pytest.mark.parametrize("n_steps", [3, 5, 7, 8, 12, 20, 100])
+@pytest.mark.parametrize(("correlation", "least"), [(0, 0.93), (0.3, 0.93), (0.5, 0.91)])
+def test_intervals_of_two_runs_hold_as_often_as_they_say(n_steps, correlation, least):
+    found = of_two_runs(n_steps, correlation)
+    assert np.mean([low <= 0 <= high for low, _, high in found]) >= least
+
+
+@pytest.mark.parametrize("n_steps", [8, 12, 20])
+def test_a_change_of_five_deviations_is_seen_in_steps_that_resemble_each_other(n_steps):
+    """Nine of ten intervals are narrower, in units of the deviation of a step."""
+    widths = [(high - low) / 2 for low, _, high in of_two_runs(n_steps, 0.5)]
+    assert np.quantile(widths, 0.9) < 5
+
+
+def test_steps_that_took_four_times_as_long_are_no_noise():
+    """As recorded of a program that multiplied 18 matrices instead of 6, ms."""
+    before = [28.3, 34.1, 43.9, 38.3, 33.2, 32.7, 36.9, 42.6]
+    after = [103.5, 114.2, 139.7, 169.7, 143.9, 156.0, 155.9, 159.9]
+    difference = mean_of(after).minus(mean_of(before))
+    assert interval_of(difference).low > 0
 
 
 def test_intervals_of_independent_steps_are_not_too_wide():

@@ -17,6 +17,7 @@ from tfprof.comparison.timeline import timeline_of_both
 from tfprof.demo import demo_capture
 from tfprof.errors import UsageError
 from tfprof.testing.builders import graph, op, run, stat
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import Column, Table, ToolResult
 from tfprof.wire import messages as pb
 
@@ -52,7 +53,8 @@ def test_differences_by_hand():
     assert rows["b"]["points"] == pytest.approx(20 / 30, rel=0.01)
     assert rows["a"]["verdict"] == "within noise"
     assert answer.verdict[0].startswith("Step time is 66.7% longer: 30 ms before, 50 ms now")
-    assert "b +20 ms (+66.7 points)" in answer.verdict[1]
+    assert answer.verdict[1] == "Counting each moment once: +66.7 points MatMul."
+    assert "b +20 ms (+66.7 points)" in answer.verdict[2]
 
 
 def test_one_step_cannot_tell():
@@ -107,6 +109,12 @@ def test_kinds_that_do_not_compare():
 
 
 # Noise
+
+
+def test_less_than_a_hundredth_is_noise_however_quiet_the_runs_are():
+    before, after = (100.0 + np.tile([0.0, 0.01], 3) for _ in "12")
+    assert change(before, 1.009 * after).verdict == "within noise"
+    assert change(before, 1.011 * after).verdict == "longer"
 
 
 def test_intervals_hold_where_nothing_changed():
@@ -257,3 +265,81 @@ def test_a_timeline_of_both():
     assert any(name.startswith("before: ") for name in names)
     with pytest.raises(UsageError, match="two captures"):
         list(timeline_of_both(side_of(profiler((1, 2))), side))
+
+
+def captured(dtype, shape, micros):
+    """A capture of three steps of a product, whose outputs are allocated."""
+    events, now = [], 0
+    for number in range(3):
+        length = 1000 * (micros + number)
+        events += [
+            event("train", now, length + 1000, step_num=number, _r=1),
+            event("layer/MatMul:MatMul", now, length),
+            event("MemoryAllocation", now + 1, 0, tf_op="layer/MatMul:MatMul", data_type=dtype,
+                  shape=shape, region_type="output", allocation_bytes=8, allocator_name="cpu"),
+        ]  # fmt: skip
+        now += length + 5000
+    return opened(xspace(host(line(*events))))
+
+
+def test_element_types_and_shapes_of_captures_are_causes():
+    answer = captured(1, "[8,4]", 100).diff(captured(2, "[16,4]", 300))
+    [row] = answer.to_rows("ops")
+    assert row["cause"] == "float64 now, float32 before; output 16×4 now, 8×4 before"
+
+
+def test_numbers_that_each_run_gives_anew_are_no_part_of_a_name():
+    before = profiler(*[(50, 60)] * 3, ops=("step(3)/dot", "__inference_loss_12"))
+    after = profiler(*[(50, 60)] * 3, ops=("step(7)/dot", "__inference_loss_98"))
+    rows = rows_of(before.diff(after))
+    assert {row["verdict"] for row in rows.values()} == {"within noise"}
+    assert rows["step(7)/dot"]["op_before"] == "step(3)/dot"
+    two = profiler(*[(50, 60)] * 3, ops=("step(3)/dot", "step(7)/dot"))
+    rows = rows_of(two.diff(profiler(*[(60,)] * 3, ops=("step(7)/dot",))))
+    assert rows["step(3)/dot"]["verdict"] == "gone"
+
+
+# Parts of the step
+
+
+def adds_up(answer):
+    """Whether the parts of a step add up to its change."""
+    parts = sum(row["difference_ms"] for row in answer.to_rows("parts"))
+    return parts == pytest.approx(answer.to_rows("step")[0]["difference_ms"], abs=1e-6)
+
+
+def test_parts_add_up_to_the_step_although_ops_overlap():
+    """Two ops at once, 40 and 40 µs from 0, share their moments; then 20 µs of nothing, 10 of c."""
+
+    def made(a, b):
+        found = tfprof.Profiler(graph(*(op(f"x/{name}", name.upper()) for name in "abc")))
+        for number in range(4):
+            found.add_step(number, run([
+                ("x/a", stat(a, start=1000)), ("x/b", stat(b, start=1000)),
+                ("x/c", stat(10, start=1000 + max(a, b) + 20)),
+            ]))  # fmt: skip
+        return found
+
+    answer = made(40, 40).diff(made(40, 100))
+    rows = {row["part"]: row for row in answer.to_rows("parts")}
+    assert rows["A"]["before_ms"] == pytest.approx(0.020)
+    assert rows["B in x"]["before_ms"] == pytest.approx(0.020)
+    assert rows["B in x"]["after_ms"] == pytest.approx(0.080)
+    assert rows["no op"]["after_ms"] == pytest.approx(0.020)
+    assert adds_up(answer)
+    assert "Counting each moment once: +85.7 points B in x." in answer.verdict
+
+
+def test_parts_of_captures_add_up():
+    answer = captured(1, "[8,4]", 100).diff(captured(2, "[8,4]", 300))
+    row = answer.to_rows("parts")[0]
+    assert (row["part"], row["cause"]) == ("MatMul in layer", "float64 now, float32 before")
+    assert adds_up(answer)
+    whole = tfprof.open_run(demo_capture("gpu"))
+    assert adds_up(whole.diff(tfprof.open_run(demo_capture("gpu"))))
+
+
+def test_ops_of_a_type_that_change_against_each_other_are_two_parts():
+    before, after = profiler(*[(100, 60)] * 4), profiler(*[(60, 95)] * 4)
+    parts = [(row["part"], row["n_ops"]) for row in before.diff(after).to_rows("parts")]
+    assert parts.count(("MatMul", 1)) == 2

@@ -25,6 +25,14 @@ def change(tensorflow_program):
     return change
 
 
+def part(rows, name):
+    """A part of the step; together they add up to it."""
+    whole = sum(row["difference_ms"] for row in rows["parts"])
+    assert whole == pytest.approx(rows["step"][0]["difference_ms"], abs=1e-6)
+    [row] = [row for row in rows["parts"] if row["part"] == name]
+    return row
+
+
 def op(rows, name):
     [row] = [row for row in rows["ops"] if name in row["op"] and row["type"] == "PyFunc"]
     return row
@@ -38,6 +46,7 @@ def test_a_dearer_op_is_named_and_is_the_difference(change):
     work = op(rows, "layer_1")
     assert rows["ops"][0] == work and work["verdict"] == "longer"
     assert work["difference_ms"] == pytest.approx(15, rel=0.2)
+    assert part(rows, "PyFunc in layer_1")["difference_ms"] == pytest.approx(15, rel=0.2)
     assert abs(op(rows, "layer_0")["difference_ms"]) < 4  # a busy machine may add to it
     assert "longer" in answer.verdict[0]
     assert "layer_1" in " ".join(answer.verdict)
@@ -55,6 +64,8 @@ def test_a_slower_input_is_input(change):
     by_what = {row["what"]: row for row in rows["step"]}
     assert by_what["Input"]["verdict"] == "longer"
     assert by_what["Input"]["difference_ms"] == pytest.approx(own_ms, rel=0.25)
+    waiting = part(rows, "waiting for input")
+    assert waiting["difference_ms"] == pytest.approx(by_what["Input"]["difference_ms"], abs=1e-6)
     assert "points input" in answer.verdict[1]
     assert sum(row["difference_ms"] for row in rows["step"][1:]) == pytest.approx(
         by_what["step"]["difference_ms"]

@@ -10,6 +10,7 @@ from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.comparison.comparable import mismatches
 from tfprof.comparison.noise import Change, change
+from tfprof.comparison.parts import Op, Part, parts_of, plain_type
 from tfprof.comparison.sentence import verdict_of
 from tfprof.comparison.side import OpCosts, Side, same_kind
 from tfprof.comparison.structure import Pair, by_name, by_structure
@@ -55,6 +56,7 @@ class Difference:
         step: Time of a step; None if a run has no steps.
         categories: What the time of the step is spent on; empty for profiles.
         ops: Every op that ran in either, the largest difference first.
+        parts: Parts of the step, which add up: kinds of ops, and time that belongs to no op.
         mismatches: What differs besides time.
     """
 
@@ -63,6 +65,7 @@ class Difference:
     step: Change | None
     categories: dict[str, Change]
     ops: tuple[OpChange, ...]
+    parts: tuple[Part, ...]
     mismatches: tuple[Note, ...]
 
 
@@ -94,7 +97,8 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
                 categories[name] = change(before, after, n_compared)
     ops = sorted(_op_changes(first.ops, second.ops, pairs), key=_by_difference)
     found = mismatches(first, second, pairs)
-    return Difference(first, second, step, categories, tuple(ops), tuple(found))
+    parts = () if step is None else tuple(_parts(first, second, ops))
+    return Difference(first, second, step, categories, tuple(ops), parts, tuple(found))
 
 
 def diff(first: Side, second: Side, match: Match = "name") -> ToolResult:
@@ -122,6 +126,27 @@ def _check_common(first: Side, second: Side, pairs: Sequence[Pair], match: Match
         raise UsageError(f"{empty.name} has no op with a time, so there is nothing to compare")
 
 
+def _parts(first: Side, second: Side, ops: Sequence[OpChange]) -> list[Part]:
+    """Parts of the step; ops that only the moments know are matched by name."""
+    pairs = [
+        Op(
+            "" if op.time.before is None else op.name_before or op.name,
+            "" if op.time.after is None else op.name, op.type, op.cause,
+        )
+        for op in ops
+    ]  # fmt: skip
+    known = [{op.before for op in pairs}, {op.after for op in pairs}]
+    left = [
+        [name for name in side.moments.ops if name not in names]
+        for side, names in zip((first, second), known, strict=True)
+    ]
+    pairs += [
+        Op(name if name in left[0] else "", name if name in left[1] else "", "", "")
+        for name in dict.fromkeys([*left[0], *left[1]])
+    ]
+    return parts_of(first.moments, second.moments, pairs)
+
+
 def _op_changes(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[OpChange]:
     for a, b in pairs:
         before = None if a is None else first.micros[a] / _US_PER_MS
@@ -142,8 +167,8 @@ def _cause(first: OpCosts, second: OpCosts, a: int, b: int) -> str:
     """What differs besides time."""
     said = []
     for before, after, form in (
-        (first.types[a], second.types[b], "{1} now, {0} before"),
         (first.dtypes[a], second.dtypes[b], "{1} now, {0} before"),
+        (plain_type(first.types[a]), plain_type(second.types[b]), "{1} now, {0} before"),
         (first.shapes[a], second.shapes[b], "output {1} now, {0} before"),
         (first.devices[a], second.devices[b], "on {1} now, on {0} before"),
     ):
@@ -172,6 +197,12 @@ _TIMES = (
     Column("high_ms", "At most", unit="ms"),
 )
 _STEP_COLUMNS = (Column("what", "What", "string"), *_TIMES)
+_PART_COLUMNS = (
+    Column("part", "Part", "string"),
+    *_TIMES,
+    Column("cause", "What else differs", "string"),
+    Column("n_ops", "Ops"),
+)
 _OP_COLUMNS = (
     Column("op", "Op", "string"),
     Column("type", "Type", "string"),
@@ -189,8 +220,11 @@ def answer_of(found: Difference) -> ToolResult:
     ops = [
         (op.name, op.type, *_cells(op.time, step_ms), op.cause, op.name_before) for op in found.ops
     ]
+    of_step = [(p.name, *_cells(p.time, step_ms), p.cause, p.n_ops) for p in found.parts]
+    parts_title = "Parts of the step that add up: each moment counts once"
     tables = {
         "step": Table("step", _STEP_COLUMNS, rows, title="A step, and what it is spent on"),
+        "parts": Table("parts", _PART_COLUMNS, of_step, title=parts_title),
         "ops": _without_empty(Table("ops", _OP_COLUMNS, ops, title="Ops, a step on average")),
     }
     return ToolResult(

@@ -6,13 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tfprof.columns.intervals import CONFIDENCE, FEWEST, interval_of, mean_of
+from tfprof.columns.intervals import (
+    ASSUMED_CORRELATION,
+    CONFIDENCE,
+    FEWEST,
+    Mean,
+    interval_of,
+    mean_of,
+)
 from tfprof.comparison.side import Float64Array
 
 Verdict = Literal["longer", "shorter", "within noise", "cannot tell", "appeared", "gone"]
 
 _SMALLEST = 1e-3
 """Clocks tell microseconds in steps of one: of a difference below half of that nothing is said."""
+
+_LEAST_CHANGE = 0.01
+"""Two runs of one program differ by as much, for reasons that the steps of neither show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,8 @@ class Change:
             return "gone"
         if self.low is None or self.high is None:
             return "cannot tell"
-        if abs(self.difference) < _SMALLEST / 2 or self.low <= 0 <= self.high:
+        least = max(_SMALLEST / 2, _LEAST_CHANGE * min(self.before, self.after))
+        if abs(self.difference) < least or self.low <= 0 <= self.high:
             return "within noise"
         return "longer" if self.low > 0 else "shorter"
 
@@ -69,12 +80,16 @@ def change(before: Float64Array | None, after: Float64Array | None, n_compared: 
         return Change(_mean(before), _mean(after))
     if min(len(before), len(after)) < FEWEST:
         return Change(_mean(before), _mean(after))
-    off = mean_of(after.tolist()).minus(mean_of(before.tolist()))
+    off = _mean_of_steps(after).minus(_mean_of_steps(before))
     interval = interval_of(off, 1 - (1 - CONFIDENCE) / max(n_compared, 1))
     # Adding zero makes zero of -0.
     return Change(
         float(before.mean()), float(after.mean()), interval.low + 0.0, interval.high + 0.0
     )
+
+
+def _mean_of_steps(values: Float64Array) -> Mean:
+    return mean_of(values.tolist(), assumed_correlation=ASSUMED_CORRELATION)
 
 
 def _mean(values: Float64Array | Sequence[float] | None) -> float | None:

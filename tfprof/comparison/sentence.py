@@ -9,6 +9,7 @@ from tfprof.comparison.noise import Change
 
 if TYPE_CHECKING:
     from tfprof.comparison.difference import Difference, OpChange
+    from tfprof.comparison.parts import Part
 
 _NAMED = 3
 _LEAST_POINTS = 0.01
@@ -38,6 +39,7 @@ def _sentences(found: Difference) -> Iterator[str]:
     parts = [*_parts(found.categories, step)]
     if parts:
         yield f"Of the {_points(step.difference, step)}: {_listed(parts)}."
+    yield from _by_moment(found.parts, step)
     yield from _on_ops(found.ops, step)
 
 
@@ -87,6 +89,26 @@ def _parts(categories: dict[str, Change], step: Change) -> Iterator[str]:
             rest += one.difference
     if abs(rest) >= _LEAST_POINTS * (step.before or 0.0):
         yield f"{_points(rest, step)} all else"
+
+
+def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[str]:
+    """The parts that add up to the step, each moment counted once."""
+    least = _LEAST_POINTS * (step.before or 0.0)
+    named = [
+        part for part in parts
+        if abs(part.time.difference) >= least and part.time.verdict != "within noise"
+    ][:_NAMED]  # fmt: skip
+    if not named:
+        return
+    said = [
+        f"{_points(part.time.difference, step)} {part.name}"
+        f"{f' ({part.cause})' if part.cause else ''}"
+        for part in named
+    ]
+    rest = step.difference - sum(part.time.difference for part in named)
+    if abs(rest) >= least:
+        said.append(f"{_points(rest, step)} all else")
+    yield f"Counting each moment once: {_listed(said)}."
 
 
 def _on_ops(ops: Sequence[OpChange], step: Change | None) -> Iterator[str]:

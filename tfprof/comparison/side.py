@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.captures.events.ops.memory import dtype_name
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
+from tfprof.comparison.moments import Moments, moments_of_profile, moments_of_run
+from tfprof.comparison.outputs import Output, dtype_of, outputs_of
 from tfprof.errors import UsageError
 from tfprof.profiler import Profiler, session_of
 from tfprof.profiles.accounting.profile_info import step_figures
@@ -21,6 +22,7 @@ from tfprof.profiles.model.steps import MEASURES
 
 Float64Array = npt.NDArray[np.float64]
 
+_UNKNOWN = Output("", "")
 _RUNS = MEASURES.index("run_count")
 _TIMES = slice(MEASURES.index("accelerator_exec_micros"), MEASURES.index("cpu_exec_micros") + 1)
 _PS_PER_MS = 1e9
@@ -77,8 +79,8 @@ class Side:
 
     @cached_property
     def profile(self) -> Profile:
-        """What its views are made of."""
-        return session_of(self.profiler).complete()
+        """Its ops and steps; float operations are counted where a view is compared."""
+        return session_of(self.profiler).recorded()
 
     @cached_property
     def steps(self) -> RunSteps | None:
@@ -101,9 +103,25 @@ class Side:
         return {one.name: self.steps.of(one) / _PS_PER_MS for one in CATEGORIES}
 
     @cached_property
+    def moments(self) -> Moments:
+        """What each moment of the steps was spent on; with other time it adds up to the steps."""
+        if self.steps is not None:
+            return moments_of_run(self.steps)
+        return moments_of_profile(self.profile)
+
+    @cached_property
     def ops(self) -> OpCosts:
         """Its ops."""
-        return op_costs(self.profile)
+        costs = op_costs(self.profile)
+        if self.run is None:
+            return costs
+        said = outputs_of(self.run)
+        known = [said.get(name, _UNKNOWN) for name in costs.names]
+        return replace(
+            costs,
+            dtypes=tuple(d or one.dtype for d, one in zip(costs.dtypes, known, strict=True)),
+            shapes=tuple(s or one.shape for s, one in zip(costs.shapes, known, strict=True)),
+        )
 
 
 def op_costs(profile: Profile) -> OpCosts:
@@ -138,7 +156,7 @@ def op_costs(profile: Profile) -> OpCosts:
 
 
 def _dtype(number: object) -> str:
-    return dtype_name(number) if isinstance(number, int) else ""
+    return dtype_of(number) if isinstance(number, int) else ""
 
 
 def _shape_text(profile: Profile, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 
@@ -11,13 +12,41 @@ from tfprof.comparison.side import OpCosts
 Pair = tuple[int | None, int | None]
 """Row of an op in the first and in the second run; None where it has none."""
 
+_FUNCTION = re.compile(
+    r"(?:a_)?_*inference_(?P<name>.+?)_\d+(?:__Xla\w*?)?\.?\d*(?:\(\d+\))?(?=/|$)"
+)
+_PROGRAM_ID = re.compile(r"(?<=\S)\(\d+\)(?=/|$)")
+
 _MOST_ALIGNED = 20_000
 """Of more ops the k-th of a kind is that of the other run: aligning takes time squared at worst."""
 
 
 def by_name(first: OpCosts, second: OpCosts) -> list[Pair]:
-    """Ops of equal names."""
-    return list(matched(first.names, second.names))
+    """Ops of equal names; then of names that are equal but for what each run numbers anew."""
+    pairs = list(matched(first.names, second.names))
+    ones = [a for a, b in pairs if a is not None and b is None]
+    twos = [b for a, b in pairs if b is not None and a is None]
+    again = matched(
+        numbered((plain_name(first.names[row]),) for row in ones),
+        numbered((plain_name(second.names[row]),) for row in twos),
+    )
+    pairs = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return pairs + [
+        (None if a is None else ones[a], None if b is None else twos[b]) for a, b in again
+    ]
+
+
+def plain_name(name: str) -> str:
+    """The name of an op without ids of programs and numbers of traced functions.
+
+    >>> plain_name("jit_train_step(12)/dot.3")
+    'jit_train_step/dot.3'
+    >>> plain_name("a_inference_step_554__XlaMustCompile_true_config_proto_13_.5(72)/fusion.1")
+    'step/fusion.1'
+    """
+    if "inference_" in name:
+        name = _FUNCTION.sub(r"\g<name>", name, count=1)
+    return _PROGRAM_ID.sub("", name) if "(" in name else name
 
 
 def by_structure(first: OpCosts, second: OpCosts) -> list[Pair]:

@@ -108,6 +108,12 @@ class Session:
         """Whether there are call stacks, or a live graph that may tell them."""
         return self.profile.has_traces or self._source.is_live
 
+    def recorded(self) -> Profile:
+        """The profile with its ops and steps; float operations may not be counted yet."""
+        with self.lock:
+            self._read_graph()
+            return self.profile
+
     def complete(self) -> Profile:
         """The profile with all parts updated: ops, call stacks and float operations."""
         with self.lock:
