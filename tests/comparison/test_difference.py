@@ -57,6 +57,19 @@ def test_differences_by_hand():
     assert "b +20 ms (+66.7 points)" in answer.verdict[2]
 
 
+def test_noise_is_not_called_sameness():
+    noisy = profiler((10_000, 20_000), (14_000, 21_000), (9_000, 24_000))
+    other = profiler((11_000, 22_000), (13_000, 24_000), (12_000, 20_000))
+    said = noisy.diff(other).verdict[0]
+    assert said.startswith("Step time does not differ by more than the noise of the steps: ")
+    steady, longer = (
+        profiler(*((10_000 + extra, 20_000 + more) for extra in (0, 1, 0, 1, 0)))
+        for more in (0, 200)
+    )
+    said = steady.diff(longer).verdict[0]
+    assert said.startswith("Step time differs by less than 1 %, as two runs of one program do: ")
+
+
 def test_one_step_cannot_tell():
     answer = profiler((10_000, 20_000)).diff(profiler((10_000, 30_000)))
     assert rows_of(answer)["b"]["verdict"] == "cannot tell"

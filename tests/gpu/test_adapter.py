@@ -151,10 +151,14 @@ def test_a_failing_stop_gives_cupti_back():
 
 
 def test_waiting_without_a_driver_does_nothing():
+    asked = []
+
     def missing(name):
+        asked.append(name)
         raise OSError(name)
 
     synchronize(missing)
+    assert asked == ["libcuda.so.1"]
 
 
 def test_the_real_bindings_where_they_are_installed():

@@ -70,10 +70,11 @@ def _on_step(step: Change) -> str:
     assert step.low is not None and step.high is not None
     between = f"between {_signed(step.low)} and {_signed(step.high)}"
     if step.verdict == "within noise":
-        return (
-            f"Step time is the same within the noise of the steps: {both}; the difference is "
-            f"{between}."
-        )
+        if step.low <= 0 <= step.high:
+            said = "does not differ by more than the noise of the steps"
+        else:
+            said = "differs by less than 1 %, as two runs of one program do"
+        return f"Step time {said}: {both}; the difference is {between}."
     return f"Step time is {relative:.1%} {word}: {both}; the difference is {between}."
 
 
