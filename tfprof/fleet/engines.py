@@ -17,6 +17,7 @@ from typing import Protocol
 
 from tfprof.captures.parts.condense import HostFile, condense, failed
 from tfprof.captures.parts.part import Part, Wanted
+from tfprof.errors import UsageError
 
 KILLED = (
     "the process that read it was killed, twice: perhaps it needs more memory than there is. Give "
@@ -111,10 +112,53 @@ def local_engine(files: Sequence[HostFile], memory_bytes: int | None = None) -> 
         files: The files.
         memory_bytes: How much memory all processes together may use; None for no bound.
     """
-    n_workers = min(os.cpu_count() or 1, len(files))
-    if memory_bytes is not None:
-        largest = max((file.n_bytes for file in files), default=0)
-        n_workers = min(n_workers, max(1, memory_bytes // max(1, _BYTES_OPEN * largest)))
+    n_workers = most_workers(files, memory_bytes)
     if n_workers < 2 or sum(file.n_bytes for file in files) < _SMALL_BYTES:
         return OneProcess()
     return Processes(n_workers)
+
+
+def most_workers(files: Sequence[HostFile], memory_bytes: int | None = None) -> int:
+    """How many files this machine reads at once: as many as it has CPUs, and as fit in memory."""
+    n_workers = min(os.cpu_count() or 1, len(files))
+    if memory_bytes is not None:
+        largest = max((file.n_bytes for file in files), default=0)
+        n_workers = min(n_workers, memory_bytes // max(1, _BYTES_OPEN * largest))
+    return max(1, n_workers)
+
+
+NAMES = ("process", "processes", "dask")
+"""Engines by name; the address of a Dask scheduler is one, too."""
+
+_ADDRESSES = ("tcp://", "tls://")
+
+
+def engine_named(text: str, files: Sequence[HostFile], memory_bytes: int | None = None) -> Engine:
+    """The engine that ``--engine`` names.
+
+    Args:
+        text: ``process``, ``processes``, ``dask``, or the address of a scheduler; empty for
+            what suits the files.
+        files: What it will read.
+        memory_bytes: How much memory its processes on this machine may use; None for no bound.
+
+    Raises:
+        UsageError: There is no such engine.
+        MissingDependencyError: Dask is not installed.
+    """
+    if not text:
+        return local_engine(files, memory_bytes)
+    if text == "process":
+        return OneProcess()
+    n_workers = most_workers(files, memory_bytes)
+    if text == "processes":
+        return Processes(n_workers)
+    is_address = text.startswith(_ADDRESSES) and text.partition("://")[2] != ""
+    if text == "dask" or is_address:
+        from tfprof.fleet.dask_engine import DaskEngine
+
+        return DaskEngine(text if is_address else None, n_workers=n_workers)
+    raise UsageError(
+        f"there is no engine {text!r}; choose one of {', '.join(NAMES)}, or give the address of a "
+        "Dask scheduler, such as tcp://scheduler:8786"
+    )
