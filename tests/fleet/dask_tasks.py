@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60
 
 
 def condensed(file, is_local, wanted):
-    """The part of a file; ``deadly`` ones kill whoever reads them, ``slow`` ones wait for ``go``."""
+    """The part of a file; ``deadly`` ones kill who reads them, ``slow`` ones wait for ``go``."""
     path = Path(file[1])
     with (path.parent / "reads.log").open("a") as log:
         log.write(f"{os.getpid()} {path.name}\n")

@@ -1,19 +1,19 @@
 """Parts made by a Dask cluster: one on this machine, or one whose scheduler is named.
 
 Each file is a task, and neighbouring files are merged where they were read, so that sums join and
-little is sent. Dask works out again what a lost worker held; what was merged and fetched is not lost
-with it. Files that were read when a worker died are read once more, each with nothing beside it, so
-that a death has one cause: a file that kills this worker, too, is told as one that could not be
-read.
+little is sent. Dask works out again what a lost worker held; what was merged and fetched is not
+lost with it. Files that were read when a worker died are read once more, each with nothing beside
+it, so that a death has one cause: a file that kills this worker, too, is told as one that could
+not be read.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
@@ -214,7 +214,7 @@ class _Job:
         return sorted(groups, key=lambda group: -sum(file.n_bytes for file in group))
 
     def _submit(self, file: HostFile) -> Any:
-        is_local = os.path.exists(file.path)
+        is_local = Path(file.path).exists()
         return self._client.submit(
             self._condensed, tuple(file), is_local, self._encoded, pure=False
         )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
+from pathlib import Path
 
 from tfprof.captures.parts.codec import decode
 from tfprof.captures.parts.condense import HostFile, condense, failed
@@ -24,7 +24,7 @@ def condensed(file: tuple[int, str, int], is_local: bool, wanted: bytes) -> byte
     from distributed import get_worker
 
     host, facts = HostFile(*file), decode(wanted)
-    if is_local and not os.path.exists(host.path):
+    if is_local and not Path(host.path).exists():
         reason = (
             f"{host.path}: {NOT_HERE} {get_worker().address}: put files on a shared or remote path"
         )
