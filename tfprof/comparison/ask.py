@@ -93,7 +93,7 @@ def side_of(thing: Any, name: str = "") -> Side:
             return side_of(open_run(os.fspath(thing)), name)
         return Side(name, open_profile(thing))
     if isinstance(thing, Run):
-        return Side(name or thing.name or "run", Profiler.from_xspace(thing), thing)
+        return Side(name or thing.name or "run", None, thing)
     if isinstance(thing, Profiler):
         return Side(name or "profile", thing)
     raise UsageError(
