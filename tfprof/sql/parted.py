@@ -24,6 +24,8 @@ from tfprof.sql.split import TABLE, Split, split
 
 _EVENTS = CAPTURE_TABLES[TABLE]
 
+_TYPES = {"string": "varchar", "bool": "boolean", "int64": "bigint", "float64": "double"}
+
 
 class PartedQuery:
     """A question about events that hosts answer one by one.
@@ -41,9 +43,10 @@ class PartedQuery:
         self._limits = limits or Limits()
         connection = Connection(self._limits, _unknown)
         try:
-            connection.register(TABLE, _table(()))
-            names = [column.name for column in _EVENTS.columns]
-            self._split = split(statement, connection, names)
+            columns = {column.name: _TYPES[column.type] for column in _EVENTS.columns}
+            typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+            connection.rows(f"create table {TABLE} ({typed})")
+            self._split = split(statement, connection, list(columns))
         finally:
             connection.close()
 
@@ -85,10 +88,9 @@ class PartedQuery:
             connection.register("parts", _Texts([*made.keys, *made.parts], list(rows)))
             merged = connection.all_rows(_merging(made))
             columns = [*made.keys, *made.results]
-            connection.register("joined", _Texts(columns, _results(made, merged)))
+            connection.register("joined", _Texts(columns, [_with_results(made, r) for r in merged]))
             types = [*made.key_types, *(value.type for value in made.values)]
-            typed = _cast(columns, types)
-            connection.rows(f"create view {TABLE} as select {typed} from joined")
+            connection.rows(f"create table {TABLE} as select {_typed(columns, types)} from joined")
             return connection.answer(made.finish)
         finally:
             connection.close()
@@ -147,13 +149,14 @@ def _unknown(name: str) -> str:
     return f"a question about the events of many hosts has no table {name!r}; it has {TABLE}"
 
 
-def _cast(names: Sequence[str], types: Sequence[str]) -> str:
-    return ", ".join(f"cast({n} as {kind}) as {n}" for n, kind in zip(names, types, strict=True))
+def _typed(names: Sequence[str], types: Sequence[str]) -> str:
+    pairs = zip(names, types, strict=True)
+    return ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in pairs)
 
 
 def _merging(made: Split) -> str:
     """The statement that joins equal groups; its columns are texts."""
-    typed = _cast([*made.keys, *made.parts], [*made.key_types, *made.part_types])
+    typed = _typed([*made.keys, *made.parts], [*made.key_types, *made.part_types])
     shown = [f"cast({key} as varchar)" for key in made.keys]
     for merge, part in zip(made.merging, made.parts, strict=True):
         shown.append(f"cast({merge}({part}) as varchar)")
@@ -161,16 +164,14 @@ def _merging(made: Split) -> str:
     return f"select {', '.join(shown)} from (select {typed} from parts){groups}"
 
 
-def _results(made: Split, rows: Iterable[tuple[str | None, ...]]) -> list[tuple[str | None, ...]]:
-    """Rows with aggregates instead of their parts."""
+def _with_results(made: Split, row: Sequence[str | None]) -> tuple[str | None, ...]:
+    """A row of keys and merged parts, with aggregates instead of their parts."""
     n_keys = len(made.key_types)
-    return [
-        (*row[:n_keys], *(_value([row[n_keys + part] for part in v.parts]) for v in made.values))
-        for row in rows
-    ]
+    parts = row[n_keys:]
+    return (*row[:n_keys], *(_result([parts[place] for place in v.parts]) for v in made.values))
 
 
-def _value(parts: Sequence[str | None]) -> str | None:
+def _result(parts: Sequence[str | None]) -> str | None:
     if len(parts) == 1:
         return parts[0]
     total, count = parts
@@ -178,10 +179,14 @@ def _value(parts: Sequence[str | None]) -> str | None:
 
 
 def average(total: int, count: int) -> float:
-    """A sum by a count, rounded as DuckDB rounds it: in C's ``long double``, then to a double."""
-    upper, lower = divmod(total, 1 << 64)
+    """A sum by a count.
+
+    It is rounded as DuckDB rounds averages of groups, first to C's ``long double``. Where DuckDB
+    makes a sum and a count of an average itself, its last digit may be another one.
+    """
     if total < 0:
         return -average(-total, count)
+    upper, lower = divmod(total, 1 << 64)
     wide = np.longdouble(np.uint64(lower)) + np.longdouble(upper) * np.longdouble(2.0**64)
     return float(wide / np.longdouble(count))
 

@@ -160,9 +160,9 @@ def begin_ps(host: Host, first_ns: int) -> int:
 
     Args:
         host: The host.
-        first_ns: When the first one begins.
+        first_ns: When the first one begins; a host before it begins with it.
     """
-    return min(_start_ns(host) - first_ns, MOST_NS) * 1000
+    return min(max(_start_ns(host) - first_ns, 0), MOST_NS) * 1000
 
 
 def _start_ns(host: Host) -> int:
