@@ -1,0 +1,108 @@
+"""Seconds and memory of a run of many hosts: tfprof's commands, and xprof on the same files.
+
+    python benchmarks/many_hosts.py /tmp/hosts16 --hosts 16 --from CAPTURE
+    python benchmarks/many_hosts_against_xprof.py /tmp/hosts16 --peer XPROF_ENVIRONMENT/bin/python
+
+Each is a process of its own, from its start to its end, and they take turns, so that other work on
+the machine meets all of them; the shortest of several counts. The peer is a Python that has
+``xprof``; it converts to ``overview_page`` and ``framework_op_stats`` in one process, as its server
+does, and what it keeps beside the files is removed each time, so that its answer is a first one.
+Memory is the most that the largest process of each held.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from measure import child_environment
+
+COMMANDS = ("overview", "op-stats")
+
+THEIRS = """
+import sys
+from xprof.convert.raw_to_tool_data import xspace_to_tool_data
+for name in ("overview_page", "framework_op_stats"):
+    xspace_to_tool_data(sys.argv[1:], name, {})
+"""
+
+
+class Cost(NamedTuple):
+    """What a process took."""
+
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+
+
+def cost(command: list[str], environment: dict[str, str]) -> Cost:
+    """Run a process to its end."""
+    began = time.perf_counter()
+    child = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{' '.join(command[:4])} …: ended with {child.returncode}")
+    seconds = time.perf_counter() - began
+    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folders", type=Path, nargs="+", help="log folders")
+    parser.add_argument("--peer", help="a Python that has xprof")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--words", default="", help="more words for tfprof: '--memory 4G'")
+    args = parser.parse_args()
+    ours = [sys.executable, "-m", "tfprof"]
+    for folder in args.folders:
+        files = sorted(map(str, folder.rglob("*.xplane.pb")))
+        size = sum(Path(file).stat().st_size for file in files) / 1e6
+        cases = {
+            name: ([*ours, name, str(folder), *args.words.split()], child_environment())
+            for name in COMMANDS
+        }
+        if args.peer:
+            with_logs = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+            cases["xprof, both"] = ([args.peer, "-c", THEIRS, *files], with_logs)
+        best: dict[str, Cost] = {}
+        for _ in range(args.repeat):
+            for name, (command, environment) in cases.items():
+                remove_caches(Path(files[0]).parent)
+                taken = cost(command, environment)
+                best[name] = Cost(*map(min, taken, best.get(name, taken)))
+        remove_caches(Path(files[0]).parent)
+        print(f"{folder}: {len(files)} hosts, {size:,.0f} MB")
+        for name, taken in best.items():
+            print(
+                f"  {name:12} {taken.seconds:7.2f} s {taken.cpu_seconds:7.2f} CPU s "
+                f"{taken.megabytes:7,.0f} MB  {size / taken.seconds:6.1f} MB/s", flush=True
+            )  # fmt: skip
+        if args.peer:
+            both, theirs = [best[name] for name in COMMANDS], best["xprof, both"]
+            print(
+                f"  xprof / tfprof (both commands): "
+                f"{theirs.seconds / sum(one.seconds for one in both):.1f} x the seconds, "
+                f"{theirs.cpu_seconds / sum(one.cpu_seconds for one in both):.1f} x the CPU "
+                f"seconds, {theirs.megabytes / max(one.megabytes for one in both):.1f} x the memory"
+            )
+
+
+def remove_caches(run: Path) -> None:
+    """What xprof keeps beside the files of a run."""
+    for path in run.iterdir():
+        if not path.name.endswith(".xplane.pb"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+if __name__ == "__main__":
+    main()
