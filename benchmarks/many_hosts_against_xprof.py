@@ -6,7 +6,7 @@
 Each is a process of its own, from its start to its end, and they take turns, so that other work on
 the machine meets all of them; the shortest of several counts. The peer is a Python that has
 ``xprof``; it converts to ``overview_page`` and ``framework_op_stats`` in one process, as its server
-does, and what it keeps beside the files is removed each time, so that its answer is a first one.
+does, in a new folder of links each time, so that no answer that it kept is used again.
 Memory is the most that the largest process of each held.
 """
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -71,16 +71,12 @@ def main() -> None:
             name: ([*ours, name, str(folder), *args.words.split()], child_environment())
             for name in COMMANDS
         }
-        if args.peer:
-            with_logs = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-            cases["xprof, both"] = ([args.peer, "-c", THEIRS, *files], with_logs)
         best: dict[str, Cost] = {}
         for _ in range(args.repeat):
             for name, (command, environment) in cases.items():
-                remove_caches(Path(files[0]).parent)
-                taken = cost(command, environment)
-                best[name] = Cost(*map(min, taken, best.get(name, taken)))
-        remove_caches(Path(files[0]).parent)
+                keep_best(best, name, cost(command, environment))
+            if args.peer:
+                keep_best(best, "xprof, both", cost_of_peer(args.peer, files))
         print(f"{folder}: {len(files)} hosts, {size:,.0f} MB")
         for name, taken in best.items():
             print(
@@ -97,11 +93,18 @@ def main() -> None:
             )
 
 
-def remove_caches(run: Path) -> None:
-    """What xprof keeps beside the files of a run."""
-    for path in run.iterdir():
-        if not path.name.endswith(".xplane.pb"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+def keep_best(best: dict[str, Cost], name: str, taken: Cost) -> None:
+    """Keep the least of each number."""
+    best[name] = Cost(*map(min, taken, best.get(name, taken)))
+
+
+def cost_of_peer(python: str, files: list[str]) -> Cost:
+    """Of xprof, in a folder of links to the files: it keeps its answers beside them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        links = [str(Path(scratch) / Path(file).name) for file in files]
+        for link, file in zip(links, files, strict=True):
+            Path(link).symlink_to(Path(file).absolute())
+        return cost([python, "-c", THEIRS, *links], {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
 
 
 if __name__ == "__main__":

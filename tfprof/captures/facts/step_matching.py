@@ -62,17 +62,26 @@ def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note
         return []
     chief = cores[alignment.chief]
     theirs = chief.names[alignment.first[alignment.chief]]
-    notes = []
-    for number, steps in enumerate(cores):
-        if number in alignment.without_steps or _numbers(steps) is None:
-            continue
-        own = steps.names[alignment.first[number]]
-        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]:
-            notes.append(
-                Note("warning", f"its steps have other numbers: {theirs} on {chief.host.name} is "
-                     f"{own} here, if the clocks are right", steps.host.name)
-            )  # fmt: skip
-    return notes
+    others = {
+        number: steps.names[alignment.first[number]] for number, steps in enumerate(cores)
+        if number not in alignment.without_steps and _numbers(steps) is not None
+    }  # fmt: skip
+    differ = {
+        number: own for number, own in others.items()
+        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]
+    }  # fmt: skip
+    if len(differ) > 1 and len(differ) == len(others) - 1:  # so it is the chief who is alone
+        number, own = next(iter(differ.items()))
+        return [
+            Note("warning", f"its steps have other numbers than on the {len(differ)} others: {own} "
+                 f"on {cores[number].host.name} is {theirs} here, if the clocks are right",
+                 chief.host.name)
+        ]  # fmt: skip
+    return [
+        Note("warning", f"its steps have other numbers: {theirs} on {chief.host.name} is "
+             f"{own} here, if the clocks are right", cores[number].host.name)
+        for number, own in differ.items()
+    ]  # fmt: skip
 
 
 def _clock_notes(

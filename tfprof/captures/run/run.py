@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,13 @@ from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.missing_hosts import (
+    Copies,
+    absent_hosts,
+    check_not_empty,
+    copy_note,
+)
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
@@ -176,10 +183,11 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
+        notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
     hosts, damage = _hosts(files)
-    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+    return Run(name, tuple(hosts), (*gathered(notes), *damage), Memo())
 
 
 def _others(runs: Sequence[str]) -> str:
@@ -188,20 +196,29 @@ def _others(runs: Sequence[str]) -> str:
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
-def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
+def _hosts(files: Sequence[Any]) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
     hosts: list[Host] = []
     notes: list[Note] = []
+    unread: list[Note] = []
     errors: list[TfprofError] = []
     names: set[str] = set()
+    copies, read = Copies(files), set[Path]()
     for number, file in enumerate(files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
+        first = copies.first_of(file)
+        if first in read:
+            notes.append(copy_note(label, first))
+            continue
         try:
+            check_not_empty(file)
             space = read_xspace(file)
         except TfprofError as error:
             errors.append(error)
-            notes.append(Note("warning", f"not read, so no result includes it: {error}", label))
+            unread.append(Note("warning", f"not read, so no result includes it: {error}", label))
             continue
+        if isinstance(file, (str, Path)):
+            read.add(Path(file))
         name, again = label, 2
         while name in names:
             name, again = f"{label} ({again})", again + 1
@@ -212,4 +229,4 @@ def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
         notes += [remark.note(name) for remark in remarks(space)]
     if not hosts:
         raise errors[0]
-    return hosts, notes
+    return hosts, [*gathered_unread(unread, len(hosts) + len(unread)), *gathered(notes)]
