@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from longer_capture import write_longer
 
 from tfprof.errors import UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import is_folder
 from tfprof.files.run_folder import run_files
 from tfprof.files.sniff import packed_format
-from tfprof.testing.longer_captures import longer
 from tfprof.testing.many_hosts import INPUT, TRUTH, WAITS, Plan, write_run
 from tfprof.testing.pod_damage import DAMAGE
 from tfprof.wire import messages as pb
@@ -67,6 +70,14 @@ def main() -> None:
         f"{len(truth['hosts'])} hosts of {truth['steps']} steps, {truth['bytes'] / 1e6:,.0f} MB in "
         f"{seconds:.1f} s ({truth['bytes'] / 1e6 / seconds:.0f} MB/s); see {args.out / TRUTH}"
     )
+
+
+def longer(space: Any, n_bytes: int) -> Any:
+    """The capture, repeated until it is about that large."""
+    with tempfile.NamedTemporaryFile(suffix=".xplane.pb") as out:
+        write_longer(space, n_bytes, out)
+        out.flush()
+        return pb.XSpace.FromString(Path(out.name).read_bytes())
 
 
 def counts(text: str) -> dict[str, int]:

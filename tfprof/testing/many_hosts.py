@@ -24,7 +24,7 @@ import numpy as np
 
 from tfprof.columns.columns import BoolArray
 from tfprof.errors import UsageError
-from tfprof.testing.longer_captures import other_steps
+from tfprof.testing.other_steps import other_steps
 from tfprof.testing.pod_damage import DAMAGE, damaged, tail_of
 from tfprof.testing.pod_template import Clock, Recorded, Template, recorded_times
 from tfprof.testing.pod_times import Late, PodTimes, Segments, Spans, segments

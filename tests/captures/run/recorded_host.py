@@ -1,6 +1,6 @@
 """The capture of one host that trains with others, small and of known times."""
 
-from tfprof.testing.xspace_builders import event, host, line, plane, xspace
+from tfprof.testing.xspace_builders import Unsigned, event, host, line, plane, xspace
 
 N_STEPS = 8
 STEP_NS, INPUT_NS, COMPUTE_NS, WAIT_NS, PAUSE_NS = 10_000, 1_000, 5_000, 4_000, 100
@@ -27,6 +27,9 @@ def recorded(n_steps=N_STEPS, machine="", collectives=True):
                 begin + INPUT_NS + COMPUTE_NS, WAIT_NS,
             ),
         ]  # fmt: skip
-    session = plane("Task Environment", stats={"profile_start_time": START_NS})
+    session = plane(
+        "Task Environment",
+        stats={"profile_start_time": Unsigned(START_NS), "profile_stop_time": Unsigned(STOP_NS)},
+    )
     threads = host(line(*marks, id=1), line(*ops, id=2), began_ns=10_000)
     return xspace(threads, session, hostname=machine)

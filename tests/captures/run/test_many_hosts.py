@@ -166,7 +166,7 @@ def test_a_run_of_links_that_are_gone_holds_no_capture(tmp_path):
 
 def test_a_run_of_empty_files_is_no_run(tmp_path):
     (tmp_path / "w.xplane.pb").touch()
-    with pytest.raises(MalformedProfileError, match="w.xplane.pb: is empty"):
+    with pytest.raises(MalformedProfileError, match=r"w\.xplane\.pb: is empty"):
         open_run(tmp_path)
 
 
