@@ -5,9 +5,9 @@
 
 Each is a process of its own, from its start to its end, and they take turns, so that other work on
 the machine meets all of them; the shortest of several counts. The peer is a Python that has
-``xprof``; it converts to ``overview_page`` and ``framework_op_stats`` in one process, as its server
-does, in a new folder of links each time, so that no answer that it kept is used again.
-Memory is the most that the largest process of each held.
+``xprof``; it converts in a new folder of links each time, so that no answer that it kept is used
+again. In "both" one process of it answers both, the second out of what it kept of the first, and
+is compared with the sum of two commands. Memory is the most that a process held.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from typing import NamedTuple
 
 from measure import child_environment
 
-COMMANDS = ("overview", "op-stats")
+COMMANDS = {"overview": "overview_page", "op-stats": "framework_op_stats"}
+BOTH = "both"
 
 THEIRS = """
 import sys
 from xprof.convert.raw_to_tool_data import xspace_to_tool_data
-for name in ("overview_page", "framework_op_stats"):
-    xspace_to_tool_data(sys.argv[1:], name, {})
+for name in sys.argv[1].split(","):
+    xspace_to_tool_data(sys.argv[2:], name, {})
 """
 
 
@@ -72,25 +73,36 @@ def main() -> None:
             for name in COMMANDS
         }
         best: dict[str, Cost] = {}
+        peers: dict[str, Cost] = {}
         for _ in range(args.repeat):
             for name, (command, environment) in cases.items():
                 keep_best(best, name, cost(command, environment))
             if args.peer:
-                keep_best(best, "xprof, both", cost_of_peer(args.peer, files))
+                for name, tools in {**COMMANDS, BOTH: ",".join(COMMANDS.values())}.items():
+                    keep_best(peers, name, cost_of_peer(args.peer, tools, files))
+        best[BOTH] = Cost(
+            sum(best[name].seconds for name in COMMANDS),
+            sum(best[name].cpu_seconds for name in COMMANDS),
+            max(best[name].megabytes for name in COMMANDS),
+        )
         print(f"{folder}: {len(files)} hosts, {size:,.0f} MB")
-        for name, taken in best.items():
-            print(
-                f"  {name:12} {taken.seconds:7.2f} s {taken.cpu_seconds:7.2f} CPU s "
-                f"{taken.megabytes:7,.0f} MB  {size / taken.seconds:6.1f} MB/s", flush=True
-            )  # fmt: skip
-        if args.peer:
-            both, theirs = [best[name] for name in COMMANDS], best["xprof, both"]
-            print(
-                f"  xprof / tfprof (both commands): "
-                f"{theirs.seconds / sum(one.seconds for one in both):.1f} x the seconds, "
-                f"{theirs.cpu_seconds / sum(one.cpu_seconds for one in both):.1f} x the CPU "
-                f"seconds, {theirs.megabytes / max(one.megabytes for one in both):.1f} x the memory"
-            )
+        for name, ours_took in best.items():
+            print(f"  tfprof {name:9}{said(ours_took, size)}")
+            if name in peers:
+                times = [theirs / own for theirs, own in zip(peers[name], ours_took, strict=True)]
+                print(
+                    f"  xprof  {name:9}{said(peers[name], size)}\n"
+                    "    xprof / tfprof: {:.1f} x the seconds, {:.1f} x the CPU seconds, "
+                    "{:.1f} x the memory".format(*times), flush=True
+                )  # fmt: skip
+
+
+def said(taken: Cost, size: float) -> str:
+    """A line of the table."""
+    return (
+        f"{taken.seconds:7.2f} s {taken.cpu_seconds:7.2f} CPU s {taken.megabytes:7,.0f} MB"
+        f"  {size / taken.cpu_seconds:6.1f} MB per CPU s"
+    )
 
 
 def keep_best(best: dict[str, Cost], name: str, taken: Cost) -> None:
@@ -98,13 +110,14 @@ def keep_best(best: dict[str, Cost], name: str, taken: Cost) -> None:
     best[name] = Cost(*map(min, taken, best.get(name, taken)))
 
 
-def cost_of_peer(python: str, files: list[str]) -> Cost:
+def cost_of_peer(python: str, tools: str, files: list[str]) -> Cost:
     """Of xprof, in a folder of links to the files: it keeps its answers beside them."""
     with tempfile.TemporaryDirectory() as scratch:
         links = [str(Path(scratch) / Path(file).name) for file in files]
         for link, file in zip(links, files, strict=True):
             Path(link).symlink_to(Path(file).absolute())
-        return cost([python, "-c", THEIRS, *links], {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
+        quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        return cost([python, "-c", THEIRS, tools, *links], quiet)
 
 
 if __name__ == "__main__":
