@@ -14,6 +14,7 @@ from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.errors import EmptyProfileError, MalformedProfileError
 from tfprof.testing.many_hosts import Plan, write_run
+from tfprof.testing.xspace_builders import event, host, line, xspace
 
 N_HOSTS = 16
 
@@ -216,6 +217,19 @@ def test_the_host_that_counts_otherwise_is_named_alone(tmp_path):
     assert f"than on the {N_HOSTS - 1} others" in others[0].message
     [left_out] = [note for note in steps.notes if "left out" in note.message]
     assert left_out.message.startswith(f"{N_HOSTS - 1} hosts (host000, ")
+
+
+@pytest.mark.parametrize("kind", ["steps", "version"])
+def test_a_clock_that_is_years_behind_is_named_among_others_that_differ(tmp_path, kind):
+    marks = [event("train", n * 10_000, 9_000, step_num=n, _r=1) for n in range(6)]
+    plan = Plan(hosts=N_HOSTS, damage={"epoch": 1, kind: 1}, clocks_s=0.05)
+    truth = write_run(tmp_path, xspace(host(line(*marks))), plan)
+    [late] = [each["name"] for each in truth["hosts"] if each["damage"] == "epoch"]
+    steps = run_steps(open_run(tmp_path))
+    assert steps.n_steps == (3 if kind == "steps" else 6)
+    [told] = [note.message for note in steps.notes if "clock" in note.message and not note.host]
+    assert f"steps of {N_HOSTS} hosts are apart: they are 946,0" in told
+    assert f" s earlier on {late}, and 0.0" in told
 
 
 def test_few_hosts_have_notes_of_their_own(tmp_path):
