@@ -27,6 +27,7 @@ from tfprof.files.disk import is_folder
 from tfprof.files.run_folder import run_files
 from tfprof.files.sniff import packed_format
 from tfprof.testing.many_hosts import INPUT, TRUTH, WAITS, Plan, write_run
+from tfprof.testing.other_steps import consecutive_steps
 from tfprof.testing.pod_damage import DAMAGE
 from tfprof.wire import messages as pb
 
@@ -77,7 +78,7 @@ def longer(space: Any, n_bytes: int) -> Any:
     with tempfile.NamedTemporaryFile(suffix=".xplane.pb") as out:
         write_longer(space, n_bytes, out)
         out.flush()
-        return pb.XSpace.FromString(Path(out.name).read_bytes())
+        return consecutive_steps(pb.XSpace.FromString(Path(out.name).read_bytes()))
 
 
 def counts(text: str) -> dict[str, int]:

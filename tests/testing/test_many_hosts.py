@@ -10,8 +10,9 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import open_run
 from tfprof.errors import UsageError
 from tfprof.testing.many_hosts import Plan, write_run
+from tfprof.testing.other_steps import consecutive_steps
 from tfprof.testing.pod_times import Late, PodTimes, Spans, segments
-from tfprof.testing.xspace_builders import event, host, line, xspace
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.wire import messages as pb
 
 QUIET = {"noise": 0.0, "clocks_s": 0.0, "early_s": 0.0}
@@ -136,6 +137,17 @@ def test_every_host_is_as_large():
     assert [times.step_ps(number).tolist() for number in range(3)] == [[15.0]] * 3
     assert [times.added_ps(number).tolist() for number in range(3)] == [[0.0], [8.0], [4.0]]
     assert (times.longest() == [5.0, 2.0, 9 / 4, 1.0]).all()
+
+
+def test_steps_of_repetitions_are_numbered_through():
+    space = recorded(4)
+    for one in space.planes[0].lines[0].events:
+        for stat in one.stats:
+            if space.planes[0].stat_metadata[stat.metadata_id].name == "step_num":
+                stat.int64_value += 10_000 * (stat.int64_value > 1)
+    assert list(opened(consecutive_steps(space)).hosts[0].groups().names.values()) == [
+        f"train {number}" for number in range(4)
+    ]
 
 
 @pytest.mark.parametrize(

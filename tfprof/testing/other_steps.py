@@ -1,4 +1,4 @@
-"""A capture of the same program that counts its steps otherwise, and has fewer of them."""
+"""Captures whose steps have other numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,30 @@ from typing import Any
 from tfprof.wire import messages as pb
 
 _STEPS = ("group_id", "step_num", "iter_num", "step_id", "iteration_number")
+_MARKED = "step_num"
 _INT_KINDS = ("int64_value", "uint64_value")
+
+
+def consecutive_steps(space: Any) -> Any:
+    """The capture with its marked steps numbered from 0, as a program would.
+
+    What is made by repetition has gaps between its numbers.
+
+    Args:
+        space: An XSpace, which is changed.
+    """
+    marked = [
+        stat
+        for plane in space.planes
+        for keys in [{key for key, each in plane.stat_metadata.items() if each.name == _MARKED}]
+        for line in plane.lines for event in line.events for stat in event.stats
+        if stat.metadata_id in keys and stat.WhichOneof("value") in _INT_KINDS
+    ]  # fmt: skip
+    values = [getattr(stat, stat.WhichOneof("value")) for stat in marked]
+    places = {value: place for place, value in enumerate(sorted(set(values)))}
+    for stat, value in zip(marked, values, strict=True):
+        setattr(stat, stat.WhichOneof("value"), places[value])
+    return space
 
 
 def other_steps(space: Any, first: int) -> Any:
