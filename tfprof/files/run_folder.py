@@ -45,6 +45,18 @@ def capture_files(folder: Path) -> list[Path]:
     return [files[host] for host in sorted(files)]
 
 
+def gone_files(folder: Path) -> list[Path]:
+    """Links of a run folder that are called as captures, to files that are gone.
+
+    Raises:
+        InputError: The folder cannot be read.
+    """
+    return [
+        path for path in entries(folder)
+        if _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+    ]  # fmt: skip
+
+
 def is_capture(path: str | os.PathLike[str]) -> bool:
     """Whether a file is named as captures are, or a folder is a log folder or holds some.
 

@@ -21,6 +21,7 @@ from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array
@@ -124,7 +125,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             for steps in cores
         ]
     steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
-    return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
+    return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:

@@ -9,6 +9,7 @@ from tfprof.captures.parts.codec import encode
 from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, fact_of, nothing
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.fact import Key
+from tfprof.captures.run.missing_hosts import check_not_empty
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.run import Host
 from tfprof.errors import TfprofError
@@ -37,6 +38,7 @@ class HostFile(NamedTuple):
 def condense(file: HostFile, wanted: Wanted) -> Part:
     """The part of one file: facts and sums, or why it could not be read."""
     try:
+        check_not_empty(file.path)
         space = read_xspace(file.path)
     except TfprofError as error:
         return failed(file, wanted, str(error))

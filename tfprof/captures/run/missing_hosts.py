@@ -1,0 +1,120 @@
+"""Which hosts a run lacks, or has twice, before any file is read.
+
+Nothing is left out silently: each answer is a list of notes with the names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfprof.captures.run.result import Note
+from tfprof.errors import MalformedProfileError
+from tfprof.files.disk import read_file
+from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
+from tfprof.files.same_content import same_content
+
+
+def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
+    """Notes on hosts that belong to a run, but have no file.
+
+    These are links to files that are gone, hosts that ``capture.json`` counts, and workers that
+    it says were not captured.
+
+    Args:
+        folder: The folder of the run.
+        files: The files that are there.
+    """
+    there = {host_name(file) for file in files}
+    gone = [name for name in map(host_name, gone_files(folder)) if name not in there]
+    counted, troubles = _recorded(folder)
+    lost = [name for name in counted if name not in there and name not in gone]
+    return [
+        *[_missing("its file is a link to a file that is gone", name) for name in gone],
+        *[_missing(f"{RECORD_NAME} counts it, but its file is gone", name) for name in lost],
+        *[Note("warning", f"not captured, so no result includes it: {why}") for why in troubles],
+    ]
+
+
+def _missing(why: str, name: str) -> Note:
+    return Note("warning", f"missing, so no result includes it: {why}", name)
+
+
+class Copy(NamedTuple):
+    """A file with the bytes of another one.
+
+    Attributes:
+        label: What its host would be called.
+        first: The place of the other one among the files that are no copies.
+    """
+
+    label: str
+    first: int
+
+
+def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
+    """The files of a run without those that have the bytes of another one, and these.
+
+    Times are in nanoseconds: no two hosts have the same bytes, but files are copied under other
+    names.
+
+    Args:
+        files: Paths, or sources of other kinds, which are never copies.
+    """
+    first_of = same_content(Path(file) for file in files if isinstance(file, (str, Path)))
+    kept: list[Any] = []
+    copies: list[Copy] = []
+    places: dict[Path, int] = {}
+    for file in files:
+        path = Path(file) if isinstance(file, (str, Path)) else None
+        first = None if path is None else first_of.get(path)
+        if path is not None and first is not None:
+            copies.append(Copy(host_name(path), places[first]))
+            continue
+        if path is not None:
+            places[path] = len(kept)
+        kept.append(file)
+    return kept, copies
+
+
+def copy_note(copy: Copy, first: str) -> Note:
+    """That a host is left out because its file is a copy of that of the first."""
+    said = f"has the same bytes as {first}, so it is left out: it is a copy"
+    return Note("warning", said, copy.label)
+
+
+def check_not_empty(file: Any) -> None:
+    """Whether a file has any bytes; a capture of nothing has some.
+
+    Raises:
+        MalformedProfileError: It has none.
+    """
+    if isinstance(file, (str, Path)):
+        try:
+            is_empty = Path(file).is_file() and not Path(file).stat().st_size
+        except (OSError, ValueError):  # whoever reads it says why
+            return
+        if is_empty:
+            raise MalformedProfileError(
+                f"{file}: is empty. It was not written to its end, or not copied; copy or record "
+                "it again"
+            )
+
+
+def _recorded(folder: Path) -> tuple[list[str], list[str]]:
+    """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
+    path = folder / RECORD_NAME
+    if not path.is_file():
+        return [], []
+    try:
+        document: Any = json.loads(bytes(read_file(path)))
+        hosts = [str(each["host"]) for each in document["hosts"]]
+        missing = document["missing"]
+        return hosts, [
+            str(each["message"]) for each in missing
+            if each["severity"] == "error" and not each["host"]
+        ]  # fmt: skip
+    except (ValueError, TypeError, KeyError, RecursionError):  # damaged, or of another version
+        return [], []
