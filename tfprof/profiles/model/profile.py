@@ -138,10 +138,9 @@ class Profile:
         stack_ids = self.stacks.add_table(log.stacks)
         float_ops = ops.float_ops.array
         stacks = ops.stack_ids.array
-        for name, flops, types, stack in zip(
-            log.names, log.float_ops, log.types, log.stack_ids, strict=True
+        for row, flops, types, stack in zip(
+            ops.rows(log.names).tolist(), log.float_ops, log.types, log.stack_ids, strict=True
         ):
-            row = ops.row(name)
             if row < 0:
                 continue
             if types:
