@@ -5,13 +5,15 @@
 
 The graphs are those of `make_transformers.py`. Each case runs in a process of its own, for every
 size and, with `--against`, for both checkouts, one after the other: shared machines change their
-pace. Shown are the shortest of all times and the highest memory of the process. Goals: a profiler
+pace. Shown are the shortest of all times, or with `--cpu` the seconds of the processor, and the
+highest memory of the process. Goals: a profiler
 of a million nodes within 3 s, and views that take no more than 11 × the time for 10 × the nodes.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import itertools
 import json
 import subprocess
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from make_transformers import write
-from measure import ROOT, VIEWS, child_environment, peak_mb, timed
+from measure import ROOT, VIEWS, child_environment, peak_mb
 
 Result = dict[str, float]
 PRESETS = ("default", "time_and_memory", "float_operation", "trainable_variables_parameter")
@@ -125,21 +127,25 @@ CASES = {
 }
 
 
-def one(case: str, folder: Path, repeat: int) -> Result:
+def one(case: str, folder: Path, repeat: int, *, cpu: bool) -> Result:
     """The shortest times of a case; what is made for the first time is made once."""
     found: Result = {}
+    clock = time.process_time if cpu else time.perf_counter
     for name, job in CASES[case](folder):
         for _ in range(1 if name.endswith(", first") else repeat):
-            seconds, _value = timed(job)
-            del _value
+            gc.collect()
+            start = clock()
+            value = job()
+            seconds = clock() - start
+            del value
             found[name] = min(found.get(name, seconds), seconds)
     return {**found, f"{case}: peak MB": peak_mb()}
 
 
-def ran(case: str, folder: Path, checkout: Path, repeat: int) -> Result:
+def ran(case: str, folder: Path, checkout: Path, *words: str) -> Result:
     """A case in a new process that imports the package of a checkout."""
     environment = {**child_environment(), "PYTHONPATH": str(checkout)}
-    command = [sys.executable, __file__, "--case", case, "--repeat", str(repeat), str(folder)]
+    command = [sys.executable, __file__, "--case", case, *words, str(folder)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr, file=sys.stderr)
@@ -175,6 +181,7 @@ def main() -> None:
     parser.add_argument("--nodes", default="100000,1000000")
     parser.add_argument("--layers", type=int, default=24, help="of each tower (default 24)")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--cpu", action="store_true", help="seconds of the processor")
     parser.add_argument("--rounds", type=int, default=1, help="processes of each case")
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--against", type=Path, help="another checkout to compare with")
@@ -183,7 +190,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.case:
-        print(json.dumps(one(given.case, given.folder, given.repeat)))
+        print(json.dumps(one(given.case, given.folder, given.repeat, cpu=given.cpu)))
         return
     sizes = [int(size) for size in given.nodes.split(",")]
     folders = [given.cache / f"{size}-{given.layers}" for size in sizes]
@@ -191,13 +198,14 @@ def main() -> None:
         write(size, given.layers, folder)
     checkouts = [ROOT, *([given.against] if given.against else [])]
     print(f"{'':45}" + "  ".join(f"{checkout.name}: {given.nodes} nodes" for checkout in checkouts))
+    words = ["--repeat", str(given.repeat), *(["--cpu"] if given.cpu else [])]
     begin = time.perf_counter()
     for case in given.only.split(","):
         results: list[list[list[Result]]] = [[[] for _ in sizes] for _ in checkouts]
         for _, (at, folder), (which, checkout) in itertools.product(
             range(given.rounds), enumerate(folders), enumerate(checkouts)
         ):
-            results[which][at].append(ran(case, folder, checkout, given.repeat))
+            results[which][at].append(ran(case, folder, checkout, *words))
         found = [[best(each) for each in of_checkout] for of_checkout in results]
         for name in found[0][-1]:
             print(shown(name, sizes, found), flush=True)
