@@ -46,12 +46,19 @@ class Copy(NamedTuple):
     """A file with the bytes of another one.
 
     Attributes:
-        label: What its host would be called.
+        path: Where it is.
+        first_path: Where the other one is.
         first: The place of the other one among the files that are no copies.
     """
 
-    label: str
+    path: Path
+    first_path: Path
     first: int
+
+    @property
+    def label(self) -> str:
+        """What its host would be called."""
+        return host_name(self.path)
 
 
 def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
@@ -71,7 +78,7 @@ def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
         path = Path(file) if isinstance(file, (str, Path)) else None
         first = None if path is None else first_of.get(path)
         if path is not None and first is not None:
-            copies.append(Copy(host_name(path), places[first]))
+            copies.append(Copy(path, first, places[first]))
             continue
         if path is not None:
             places[path] = len(kept)

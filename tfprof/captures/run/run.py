@@ -322,7 +322,8 @@ def hosts_of(
     for copy in copies:
         first = files.get(copy.first)
         if first is not None and first.make is None:
-            said = f"not read, so no result includes it: {first.error}"
+            error = first.error.replace(str(copy.first_path), str(copy.path))
+            said = f"not read, so no result includes it: {error}"
             unread.append(Note("warning", said, copy.label))
         elif first is not None:
             notes.append(copy_note(copy, first.label))
