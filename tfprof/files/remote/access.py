@@ -195,9 +195,15 @@ def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
         raise MissingDependencyError(
             f"{path}: reading from other machines needs fsspec: pip install 'tfprof[remote]'"
         ) from error
+    found = path.known.file_system(lambda: _opened(path, url_to_fs, timeout_s))
+    return found, str(found._strip_protocol(path.address))
+
+
+def _opened(path: RemotePath, url_to_fs: Any, timeout_s: float) -> Any:
+    """The file system; errors as for ``_file_system``."""
     try:
         options = _web_options(timeout_s) if path.scheme in _WEB else {}
-        fs, name = url_to_fs(path.address, **options)
+        return url_to_fs(path.address, **options)[0]
     except ImportError as error:
         package = _PACKAGES.get(path.scheme)
         said = f"pip install {package}" if package else str(error)
@@ -209,7 +215,14 @@ def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
         raise UsageError(
             f"{path}: {path.scheme}:// is nothing that fsspec can read. Check the URL"
         ) from cause
-    return fs, str(name)
+
+
+def takes_many(path: RemotePath) -> bool:
+    """Whether its file system answers several threads at once; of others that is not known.
+
+    Errors as for ``details``.
+    """
+    return bool(getattr(_file_system(path, settings().timeout_s)[0], "async_impl", False))
 
 
 def _web_options(timeout_s: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import tempfile
 import time
 import zlib
@@ -21,6 +22,7 @@ _LEFT_BEHIND_S = 24 * 3600.0
 """Unfinished files that are older are of processes that were killed."""
 
 _UNFINISHED = ".unfinished"
+_ENTRY = re.compile(r"(?P<size>\d{1,18})-(?P<crc>[0-9a-f]{8})", re.ASCII)
 
 
 class Cache:
@@ -37,14 +39,16 @@ class Cache:
     def opened(self, key: str) -> BinaryIO | None:
         """A file that was kept, if it is there and as it was."""
         for entry in _entries(self._folder / key):
-            with contextlib.suppress(OSError, ValueError):
-                stream = entry.open("rb")
-                size, crc = entry.name.split("-")
+            name = _ENTRY.fullmatch(entry.name)
+            if name is None:
+                continue
+            with contextlib.suppress(OSError), contextlib.ExitStack() as closing:
+                stream = closing.enter_context(entry.open("rb"))
                 now = os.fstat(stream.fileno())
-                if now.st_size == int(size) and _crc(stream) == int(crc, 16):
+                if now.st_size == int(name["size"]) and _crc(stream) == int(name["crc"], 16):
                     os.utime(entry, ns=(time.time_ns(), now.st_mtime_ns))
+                    closing.pop_all()
                     return stream
-                stream.close()
             with contextlib.suppress(OSError):  # damaged: it is fetched anew
                 entry.unlink()
         return None
@@ -68,10 +72,18 @@ class Cache:
         file.flush()
         size, crc = file.seek(0, os.SEEK_END), _crc(file)
         file.close()
+        finished = Path(file.name)
         entry = self._folder / key / f"{size}-{crc:08x}"
-        entry.parent.mkdir(exist_ok=True, mode=0o700)
-        Path(file.name).replace(entry)
-        stream = entry.open("rb")
+        stream = finished.open("rb")  # now: another process may remove the entry at once
+        try:
+            _move(finished, entry)
+        except PermissionError:  # of Windows, which moves no open files
+            stream.close()
+            _move(finished, entry)
+            stream = entry.open("rb")
+        except BaseException:
+            stream.close()
+            raise
         self._remove_oldest()
         return stream
 
@@ -89,7 +101,7 @@ class Cache:
                     if now - place.stat().st_mtime > _LEFT_BEHIND_S:
                         place.unlink()
                 continue
-            for entry in _entries(place):
+            for entry in filter(lambda entry: _ENTRY.fullmatch(entry.name), _entries(place)):
                 with contextlib.suppress(OSError):
                     state = entry.stat()
                     found.append((state.st_atime_ns, str(entry), state.st_size, entry))
@@ -112,6 +124,18 @@ def key_of(address: str, mark: str, size: int | None) -> str:
         size: Bytes.
     """
     return hashlib.sha256("\0".join((address, mark, str(size))).encode()).hexdigest()[:40]
+
+
+def _move(finished: Path, entry: Path) -> None:
+    """Move a file to its place, although others remove folders that are empty."""
+    for last in (False, False, True):
+        try:
+            entry.parent.mkdir(exist_ok=True, mode=0o700)
+            finished.replace(entry)
+            return
+        except (FileNotFoundError, FileExistsError):  # removed meanwhile
+            if last:
+                raise
 
 
 def _entries(folder: Path) -> Iterator[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -65,7 +67,16 @@ class Known:
     """What is known of the files of a server, for some seconds."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._file_system: tuple[int, Any] = (-1, None)
         self._answers: dict[tuple[str, str], tuple[float, Any]] = {}
+
+    def file_system(self, make: Callable[[], Any]) -> Any:
+        """The file system of fsspec, for all threads: fsspec would make one for each."""
+        with self._lock:
+            if self._file_system[0] != os.getpid():  # a fork cannot use that of its parent
+                self._file_system = (os.getpid(), make())
+            return self._file_system[1]
 
     def once(self, what: str, address: str, ask: Callable[[], T]) -> T:
         """The answer to a question; the server is asked if it is not known."""
