@@ -225,6 +225,11 @@ class RemotePath(str):
         assert mode == "rb"
         return local_copy(self, watch)
 
+    def read_bytes(self) -> bytes:
+        """The content of the file; errors as for ``open``."""
+        with self.open() as stream:
+            return stream.read()
+
     def open_parts(self) -> BinaryIO:
         """The file, of which only what is read is fetched; errors as for ``open``."""
         from tfprof.files.remote.stream import parts_of

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tfprof.files.remote.path import RemotePath
 
 _PART_BYTES = 1 << 18
+_SMALL_BYTES = 1 << 20
+"""Files up to this size are fetched whole, once, also to be looked at."""
 
 
 def parts_of(path: RemotePath) -> BinaryIO:
@@ -30,7 +32,7 @@ def parts_of(path: RemotePath) -> BinaryIO:
         raise missing(path)
     if found.is_folder:
         raise InputError(f"{path}: cannot be read: is a folder. Name a file in it")
-    if found.size is None or found.size <= _PART_BYTES or not found.has_ranges:
+    if found.size is None or found.size <= _SMALL_BYTES or not found.has_ranges:
         return local_copy(path)
     return cast(BinaryIO, io.BufferedReader(_Parts(path, found.size), _PART_BYTES))
 
