@@ -140,7 +140,14 @@ def test_a_listing_is_not_asked_for_again_and_again(web: Files) -> None:
     for _ in range(3):
         assert [path.is_file() for path in entries(folder)] == [True]
     assert not (folder / "b").exists()
-    assert [one.method for one in web.requests] == ["GET", "HEAD"]
+    assert [one.method for one in web.requests] == ["GET"]
+
+
+def test_names_in_lists_are_read(web: Files) -> None:
+    for name in ("/logs/a b", "/logs/é", "/logs/50%"):
+        web.put(name, name.encode())
+    held = {path.name: bytes(read_file(path)).decode() for path in entries(f"{web.url}/logs/")}
+    assert held == {"a b": "/logs/a b", "é": "/logs/é", "50%25": "/logs/50%"}
 
 
 def test_lists_lead_nowhere_else(web: Files) -> None:

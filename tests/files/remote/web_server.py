@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 Fault = Callable[["Handler"], bool]
 """Answers a request and returns True, or leaves it to the server."""
@@ -104,8 +104,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _list(self, path: str) -> bytes:
         below = {name.removeprefix(path) for name in self.files.held if name.startswith(path)}
-        names = sorted({re.sub("/.*", "/", name) for name in below})
-        links = "".join(f'<a href="{name}">{name}</a>\n' for name in ["../", "?C=N;O=D", *names])
+        names = sorted({quote(re.sub("/.*", "/", name)) for name in below})
+        links = "".join(f'<a href="{name}">x</a>\n' for name in ["../", "?C=N;O=D", *names])
         return f"<html><body>{links}</body></html>".encode()
 
     def _send_file(self, data: bytes) -> None:

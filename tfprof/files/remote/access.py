@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from tfprof.errors import MissingDependencyError, TfprofError, UsageError
 from tfprof.files.remote.details import Details, details_of
@@ -81,7 +81,12 @@ def _name_in(folder: str, listed: str, *, is_web: bool) -> str:
     name = listed.removeprefix(above).rstrip("/")
     if not listed.startswith(above) or name in ("", ".", "..") or "/" in name or "\\" in name:
         return ""
-    return "" if is_web and re.search("[?#]", name) else name  # other orders of the same list
+    if not is_web:
+        return name
+    plain = unquote(name)
+    if re.search("[?#]", name):  # another order of the same list
+        return ""
+    return name if re.search(r"[?#%/\\]", plain) else plain
 
 
 def read_range(

@@ -65,7 +65,7 @@ class RemotePath(str):
         self._base = f"{match['scheme']}://{match['user'] or ''}{host}"
         self._root, self._query = f"{match['scheme']}://{host}", query
         self._names = tuple(name for name in inside.split("/") if name)
-        self._ends_in_slash = inside.endswith("/") or not inside
+        self._ends_in_slash = inside.endswith("/")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -175,12 +175,12 @@ class RemotePath(str):
 
     def is_dir(self) -> bool:
         """Whether it is a folder; errors as for ``exists``."""
-        found = self.details()
+        found = self._listed()[1] or self.details()
         return found is not None and found.is_folder
 
     def is_file(self) -> bool:
         """Whether it is a file; errors as for ``exists``."""
-        found = self.details()
+        found = self._listed()[1] or self.details()
         return found is not None and not found.is_folder
 
     def stat(self) -> Details:
@@ -246,12 +246,15 @@ class RemotePath(str):
         """
         from tfprof.files.remote.access import details
 
-        if self._names:
-            above = self.known.recent("listing", self.parent.key)
-            found = above.get(self.name) if isinstance(above, dict) else None
-            if isinstance(above, dict) and (found is None or found.is_complete):
-                return found
+        is_listed, found = self._listed()
+        if is_listed and (found is None or found.is_complete):
+            return found
         return self.known.once("details", self.key, lambda: details(self))
+
+    def _listed(self) -> tuple[bool, Details | None]:
+        """Whether the list of its folder is known, and what that says of it."""
+        above = self.known.recent("listing", self.parent.key) if self._names else None
+        return above is not None, (above or {}).get(self.name)
 
     def listing(self) -> dict[str, Details]:
         """What a folder holds, by name; errors as for ``details``."""
