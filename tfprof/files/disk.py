@@ -158,7 +158,7 @@ def state_of(path: str | os.PathLike[str]) -> Hashable:
     """
     file = as_path(path)
     if isinstance(file, RemotePath):
-        return file.stat()
+        return file.state()
     now = file.stat()
     return now.st_size, now.st_mtime_ns
 

@@ -194,6 +194,10 @@ class RemotePath(str):
             raise missing(self)
         return found
 
+    def state(self) -> Details:
+        """As ``stat``, but of files in a list what that says, which of web servers is the name."""
+        return self._listed()[1] or self.stat()
+
     def iterdir(self) -> Iterator[RemotePath]:
         """What a folder holds, by name; errors as for ``exists``."""
         return iter([self / name for name in sorted(self.listing())])

@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     """
 
     cache: Path | None
-    cache_bytes: int = 20 << 30
+    cache_bytes: int = 10 << 30
     tries: int = 5
     timeout_s: float = 60.0
 
@@ -75,7 +75,7 @@ def _cache_size(text: str, standard: int) -> int:
     match = re.fullmatch(r"(\d{1,15})\s*([KMGT]?)(iB|B)?", text.strip(), re.ASCII | re.IGNORECASE)
     if match is None:
         raise UsageError(
-            f"{CACHE_SIZE}={text!r} must be a size such as 500M or 20G; 0 keeps nothing"
+            f"{CACHE_SIZE}={text!r} must be a size such as 500M or 10G; 0 keeps nothing"
         )
     return int(match[1]) * _UNITS[match[2].upper()]
 
