@@ -48,8 +48,8 @@ ENVIRONMENT = {
     "TFPROF_REMOTE_TRIES": "How often another machine is asked for something before that is given "
     "up; 5 by default.",
     "TFPROF_REMOTE_TIMEOUT": "For how many seconds another machine may be silent; 60 by default.",
-    "XDG_CACHE_HOME": "See TFPROF_REMOTE_CACHE; by default .cache in the home folder. On Windows it "
-    "is LOCALAPPDATA.",
+    "XDG_CACHE_HOME": "See TFPROF_REMOTE_CACHE; by default .cache in the home folder. On Windows "
+    "it is LOCALAPPDATA.",
     "XDG_STATE_HOME": "The folder in which the history file is by default. On Windows it is "
     "LOCALAPPDATA.",
     "LOCALAPPDATA": "See XDG_STATE_HOME.",

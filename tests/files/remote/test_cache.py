@@ -41,7 +41,7 @@ def test_what_was_kept_is_there_again(tmp_path: Path) -> None:
     assert _get(Cache(tmp_path / "new", 100), "a") == b"content"
 
 
-@pytest.mark.parametrize("damage", [b"", b"conten", b"cOntent", b"content and more"])
+@pytest.mark.parametrize("damage", [b"", b"cont", b"cOntent", b"content and more"])
 def test_damaged_files_are_fetched_anew(tmp_path: Path, damage: bytes) -> None:
     cache = Cache(tmp_path, 100)
     _put(cache, "a", b"content")
