@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from tfprof.captures.parts.codec import encode
@@ -32,7 +31,7 @@ class HostFile(NamedTuple):
     @property
     def label(self) -> str:
         """What its host is called, as long as no other file has the same name."""
-        return host_name(Path(self.path))
+        return host_name(self.path)
 
 
 def condense(file: HostFile, wanted: Wanted) -> Part:

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 from tfprof.captures.run.result import Note
 from tfprof.errors import MalformedProfileError
 from tfprof.files.disk import read_file
+from tfprof.files.remote.path import AnyPath, is_remote
 from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
 from tfprof.files.same_content import same_content
 
 
-def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
+def absent_hosts(folder: AnyPath, files: Iterable[AnyPath]) -> list[Note]:
     """Notes on hosts that belong to a run, but have no file.
 
     These are links to files that are gone, hosts that ``capture.json`` counts, and workers that
@@ -70,12 +71,12 @@ def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
     Args:
         files: Paths, or sources of other kinds, which are never copies.
     """
-    first_of = same_content(Path(file) for file in files if isinstance(file, (str, Path)))
+    first_of = same_content(path for path in map(_local, files) if path is not None)
     kept: list[Any] = []
     copies: list[Copy] = []
     places: dict[Path, int] = {}
     for file in files:
-        path = Path(file) if isinstance(file, (str, Path)) else None
+        path = _local(file)
         first = None if path is None else first_of.get(path)
         if path is not None and first is not None:
             copies.append(Copy(path, first, places[first]))
@@ -84,6 +85,11 @@ def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
             places[path] = len(kept)
         kept.append(file)
     return kept, copies
+
+
+def _local(file: Any) -> Path | None:
+    """The path of a file on this machine; those of others are not read only to be compared."""
+    return Path(file) if isinstance(file, (str, Path)) and not is_remote(file) else None
 
 
 def copy_note(copy: Copy, first: str) -> Note:
@@ -98,9 +104,10 @@ def check_not_empty(file: Any) -> None:
     Raises:
         MalformedProfileError: It has none.
     """
-    if isinstance(file, (str, Path)):
+    path = _local(file)
+    if path is not None:
         try:
-            is_empty = Path(file).is_file() and not Path(file).stat().st_size
+            is_empty = path.is_file() and not path.stat().st_size
         except (OSError, ValueError):  # whoever reads it says why
             return
         if is_empty:
@@ -110,7 +117,7 @@ def check_not_empty(file: Any) -> None:
             )
 
 
-def _recorded(folder: Path) -> tuple[list[str], list[str]]:
+def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
     """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
     path = folder / RECORD_NAME
     if not path.is_file():

@@ -40,6 +40,7 @@ from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
+from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 
 if TYPE_CHECKING:
@@ -234,6 +235,7 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
     if not sources:
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
+    sources = [named(one) if is_remote(one) else one for one in sources]  # nothing secret shows
     name, files = "", list(sources)
     folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
     if folders and len(sources) > 1:
@@ -242,7 +244,7 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
             "one run"
         )
     if folders:
-        name, own_files, others = run_files(Path(folders[0]), run)
+        name, own_files, others = run_files(as_path(folders[0]), run)
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
