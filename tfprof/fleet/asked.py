@@ -77,13 +77,16 @@ class Fleet:
         Raises:
             EmptyProfileError: No host could be read.
         """
+        return question(self.run_for(question, host=host))
+
+    def run_for(self, question: Callable[[Run], object], *, host: str | None = None) -> Run:
+        """The run with all facts that a question needs; arguments and errors as ``ask``."""
         self.watch.stage(f"reading {plural(len(self.files), 'host')}")
         self.watch.expect(sum(file.n_bytes for file in self.files))
         part, wanted = self._probed(question, host)
         part, left_out = self._of_others(part, wanted)
         self.facts = Facts(part, self._more, self._reopened)
-        run = condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
-        return question(run)
+        return condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
 
     def _probed(self, question: Callable[[Run], T], host: str | None) -> tuple[Part, Wanted]:
         """The part of the first host that can be read, and the facts that the question needs."""
