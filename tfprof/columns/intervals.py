@@ -4,13 +4,12 @@ Steps that follow each other are not independent: a slow moment of the machine l
 So n steps count as fewer, ``n (1 - r) / (1 + r)`` for a correlation r of neighbours (the variance
 of a mean of a first-order autoregressive process; Bayley and Hammersley, 1946). What they tell of
 the variance itself is more, ``n (1 - r²) / (1 + r²)`` (Bartlett, 1946): these are the degrees of
-freedom. Few steps do not tell how much they resemble each other: who compares runs assumes that
-they do.
+freedom. Few steps do not tell how much they resemble each other; it is assumed that they do.
 ``tests/columns/test_intervals.py`` simulates how often the intervals hold.
 
 >>> low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
 >>> round(low, 2), mid, round(high, 2)
-(8.7, 10.0, 11.3)
+(8.02, 10.0, 11.98)
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ FEWEST = 2
 _FEWEST_TO_CORRELATE = 8
 """The correlation of fewer neighbours is mostly chance."""
 
-ASSUMED_CORRELATION = 0.4
-"""What to assume of fewer, where intervals shall hold although they resemble each other."""
+_ASSUMED_CORRELATION = 0.4
+"""What to assume of fewer, so that intervals hold although they resemble each other."""
 
 _MOST_CORRELATED = 0.95
 _N_ANGLES = 1 << 14
@@ -69,12 +68,11 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_of(values: Sequence[float], *, assumed_correlation: float = 0.0) -> Mean:
+def mean_of(values: Sequence[float]) -> Mean:
     """The mean of some steps in the order in which they ran.
 
     Args:
         values: At least ``FEWEST`` numbers.
-        assumed_correlation: Of steps that are too few to tell how much they resemble each other.
 
     Raises:
         ValueError: There are fewer.
@@ -87,7 +85,7 @@ def mean_of(values: Sequence[float], *, assumed_correlation: float = 0.0) -> Mea
     off = numbers - mean
     squares = float(off @ off)
     if n < _FEWEST_TO_CORRELATE:
-        n_counting = n * (1 - assumed_correlation) / (1 + assumed_correlation)
+        n_counting = n * (1 - _ASSUMED_CORRELATION) / (1 + _ASSUMED_CORRELATION)
         return Mean(mean, math.sqrt(squares / ((n - 1) * n_counting)), n - 1)
     r = _correlation(off, squares)
     n_counting = max(n * (1 - r) / (1 + r), float(FEWEST))
