@@ -80,7 +80,9 @@ def test_one_step_cannot_tell():
 def test_the_same_recording_is_named():
     one = profiler((10, 20), (11, 20), (10, 21))
     answer = one.diff(one)
-    assert "the same recording" in answer.verdict[0]
+    assert answer.verdict == (
+        "profile and profile are the same recording, so there is nothing to compare.",
+    )
     assert {row["verdict"] for row in answer.to_rows("ops")} == {"within noise"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tfprof.comparison.comparable import same_recording
 from tfprof.comparison.noise import Change
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def verdict_of(found: Difference) -> tuple[str, ...]:
 
 
 def _sentences(found: Difference) -> Iterator[str]:
+    same = same_recording(found.first, found.second)
+    if same:
+        yield f"{same}."
+        return
     for note in found.mismatches:
         if note.severity != "info":
             yield f"Compare with care: {note.message}."

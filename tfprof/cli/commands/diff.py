@@ -53,6 +53,7 @@ def run(
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
         from tfprof.comparison.ask import diff, side_of
+        from tfprof.comparison.comparable import same_recording
 
         with progress() as watch:
             watch.stage("reading")
@@ -60,6 +61,8 @@ def run(
                 side_of(path, name)
                 for path, name in zip((before, after), _names(before, after), strict=True)
             ]
+            if same := same_recording(*sides):
+                raise UsageError(f"{same}; give a run of before and one of after")
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
             if choice.outfile is not None and choice.outfile.endswith(_PPROF):
