@@ -52,7 +52,7 @@ def test_differences_by_hand():
     assert rows["b"]["verdict"] == "longer"
     assert rows["b"]["points"] == pytest.approx(20 / 30, rel=0.01)
     assert rows["a"]["verdict"] == "within noise"
-    assert answer.verdict[0].startswith("Step time is 66.7% longer: 30 ms before, 50 ms now")
+    assert answer.verdict[0].startswith("Step time is 66.7% longer: 30.0 ms before, 50.0 ms now")
     assert answer.verdict[1] == "Counting each moment once: +66.7 points MatMul."
     assert "b +20 ms (+66.7 points)" in answer.verdict[2]
 
@@ -209,11 +209,17 @@ def test_tables_side_by_side():
     second = Table("t", columns, [(1, "b", 6), (2, "c", 1)])
     answer = first.diff(second)
     assert [column.id for column in answer.table().columns] == [
-        "op", "us_before", "us_after", "us_difference",
+        "op", "in", "us_before", "us_after", "us_difference",
     ]  # fmt: skip
     assert list(answer.table().rows) == [
-        ("a", 5, None, None), ("b", 4, 6, 2), ("b", 3, None, None), ("c", None, 1, None),
+        ("a", "before", 5, None, None), ("b", "before", 3, None, None), ("b", "both", 4, 6, 2),
+        ("c", "after", None, 1, None),
     ]  # fmt: skip
+    steps = [
+        Table("t", (Column("step", "Step", "string"), columns[2]), [("1", 5), ("2", late)])
+        for late in (4, 9)
+    ]
+    assert [row[0] for row in steps[0].diff(steps[1]).table().rows] == ["1", "2"]
     other = Table("t", (columns[1], Column("us", "Time", unit="ms")), [])
     with pytest.raises(UsageError, match="column us of table t is in us in the first and in ms"):
         first.diff(other)

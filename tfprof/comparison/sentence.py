@@ -154,11 +154,16 @@ def _signed(milliseconds: float) -> str:
 
 
 def time_ms(milliseconds: float) -> str:
-    """A time with three digits in the unit that suits it."""
+    """A time with three digits in the unit that suits it, as tables have it.
+
+    >>> time_ms(2.9), time_ms(0.112), time_ms(0.0)
+    ('2.90 ms', '112 µs', '0 µs')
+    """
     for factor, unit in ((1e-3, "s"), (1.0, "ms"), (1e3, "µs")):
         value = milliseconds * factor
         if value >= 1 or unit == "µs":
-            return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+            text = f"{value:,.0f}" if value >= 999.5 or not value else f"{value:#.3g}".rstrip(".")
+            return f"{text} {unit}"
     raise AssertionError
 
 

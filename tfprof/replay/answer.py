@@ -131,7 +131,7 @@ def _row(name: str, before: float, after: float) -> tuple[Cell, ...]:
 def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
     columns = (
         Column("kind", "kind", "string"),
-        Column("time_ms", "time in a step", unit="ms"),
+        Column("time_ms", "time", unit="ms"),
         Column("share", "share", unit="fraction"),
     )
     rows = [
@@ -139,14 +139,14 @@ def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
         for kind, span in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path", columns, rows, title="The critical path by kind")
+    return Table("path", columns, rows, title="The critical path of a step by kind")
 
 
 def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Table:
     columns = (
         Column("op", "op or event", "string"),
         Column("kind", "kind", "string"),
-        Column("time_ms", "time in a step", unit="ms"),
+        Column("time_ms", "time", unit="ms"),
         Column("share", "share", unit="fraction"),
     )
     rows = [
@@ -154,4 +154,4 @@ def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Ta
         for (name, kind), span in sorted(ops.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path_ops", columns, rows, title="The critical path by op")
+    return Table("path_ops", columns, rows, title="The critical path of a step by op")
