@@ -54,7 +54,7 @@ def test_differences_by_hand():
     assert rows["a"]["verdict"] == "within noise"
     assert answer.verdict[0].startswith("Step time is 66.7% longer: 30.0 ms before, 50.0 ms now")
     assert answer.verdict[1] == "Counting each moment once: +66.7 points MatMul."
-    assert "b +20 ms (+66.7 points)" in answer.verdict[2]
+    assert "b +20.0 ms (+66.7 points)" in answer.verdict[2]
 
 
 def test_noise_is_not_called_sameness():
