@@ -17,7 +17,7 @@ def test_quantiles_are_those_of_tables(freedom, quantile):
 
 
 def test_a_case_by_hand():
-    """10, 11, 9, 10: deviation √(2/3), 3 degrees of freedom: 3.1824, four steps like 4 · 0.6/1.4."""
+    """10, 11, 9, 10: deviation √(2/3), 3 degrees of freedom: 3.1824, 4 · 0.6/1.4 steps."""
     low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
     half = 3.18245 * (2 / 3 / (4 * 0.6 / 1.4)) ** 0.5
     assert (low, mid, high) == pytest.approx((10 - half, 10, 10 + half), abs=1e-3)

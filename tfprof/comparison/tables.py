@@ -76,7 +76,9 @@ def diff_tables(first: Table, second: Table) -> Table:
     ]
     if any(a is None or b is None for a, b in pairs):
         columns.append(_WHICH)
-        cells.append(["after" if a is None else "before" if b is None else "both" for a, b in pairs])
+        cells.append(
+            ["after" if a is None else "before" if b is None else "both" for a, b in pairs]
+        )
     n_texts = len(columns)
     for one in numbers:
         mine, other = first.column(one.id), second.column(one.id)
