@@ -70,6 +70,14 @@ def test_noise_is_not_called_sameness():
     assert said.startswith("Step time differs by less than 1 %, as two runs of one program do: ")
 
 
+def test_a_large_difference_of_uneven_steps_is_not_called_none():
+    uneven = profiler((5_000, 0), (3_000, 0), (34_000, 0), (30_000, 0))
+    steady = profiler(*[(30_000, 0)] * 4)
+    said = steady.diff(uneven).verdict[0]
+    assert said.startswith("Step time is 40.0% shorter (30.0 ms before, 18.0 ms now), but steps ")
+    assert said.endswith("record more of them.")
+
+
 def test_one_step_cannot_tell():
     answer = profiler((10_000, 20_000)).diff(profiler((10_000, 30_000)))
     assert rows_of(answer)["b"]["verdict"] == "cannot tell"

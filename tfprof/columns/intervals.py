@@ -4,7 +4,8 @@ Steps that follow each other are not independent: a slow moment of the machine l
 So n steps count as fewer, ``n (1 - r) / (1 + r)`` for a correlation r of neighbours (the variance
 of a mean of a first-order autoregressive process; Bayley and Hammersley, 1946). What they tell of
 the variance itself is more, ``n (1 - r²) / (1 + r²)`` (Bartlett, 1946): these are the degrees of
-freedom. Few steps do not tell how much they resemble each other; it is assumed that they do.
+freedom. Few steps hardly tell how much they resemble each other: what they seem to is drawn towards
+what is assumed, the more the fewer than thirty they are, and below eight nothing else counts.
 ``tests/columns/test_intervals.py`` simulates how often the intervals hold.
 
 >>> low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
@@ -33,6 +34,10 @@ _FEWEST_TO_CORRELATE = 8
 
 _ASSUMED_CORRELATION = 0.4
 """What to assume of fewer, so that intervals hold although they resemble each other."""
+
+_ENOUGH_TO_CORRELATE = 30
+"""From so many on nothing is assumed; fewer seem to resemble each other by chance, and intervals
+would be several deviations wide."""
 
 _MOST_CORRELATED = 0.95
 _N_ANGLES = 1 << 14
@@ -87,7 +92,8 @@ def mean_of(values: Sequence[float]) -> Mean:
     if n < _FEWEST_TO_CORRELATE:
         n_counting = n * (1 - _ASSUMED_CORRELATION) / (1 + _ASSUMED_CORRELATION)
         return Mean(mean, math.sqrt(squares / ((n - 1) * n_counting)), n - 1)
-    r = _correlation(off, squares)
+    weight = min(n / _ENOUGH_TO_CORRELATE, 1.0)
+    r = weight * _correlation(off, squares) + (1 - weight) * _ASSUMED_CORRELATION
     n_counting = max(n * (1 - r) / (1 + r), float(FEWEST))
     # Correlated values differ less from their own mean than from the true one: hence the - 1 here
     # instead of in the variance. Without correlation it is the usual error.

@@ -17,6 +17,9 @@ from tfprof.replay.host import HostReplay
 
 _PS_PER_MS = 1e9
 
+_NOTHING = "(nothing recorded)"
+"""What gaps are called among events."""
+
 _ASSUMED = (
     "What each thread and stream did stays in the same order, and as late after what it waited for "
     "as it was; there are enough cores, and nothing contends for them, for memory or for locks.",
@@ -96,7 +99,7 @@ def _paths(
             np.add.at(sums, of_key, spans)
             for key, span in zip(keys.tolist(), sums.tolist(), strict=True):
                 name, kind = divmod(key, len(KINDS))
-                text = texts[name - 1] if name else ""
+                text = texts[name - 1] if name else _NOTHING
                 by_kind[kind] = by_kind.get(kind, 0) + span
                 by_name[text, kind] = by_name.get((text, kind), 0) + span
     return by_kind, by_name
