@@ -98,7 +98,9 @@ def test_grid_leaves_out_columns_by_priority():
 def test_a_grid_is_the_same_without_colours():
     grid = Grid(
         [
-            Column("op", "name", ["a", "日本/b", "c"], guides=["", "├ ", "└ "], suffixes=["", "!", ""]),
+            Column(
+                "op", "name", ["a", "日本/b", "c"], guides=["", "├ ", "└ "], suffixes=["", "!", ""]
+            ),
             Column("type", "text", ["x", "", "ö"]),
             Column("n", "number", ["0", "– ", "12 µs"], style="red"),
             Column("", "bar", ["", "", ""], [None, 0.3, 1.0]),
