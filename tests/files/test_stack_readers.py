@@ -189,3 +189,10 @@ def test_damage_is_an_error_of_ours_or_can_be_written_again(reader, data):
 def test_sums_that_no_number_holds():
     found = stacks_of_collapsed(b"a;b 999999999999999999\n" * 20, "x")
     assert found.totals(0).tolist() == [(1 << 63) - 1] * 2
+
+
+@pytest.mark.parametrize("n_samples", [0, 1])
+def test_a_pprof_without_sample_types_measures_nothing(n_samples):
+    profile = pb.Profile(string_table=[""], sample=[pb.Sample()] * n_samples)
+    with pytest.raises(MalformedProfileError, match="has no sample type"):
+        stacks_of_pprof(profile.SerializeToString(), "x")
