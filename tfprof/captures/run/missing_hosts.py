@@ -10,11 +10,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
-from tfprof.errors import MalformedProfileError
-from tfprof.files.disk import read_file
+from tfprof.errors import TfprofError
+from tfprof.files.disk import opened, read_file
 from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
 from tfprof.files.same_content import same_content
+from tfprof.files.sniff import Format, check_expected, packed_format
+
+_HEAD_BYTES = 1 << 16
 
 
 def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
@@ -32,8 +36,10 @@ def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
     counted, troubles = _recorded(folder)
     lost = [name for name in counted if name not in there and name not in gone]
     return [
-        *[_missing("its file is a link to a file that is gone", name) for name in gone],
-        *[_missing(f"{RECORD_NAME} counts it, but its file is gone", name) for name in lost],
+        *gathered(_missing("its file is a link to a file that is gone", name) for name in gone),
+        *gathered(
+            _missing(f"{RECORD_NAME} counts it, but its file is gone", name) for name in lost
+        ),
         *[Note("warning", f"not captured, so no result includes it: {why}") for why in troubles],
     ]
 
@@ -42,47 +48,58 @@ def _missing(why: str, name: str) -> Note:
     return Note("warning", f"missing, so no result includes it: {why}", name)
 
 
-class Copies:
-    """Which files of a run have the bytes of another one.
+def usable_files(files: Sequence[Any]) -> tuple[list[Any], list[Note]]:
+    """The files of a run without empty ones and copies, and notes on these.
 
     Times are in nanoseconds: no two hosts have the same bytes, but files are copied under other
-    names. What is no path is never a copy.
+    names. What is no path is left alone, and what is not even the beginning of a capture is left to
+    whoever reads it.
 
     Args:
         files: Paths, or sources of other kinds.
     """
-
-    def __init__(self, files: Sequence[Any]) -> None:
-        paths = [Path(file) for file in files if isinstance(file, (str, Path))]
-        self._first = same_content(paths)
-
-    def first_of(self, file: Any) -> Path | None:
-        """The file that a file is a copy of."""
-        return self._first.get(Path(file)) if isinstance(file, (str, Path)) else None
-
-
-def copy_note(name: str, first: Path) -> Note:
-    """That a host is left out because its file is a copy."""
-    said = f"has the same bytes as {host_name(first)}, so it is left out: it is a copy"
-    return Note("warning", said, name)
-
-
-def check_not_empty(file: Any) -> None:
-    """Whether a file has any bytes; a capture of nothing has some.
-
-    Raises:
-        MalformedProfileError: It has none.
-    """
-    if isinstance(file, (str, Path)):
-        try:
-            is_empty = Path(file).is_file() and not Path(file).stat().st_size
-        except (OSError, ValueError):  # whoever reads it says why
-            return
-        if is_empty:
-            raise MalformedProfileError(
-                f"{file}: is empty. It was not written to its end, or not copied; copy or record "
-                "it again"
+    paths = [Path(file) for file in files if isinstance(file, (str, Path))]
+    empty = {path for path in paths if _is_empty(path)}
+    if len(empty) == len(files):  # an empty file alone is a capture of nothing
+        return list(files), []
+    copies = {
+        path: first for path, first in same_content(paths).items() if _begins_as_capture(first)
+    }
+    kept, notes = [], []
+    for file in files:
+        path = Path(file) if isinstance(file, (str, Path)) else None
+        if path in empty:
+            said = (
+                "is empty, so no result includes it: it was not written to its end, or not "
+                "copied; copy or record it again"
             )
+            notes.append(Note("warning", said, host_name(path)))
+        elif path in copies:
+            first = host_name(copies[path])
+            said = f"has the same bytes as {first}, so it is left out: it is a copy"
+            notes.append(Note("warning", said, host_name(path)))
+        else:
+            kept.append(file)
+    return kept, gathered(notes)
+
+
+def _is_empty(path: Path) -> bool:
+    try:
+        return path.is_file() and not path.stat().st_size
+    except (OSError, ValueError):  # whoever reads it says why
+        return False
+
+
+def _begins_as_capture(path: Path) -> bool:
+    """Whether a file may be one: copies of a page that says no are no copies of a capture."""
+    try:
+        with opened(path) as stream:
+            head = stream.read(_HEAD_BYTES)
+        return packed_format(head) is not None or not check_expected(
+            memoryview(head), Format.XSPACE, str(path)
+        )
+    except TfprofError:
+        return False
 
 
 def _recorded(folder: Path) -> tuple[list[str], list[str]]:
