@@ -53,7 +53,8 @@ def gone_files(folder: Path) -> list[Path]:
     """
     return [
         path for path in entries(folder)
-        if _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+        if _FILE.fullmatch(path.name) and path.is_symlink()
+        and not is_ordinary_file(path) and not is_folder(path)
     ]  # fmt: skip
 
 

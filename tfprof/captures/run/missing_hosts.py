@@ -1,4 +1,4 @@
-"""Which hosts a run lacks, or has twice, before any file is read.
+"""Which hosts a run lacks, or has twice, before any capture is read.
 
 Nothing is left out silently: each answer is a list of notes with the names.
 """
