@@ -12,7 +12,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
-from tfprof.errors import EmptyProfileError
+from tfprof.errors import EmptyProfileError, MalformedProfileError
 from tfprof.testing.many_hosts import Plan, write_run
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
@@ -49,7 +49,7 @@ def test_a_run_without_damage_has_no_notes(tmp_path):
     ("kind", "told"),
     [
         ("missing", "missing, so no result includes it: its file is a link to a file that is gone"),
-        ("empty", "is empty, so no result includes it: it was not written to its end"),
+        ("empty", "is empty. It was not written to its end"),
         ("foreign", "not read, so no result includes it"),
         ("duplicate", "has the same bytes as host000, so it is left out: it is a copy"),
     ],
@@ -118,16 +118,15 @@ def test_500_broken_files_take_few_words(tmp_path):
             path.write_bytes((PAGE, b"", b"\x00 no capture")[number % 3])
     run = open_run(tmp_path)
     assert len(run.hosts) == 20
-    empty, unread, *others = run.notes
-    assert empty.message.startswith(
-        "167 hosts (w001, w004, w007, w010, …, w511, w514, w517), such as w001: is empty"
+    first, *others = run.notes
+    assert first.message == (
+        "500 of 520 files are left out of all results: w001, w002, w003, w004, …, w517, w518, w519"
     )
-    assert unread.message == (
-        "333 of 353 files are left out of all results: w002, w003, w005, w006, …, w516, w518, w519"
+    assert len(others) == 3
+    assert others[0].message.startswith(
+        "167 hosts (w001, w004, w007, w010, …, w511, w514, w517), such as w001: not read, so no "
+        f"result includes it: {tmp_path / 'w001.xplane.pb'}: is empty"
     )
-    assert len(others) == 2
-    assert others[0].message.startswith("166 hosts (w002, w005, ")
-    assert ", such as w002: not read, so no result includes it" in others[0].message
     assert sum(len(note.message) for note in run.notes) < 1200
 
 
@@ -166,11 +165,10 @@ def test_a_run_of_links_that_are_gone_holds_no_capture(tmp_path):
         open_run(tmp_path)
 
 
-def test_an_empty_file_alone_is_a_capture_of_nothing(tmp_path):
+def test_a_run_of_empty_files_is_no_run(tmp_path):
     (tmp_path / "w.xplane.pb").touch()
-    [(host, message)] = said(open_run(tmp_path))
-    assert host == "w"
-    assert message.startswith("holds no events")
+    with pytest.raises(MalformedProfileError, match=r"w\.xplane\.pb: is empty"):
+        open_run(tmp_path)
 
 
 def test_a_file_that_is_deleted_while_the_run_is_opened(tmp_path, monkeypatch):
@@ -238,4 +236,4 @@ def test_few_hosts_have_notes_of_their_own(tmp_path):
     run, damage = made(tmp_path, empty=5)
     assert [host for host, _ in said(run)] == hosts_of(damage, "empty")
     more, _ = made(tmp_path / "more", empty=6)
-    assert [host for host, _ in said(more)] == [""]
+    assert [host for host, _ in said(more)] == ["", ""]

@@ -36,6 +36,11 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
     return replace(_host_steps(host, classic=classic), core_id=core_id)
 
 
+def steps_of_host(host: Host) -> list[HostSteps]:
+    """All steps of a host by itself, or of each core of its TPUs."""
+    return _cores_of(host, 0, classic=False, inner_only=False)
+
+
 @fact
 def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)

@@ -1,4 +1,4 @@
-"""Which hosts a run lacks, or has twice, before any capture is read.
+"""Which hosts a run lacks, or has twice, before any file is read.
 
 Nothing is left out silently: each answer is a list of notes with the names.
 """
@@ -8,20 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
-from tfprof.errors import TfprofError
-from tfprof.files.disk import opened, read_file
+from tfprof.errors import MalformedProfileError
+from tfprof.files.disk import read_file
+from tfprof.files.remote.path import AnyPath, is_remote
 from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
 from tfprof.files.same_content import same_content
-from tfprof.files.sniff import Format, check_expected, packed_format
-
-_HEAD_BYTES = 1 << 16
 
 
-def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
+def absent_hosts(folder: AnyPath, files: Iterable[AnyPath]) -> list[Note]:
     """Notes on hosts that belong to a run, but have no file.
 
     These are links to files that are gone, hosts that ``capture.json`` counts, and workers that
@@ -36,10 +33,8 @@ def absent_hosts(folder: Path, files: Iterable[Path]) -> list[Note]:
     counted, troubles = _recorded(folder)
     lost = [name for name in counted if name not in there and name not in gone]
     return [
-        *gathered(_missing("its file is a link to a file that is gone", name) for name in gone),
-        *gathered(
-            _missing(f"{RECORD_NAME} counts it, but its file is gone", name) for name in lost
-        ),
+        *[_missing("its file is a link to a file that is gone", name) for name in gone],
+        *[_missing(f"{RECORD_NAME} counts it, but its file is gone", name) for name in lost],
         *[Note("warning", f"not captured, so no result includes it: {why}") for why in troubles],
     ]
 
@@ -48,61 +43,81 @@ def _missing(why: str, name: str) -> Note:
     return Note("warning", f"missing, so no result includes it: {why}", name)
 
 
-def usable_files(files: Sequence[Any]) -> tuple[list[Any], list[Note]]:
-    """The files of a run without empty ones and copies, and notes on these.
+class Copy(NamedTuple):
+    """A file with the bytes of another one.
+
+    Attributes:
+        path: Where it is.
+        first_path: Where the other one is.
+        first: The place of the other one among the files that are no copies.
+    """
+
+    path: Path
+    first_path: Path
+    first: int
+
+    @property
+    def label(self) -> str:
+        """What its host would be called."""
+        return host_name(self.path)
+
+
+def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
+    """The files of a run without those that have the bytes of another one, and these.
 
     Times are in nanoseconds: no two hosts have the same bytes, but files are copied under other
-    names. What is no path is left alone, and what is not even the beginning of a capture is left to
-    whoever reads it.
+    names.
 
     Args:
-        files: Paths, or sources of other kinds.
+        files: Paths, or sources of other kinds, which are never copies.
     """
-    paths = [Path(file) for file in files if isinstance(file, (str, Path))]
-    empty = {path for path in paths if _is_empty(path)}
-    if len(empty) == len(files):  # an empty file alone is a capture of nothing
-        return list(files), []
-    copies = {
-        path: first for path, first in same_content(paths).items() if _begins_as_capture(first)
-    }
-    kept, notes = [], []
+    first_of = same_content(path for path in map(_local, files) if path is not None)
+    kept: list[Any] = []
+    copies: list[Copy] = []
+    places: dict[Path, int] = {}
     for file in files:
-        path = Path(file) if isinstance(file, (str, Path)) else None
-        if path in empty:
-            said = (
-                "is empty, so no result includes it: it was not written to its end, or not "
-                "copied; copy or record it again"
+        path = _local(file)
+        first = None if path is None else first_of.get(path)
+        if path is not None and first is not None:
+            copies.append(Copy(path, first, places[first]))
+            continue
+        if path is not None:
+            places[path] = len(kept)
+        kept.append(file)
+    return kept, copies
+
+
+def _local(file: Any) -> Path | None:
+    """The path of a file on this machine; those of others are not read only to be compared."""
+    return Path(file) if isinstance(file, (str, Path)) and not is_remote(file) else None
+
+
+def copy_note(copy: Copy, first: str) -> Note:
+    """That a host is left out because its file is a copy of that of the first."""
+    said = f"has the same bytes as {first}, so it is left out: it is a copy"
+    return Note("warning", said, copy.label)
+
+
+def check_not_empty(file: Any) -> None:
+    """Whether a file has any bytes; a capture of nothing has some.
+
+    Raises:
+        MalformedProfileError: It has none.
+    """
+    path = _local(file)
+    if path is not None:
+        try:
+            is_empty = path.is_file() and not path.stat().st_size
+        except (OSError, ValueError):  # whoever reads it says why
+            return
+        if is_empty:
+            raise MalformedProfileError(
+                f"{file}: is empty. It was not written to its end, or not copied; copy or record "
+                "it again"
             )
-            notes.append(Note("warning", said, host_name(path)))
-        elif path in copies:
-            first = host_name(copies[path])
-            said = f"has the same bytes as {first}, so it is left out: it is a copy"
-            notes.append(Note("warning", said, host_name(path)))
-        else:
-            kept.append(file)
-    return kept, gathered(notes)
 
 
-def _is_empty(path: Path) -> bool:
-    try:
-        return path.is_file() and not path.stat().st_size
-    except (OSError, ValueError):  # whoever reads it says why
-        return False
-
-
-def _begins_as_capture(path: Path) -> bool:
-    """Whether a file may be one: copies of a page that says no are no copies of a capture."""
-    try:
-        with opened(path) as stream:
-            head = stream.read(_HEAD_BYTES)
-        return packed_format(head) is not None or not check_expected(
-            memoryview(head), Format.XSPACE, str(path)
-        )
-    except TfprofError:
-        return False
-
-
-def _recorded(folder: Path) -> tuple[list[str], list[str]]:
+def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
     """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
     path = folder / RECORD_NAME
     if not path.is_file():

@@ -170,9 +170,7 @@ def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> 
 
 def print_notes(notes: Iterable[Note]) -> None:
     """Print the warnings on stderr, for a result without a place for them."""
-    from tfprof.captures.run.result import told_once
-
-    for each in told_once(notes):
+    for each in notes:
         if each.severity != "info":
             where = f" [{each.host}]" if each.host else ""
             note(f"{each.message}{where}", f"tfprof: {each.severity}")
