@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -345,6 +346,36 @@ def test_files_in_memory() -> None:
         assert MISSING in _error("memory://tfprof-test/no")
     finally:
         memory.rm("/tfprof-test", recursive=True)
+
+
+def test_file_systems_that_answer_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    wrappers = pytest.importorskip("fsspec.implementations.asyn_wrapper")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/tfprof-wrapped/a.bin", DATA)
+    path = as_path("memory://tfprof-wrapped/a.bin")
+    begun, over, silent = threading.Barrier(4), threading.Event(), threading.Event()
+    read = type(memory).cat_file
+
+    def answer(self: Any, name: str, start: int, end: int) -> bytes:
+        if silent.is_set():
+            over.wait(10)
+        elif start in range(BLOCK, 5 * BLOCK, BLOCK):
+            begun.wait(10)  # four blocks are under way, or this breaks
+        return bytes(read(self, name, start, end))
+
+    monkeypatch.setattr(type(memory), "cat_file", answer)
+    path.known.file_system(lambda: wrappers.AsyncFileSystemWrapper(memory, asynchronous=False))
+    monkeypatch.setenv("TFPROF_REMOTE_CACHE", "")
+    try:
+        assert bytes(read_file(path)) == DATA
+        silent.set()
+        monkeypatch.setenv("TFPROF_REMOTE_TIMEOUT", "0.05")
+        monkeypatch.setenv("TFPROF_REMOTE_TRIES", "2")
+        assert "nothing came for 0.05 s; tried 2 times" in _error(path)
+    finally:
+        over.set()
+        memory.rm("/tfprof-wrapped", recursive=True)
 
 
 @pytest.mark.parametrize(
