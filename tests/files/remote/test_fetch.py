@@ -215,7 +215,7 @@ def test_servers_that_fail_for_ever_are_given_up(
     web.faults = [of_bytes(status(500))]
     monkeypatch.setenv("TFPROF_REMOTE_TRIES", "3")
     text = _error(url)
-    assert "the server fails (status 500); tried 3 times in 0." in text
+    assert "the server fails (status 500); tried 3 times in " in text
     assert "TFPROF_REMOTE_TRIES" in text
     assert len(web.of("/a.bin")) == 3
 
@@ -223,7 +223,7 @@ def test_servers_that_fail_for_ever_are_given_up(
 def test_throttled_for_ever(web: Files) -> None:
     url = web.put("/a.bin", DATA)
     web.faults = [of_bytes(status(429, Retry_After="0"))]
-    assert "the server is asked too often (status 429); tried 5 times in 0.0 s" in _error(url)
+    assert "the server is asked too often (status 429); tried 5 times in " in _error(url)
 
 
 def test_one_bad_block_of_many_is_tried_again_alone(web: Files) -> None:
@@ -300,7 +300,7 @@ def test_silent_servers(web: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TFPROF_REMOTE_TRIES", "2")
     text = _error(url)
     over.set()
-    assert "nothing came for 0.05 s; tried 2 times in 0." in text
+    assert "nothing came for 0.05 s; tried 2 times in " in text
     assert "TFPROF_REMOTE_TIMEOUT" in text
 
 
