@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfprof import tools
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
@@ -92,13 +94,33 @@ def side_of(thing: Any, name: str = "") -> Side:
             return side_of(open_run(thing), name)
         return Side(name, open_profile(thing))
     if isinstance(thing, Run):
-        return Side(name or thing.name or "run", Profiler.from_xspace(thing), thing)
+        return Side(name or thing.name or "run", None, thing)
     if isinstance(thing, Profiler):
         return Side(name or "profile", thing)
     raise UsageError(
         f"{type(thing).__name__} cannot be compared with the other; give two of one kind: paths, "
         "captured runs, profilers, views, answers of a tool, or tables"
     )
+
+
+def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any]) -> None:
+    """Ask a run all that ``diff`` asks of each of two: which facts of hosts it needs.
+
+    Args:
+        run: The run.
+        view: As for ``diff``; likewise ``tool`` and ``asked``.
+    """
+    if tool:
+        getattr(tools, tool.replace("-", "_"))(run, **asked)
+        return
+    side = side_of(run)
+    if view:
+        side.profiler.view(view)
+        return
+    environment(run)
+    words_for(run.hosts)
+    for each in (side.step_ms, side.category_ms, side.moments, side.ops):
+        assert each is not None
 
 
 def _of_tool(first: Side, second: Side, tool: str, asked: Mapping[str, Any]) -> ToolResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import entries, is_folder, is_ordinary_file, list_ahead, walk
@@ -44,6 +44,19 @@ def capture_files(folder: AnyPath) -> list[AnyPath]:
         if match is not None and is_ordinary_file(path):
             files.setdefault(match["host"], path)
     return [files[host] for host in sorted(files)]
+
+
+def gone_files(folder: AnyPath) -> list[Path]:
+    """Links of a run folder that are called as captures, to files that are gone.
+
+    Raises:
+        InputError: The folder cannot be read.
+    """
+    return [
+        path for path in entries(folder)
+        if isinstance(path, Path)  # other machines show no links
+        and _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+    ]  # fmt: skip
 
 
 def is_capture(path: str | os.PathLike[str]) -> bool:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tfprof.columns.stacks import Stacks
     from tfprof.profiler import Profiler
 
+ReadRun = Callable[["str | list[str]"], "Run"]
+"""Reads a captured run: a run folder, or the files of one."""
+
+MakeCaptured = Callable[["str", "str | list[str]"], Opened]
+
 _WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
 """Files that are a run each; others are parts of one."""
 
@@ -32,6 +37,7 @@ def open_paths(
     *,
     classic: bool | None = None,
     watch: Watch | None = None,
+    read_run: ReadRun | None = None,
 ) -> list[Opened]:
     """The runs in some paths.
 
@@ -45,6 +51,7 @@ def open_paths(
         paths: Files and folders.
         classic: As for ``Profiler``.
         watch: Is told of what is read.
+        read_run: Reads a captured run; by default ``open_run``.
 
     Raises:
         UsageError: There are no paths, or files that do not go together.
@@ -56,11 +63,12 @@ def open_paths(
     folders = [path for path in given if is_capture(path) and is_folder(path)]
     captures = [path for path in given if is_capture(path) and not is_folder(path)]
     others = [path for path in given if path not in {*folders, *captures}]
-    found = [one for path in folders for one in _of_log_folder(path, classic)]
-    found += _of_capture_files(captures, classic)
+    captured = partial(_captured, classic=classic, read_run=read_run)
+    found = [one for path in folders for one in _of_log_folder(path, captured)]
+    found += _of_capture_files(captures, captured)
     parts: list[str] = []
     for path in others:
-        whole = _whole_runs(path, classic, watch)
+        whole = _whole_runs(path, classic, watch, captured)
         found += whole
         parts += [] if whole else [path]
     if parts:
@@ -71,21 +79,21 @@ def open_paths(
 # Captures
 
 
-def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
+def _of_log_folder(folder: str, captured: MakeCaptured) -> Iterator[Opened]:
     """The runs of a log folder, the latest first; one if it holds captures itself."""
     top = as_path(folder)
     if capture_files(top):
-        yield _captured(_folder_name(folder), folder, classic)
+        yield captured(_folder_name(folder), folder)
         return
     known = list(runs(top).items())
-    is_log = any(run.parent.name == "profile" for _, run in known)
-    for name, run in reversed(known) if is_log else known:
-        yield _captured(name, named(run), classic)
+    is_log = any(place.parent.name == "profile" for _, place in known)
+    for name, place in reversed(known) if is_log else known:
+        yield captured(name, named(place))
     # Beside captures there are results that were made of them: these are no runs of their own.
-    captured = {run for _, run in known}
+    captures = {place for _, place in known}
     by_folder: dict[AnyPath, list[AnyPath]] = {}
     for path in _results_in(top):
-        if captured.isdisjoint(path.parents):
+        if captures.isdisjoint(path.parents):
             by_folder.setdefault(path.parent, []).append(path)
     for parent in sorted(by_folder, reverse=True):
         yield _precomputed(named(parent), by_folder[parent])
@@ -93,18 +101,22 @@ def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
         run_files(top, None)  # says what is missing
 
 
-def _of_capture_files(paths: Sequence[str], classic: bool | None) -> Iterator[Opened]:
+def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[Opened]:
     """Captures given one by one: those of one folder are the hosts of one run."""
     by_folder: dict[AnyPath, list[str]] = {}
     for path in paths:
         by_folder.setdefault(as_path(path).parent, []).append(path)
     for folder, files in by_folder.items():
         name = host_name(files[0]) if len(files) == 1 else _folder_name(folder)
-        yield _captured(name, files, classic)
+        yield captured(name, files)
 
 
-def _captured(name: str, source: str | list[str], classic: bool | None) -> Opened:
+def _captured(
+    name: str, source: str | list[str], classic: bool | None, read_run: ReadRun | None
+) -> Opened:
     def read() -> Run:
+        if read_run is not None:
+            return read_run(source)
         from tfprof.captures.run.run import open_run  # not before the address is told
 
         return open_run(source)
@@ -137,7 +149,9 @@ def _profile_of_captures(
 # Profiles
 
 
-def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Opened]:
+def _whole_runs(
+    path: str, classic: bool | None, watch: Watch | None, captured: MakeCaptured
+) -> list[Opened]:
     """What a path is by itself; nothing if it is a part of a run.
 
     Raises:
@@ -163,7 +177,7 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
     except EmptyProfileError:
         if not runs(as_path(path)) and not _results_in(as_path(path)):
             raise
-        return list(_of_log_folder(path, classic))
+        return list(_of_log_folder(path, captured))
     return [_profile([path], classic)]
 
 

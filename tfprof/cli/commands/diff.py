@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import TOP
+from tfprof.cli.fleet_options import fleet_options, run_reader
 from tfprof.cli.options import (
     Choice,
     Command,
@@ -25,6 +28,7 @@ from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
     from tfprof.comparison.side import Side
 
 FORMATS = ("text", "json", "csv", "html")
@@ -43,6 +47,8 @@ def run(
     table: str | None,
     top: int | None,
     timeline: str | None,
+    engine: str | None,
+    memory: int | None,
     **params: Any,
 ) -> None:
     """Compare, and write the answer; other files are written before it."""
@@ -53,14 +59,16 @@ def run(
     if chosen and not tool and not (timeline and set(chosen) == {"step"}):
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
-        from tfprof.comparison.ask import diff, side_of
+        from tfprof.comparison.ask import diff, look_at
 
+        question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
+        reader = run_reader(question, engine, memory)
+        sides = [
+            _side(path, name, reader)
+            for path, name in zip((before, after), _names(before, after), strict=True)
+        ]
         with progress() as watch:
-            watch.stage("reading")
-            sides = [
-                side_of(path, name)
-                for path, name in zip((before, after), _names(before, after), strict=True)
-            ]
+            watch.stage("comparing")
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
             if choice.outfile is not None and choice.outfile.endswith(_PPROF):
@@ -74,6 +82,17 @@ def run(
     if choice.format in ("csv",):
         for remark in result.notes:
             note(remark.message)
+
+
+def _side(path: str, name: str, reader: Callable[[str], Run] | None) -> Side:
+    from tfprof.comparison.ask import side_of
+    from tfprof.files.run_folder import is_capture
+
+    if reader is not None and is_capture(path):
+        return side_of(reader(path), name)
+    with progress() as watch:
+        watch.stage("reading")
+        return side_of(path, name)
 
 
 def _names(before: str, after: str) -> tuple[str, str]:
@@ -166,6 +185,7 @@ command = Command(
         CommandOption(["--timeline"], type=OutputPath(), metavar="FILE", section="What to show",
                       help="Write a timeline with the events of both captures, aligned at their "
                       "first common step, in two colours."),
+        *fleet_options(),
         *result_options(
             FORMATS,
             "text: a report. json: everything. csv: one table. html: a page in one file. A FILE "
