@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePath
 
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import entries, is_folder, is_ordinary_file, walk
+from tfprof.files.disk import entries, is_folder, is_ordinary_file, list_ahead, walk
 from tfprof.files.remote.path import AnyPath, as_path
 
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
@@ -96,6 +96,7 @@ def runs(folder: AnyPath) -> dict[str, AnyPath]:
         if here.parts[-2:] == _PROFILES:
             is_inside = _is_inside(here, folder)
             prefix = _way(here.parent.parent, folder) if is_inside else PurePath()
+            list_ahead([here / name for name in folders])
             for name in folders:
                 if capture_files(here / name):
                     by_name[str(prefix / name)] = here / name

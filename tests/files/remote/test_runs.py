@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from click.testing import CliRunner, Result
 
 import tfprof
 from tests.files.checkpoint.tables import entry, write_bundle
-from tests.files.remote.web_server import Files, status
+from tests.files.remote.web_server import Files, Handler, status
 from tfprof import tools
 from tfprof.cli.program import cli
 from tfprof.demo import demo_capture, demo_files
 from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files.remote.path import as_path
+from tfprof.files.run_folder import runs
 from tfprof.pages.open_paths import open_paths
 from tfprof.pages.site import Site
 from tfprof.web.report import report
@@ -83,6 +86,19 @@ def test_only_the_chosen_run_is_fetched(there: Files) -> None:
         tools.open_run(f"{there.url}/logs", run="run9")
     with pytest.raises(EmptyProfileError, match=f"{there.url}/run: holds no capture"):
         tools.open_run(f"{there.url}/run")
+
+
+def test_runs_are_listed_several_at_once(there: Files) -> None:
+    begun = threading.Barrier(3)
+
+    def together(handler: Handler) -> bool:
+        if handler.request_.path.startswith(f"{LOGS}/run") and handler.request_.path.endswith("/"):
+            begun.wait(10)  # all three are under way, or this breaks
+        return False
+
+    there.faults = [together]
+    known = runs(as_path(f"{there.url}/logs"))
+    assert list(known) == ["run1", "run2", "run3"]
 
 
 def test_only_the_chosen_host_is_fetched(there: Files) -> None:
