@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from tfprof.options.lists import split_list
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
     from tfprof.files.run_files import Role, RunFile, RunFiles
     from tfprof.profiler import Profiler
@@ -167,7 +168,17 @@ def open_profiler(inputs: RunInputs) -> Profiler:
             return read_files(named_files(inputs, watch), inputs, watch)
         rest = replace(inputs, paths=tuple(others))
         files = named_files(rest, watch) if rest.is_named else None
-        return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch)
+        run = _hosts_one_by_one(captures, watch)
+        return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch, run=run)
+
+
+def _hosts_one_by_one(captures: Sequence[str], watch: Watch) -> Run | None:
+    """A run of many hosts whose events are read host by host; None if it is better opened whole."""
+    from tfprof.captures.facts.run_steps import run_steps
+    from tfprof.cli.fleet_options import fleet_for
+
+    fleet = fleet_for(captures, None, None, None, watch)
+    return None if fleet is None else fleet.run_for(run_steps)
 
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
