@@ -6,12 +6,12 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack
 from tfprof.files.disk import content_of, entries, is_folder, is_ordinary_file, opened
+from tfprof.files.remote.path import AnyPath, as_path, named
 from tfprof.files.sniff import Format, check_expected, packed_format, sniff
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import MAX_MESSAGE_BYTES, parse
@@ -235,11 +235,10 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
         MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
         MissingDependencyError: The package that could unpack it is not installed.
     """
-    label = str(path)
-    file = Path(path)
+    label, file = named(path), as_path(path)
     if is_folder(file):
         file = saved_model_file(file)
-    with opened(file) as stream:
+    with opened(file, watch) as stream:
         return LoadedFile(label, _content(stream, label, watch))
 
 
@@ -253,7 +252,7 @@ def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
     return content_of(stream, label, watch)
 
 
-def saved_model_file(folder: Path) -> Path:
+def saved_model_file(folder: AnyPath) -> AnyPath:
     """The message in a SavedModel folder.
 
     Raises:
