@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from make_transformers import write
 from measure import ROOT, VIEWS, child_environment, peak_mb
 
 Result = dict[str, float]
 PRESETS = ("default", "time_and_memory", "float_operation", "trainable_variables_parameter")
+MAKER = Path(__file__).with_name("make_transformers.py")
 MOST_GROWTH = 1.1
 """Times the growth of the graph."""
 
@@ -202,7 +202,10 @@ def main() -> None:
     sizes = [int(size) for size in given.nodes.split(",")]
     folders = [given.cache / f"{size}-{given.layers}" for size in sizes]
     for size, folder in zip(sizes, folders, strict=True):
-        write(size, given.layers, folder)
+        # In a process of its own: the highest memory of this one would count for its children.
+        command = [sys.executable, str(MAKER), "--nodes", str(size), "--layers", str(given.layers)]
+        environment = child_environment()
+        subprocess.run([*command, str(folder)], check=True, env=environment, capture_output=True)
     checkouts = [ROOT, *([given.against] if given.against else [])]
     print(f"{'':45}" + "  ".join(f"{checkout.name}: {given.nodes} nodes" for checkout in checkouts))
     words = ["--repeat", str(given.repeat), *(["--cpu"] if given.cpu else [])]

@@ -165,6 +165,7 @@ def stats(nodes: Sequence[pb.NodeDef]) -> bytes:
         tensor.dtype = FLOAT
         tensor.shape.CopyFrom(node.attr["_output_shapes"].list.shape[0])
         tensor.allocation_description.requested_bytes = 4096
+        stat.memory.add(allocator_name="GPU_0_bfc", total_bytes=4096, peak_bytes=4096)
         found.append(encode(2, BYTES, stat.SerializeToString()))
     return b"".join(found)
 
