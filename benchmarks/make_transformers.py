@@ -22,7 +22,7 @@ from tfprof.wire import messages as pb
 
 BATCH, LENGTH, WIDTH, HEADS = 8, 128, 512, 8
 FLOAT, INT32 = 1, 3
-HERE, BEFORE, AFTER = "tower_?????/layer_???????", "tower_!!!!!/layer_!!!!!!!", "tower_%%%%%/layer_%%%%%%%"  # fmt: skip
+HERE, BEFORE, AFTER = (f"tower_{5 * mark}/layer_{7 * mark}" for mark in "?!%")
 FRAMES = ("train.py", "main", 40), ("train.py", "build", 80), ("model.py", "transformer", 120)
 START_MICROS, NODE_MICROS = 1_500_000_000_000_000, 10
 ROWS, WIDE = (BATCH * LENGTH, WIDTH), (BATCH * LENGTH, 4 * WIDTH)
@@ -108,9 +108,7 @@ def layer() -> list[pb.NodeDef]:
         heads.append(shaped)
     scores = made.add(f"{HERE}/attention/self/scores", "BatchMatMulV2", heads[:2], SCORES)
     weights = made.add(f"{HERE}/attention/self/Softmax", "Softmax", [scores], SCORES)
-    mixed = made.add(
-        f"{HERE}/attention/self/context", "BatchMatMulV2", [weights, heads[2]], SPLIT
-    )
+    mixed = made.add(f"{HERE}/attention/self/context", "BatchMatMulV2", [weights, heads[2]], SPLIT)
     joined = made.add(f"{HERE}/attention/self/Reshape/shape", "Const", (), (2,))
     flat = made.add(f"{HERE}/attention/self/Reshape", "Reshape", [mixed, joined])
     dense = made.dense(f"{HERE}/attention/output/dense", flat, ROWS)

@@ -55,7 +55,8 @@ def gone_files(folder: AnyPath) -> list[Path]:
     return [
         path for path in entries(folder)
         if isinstance(path, Path)  # other machines show no links
-        and _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+        and _FILE.fullmatch(path.name) and path.is_symlink()
+        and not is_ordinary_file(path) and not is_folder(path)
     ]  # fmt: skip
 
 

@@ -248,7 +248,8 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
-        notes += absent_hosts(own_files[0].parent, own_files)
+        if own_files:
+            notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
     return RunFiles(name, *without_copies(files), gathered(notes))

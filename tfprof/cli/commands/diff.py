@@ -60,6 +60,7 @@ def run(
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
         from tfprof.comparison.ask import diff, look_at
+        from tfprof.comparison.comparable import same_recording
 
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
         reader = run_reader(question, engine, memory)
@@ -68,6 +69,8 @@ def run(
             for path, name in zip((before, after), _names(before, after), strict=True)
         ]
         with progress() as watch:
+            if same := same_recording(*sides):
+                raise UsageError(f"{same}; give a run of before and one of after")
             watch.stage("comparing")
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
