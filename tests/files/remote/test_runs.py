@@ -42,6 +42,7 @@ def here(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         for host in hosts:
             (folder / f"{host}.xplane.pb.xz").write_bytes(CAPTURES[host])
+    (tmp_path / "other.xplane.pb.xz").write_bytes(demo_capture("input-bound").read_bytes())
     (tmp_path / "run").mkdir()
     files = demo_files()
     for path in (files.graph, files.run_meta, files.op_log):
@@ -170,7 +171,7 @@ COMMANDS = [
     ["op", "{}/run"],
     ["check", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "--budget", "{}/budget.toml"],
     ["query", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "select count(*) as n from events"],
-    ["diff", f"{{}}{LOGS}/run1/a.xplane.pb.xz", f"{{}}{LOGS}/run1/b.xplane.pb.xz"],
+    ["diff", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "{}/other.xplane.pb.xz"],
 ]
 
 
