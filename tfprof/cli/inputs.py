@@ -14,7 +14,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
-from tfprof.files.remote.path import as_path
+from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.options.lists import split_list
 from tfprof.text.units import some
 
@@ -79,11 +79,7 @@ class RunInputs:
     @property
     def run_paths(self) -> list[str]:
         """Files of run metadata. A comma separates two names, unless a file has it in its name."""
-        return [
-            path
-            for text in self.run_meta_path
-            for path in ([text] if is_ordinary_file(text) else split_list([text]))
-        ]
+        return [path for text in self.run_meta_path for path in _names_in(text)]
 
     @property
     def every_path(self) -> list[str]:
@@ -97,6 +93,16 @@ class RunInputs:
         if self.demo:
             return DEMO
         return some([as_path(path).name or path for path in self.every_path], _MOST_SOURCES)
+
+
+def _names_in(text: str) -> list[str]:
+    """The paths in a word."""
+    written = text.address if isinstance(text, RemotePath) else text
+    names = split_list([written])
+    if is_remote(text) and not all(map(is_remote, names)):
+        return [text]  # the commas are of one URL
+    is_one = len(names) == 1 or (not is_remote(text) and is_ordinary_file(text))
+    return [text] if is_one else [named(name) for name in names]
 
 
 def input_options() -> list[click.Parameter]:

@@ -66,9 +66,10 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
     What lies deeper than a log folder's runs counts where a folder has no files of its own.
     """
     named = as_path(path)
-    if not is_folder(named):
-        return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
+    is_named_so = _FILE.fullmatch(named.name) is not None
     try:
+        if not is_folder(named):
+            return is_ordinary_file(named) and is_named_so
         inside = entries(named)
         if capture_files(named) or any(
             is_folder(folder.joinpath(*_PROFILES)) for folder in (named, *inside)
@@ -77,7 +78,7 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
         holds_files = any(is_ordinary_file(path) for path in inside)
         return not holds_files and bool(runs(named))
     except InputError:  # whoever reads it says what is wrong
-        return False
+        return is_named_so
 
 
 def runs(folder: AnyPath) -> dict[str, AnyPath]:
