@@ -8,21 +8,29 @@ from dataclasses import replace
 import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeTime, code_times
+from tfprof.captures.events.steps.collectives import exposed
 from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.reference_sweep import as_the_reference_sweeps
-from tfprof.captures.events.steps.step_events import gpu_step_events, host_step_events, joined
+from tfprof.captures.events.steps.step_events import (
+    Markers,
+    StepEvents,
+    gpu_step_events,
+    host_step_events,
+    joined,
+)
 from tfprof.captures.events.steps.step_roots import StepKind
 from tfprof.captures.events.steps.step_times import step_times
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
+from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, concatenate_tables
 
 
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
@@ -46,6 +54,8 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
         parts.append((of_host, markers))
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
+    elif not classic:
+        parts[0] = _with_exposed(host, parts[0])
     events, markers = joined(parts)
     events = as_the_reference_sweeps(events) if classic else events
     times = step_times(events, markers, has_device=with_gpu, classic=classic)
@@ -61,6 +71,14 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
         cut=cut_steps(host.timeline, groups, times, marked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
+
+
+def _with_exposed(host: Host, part: tuple[StepEvents, Markers]) -> tuple[StepEvents, Markers]:
+    """With the time in which the CPU waits for other devices of the job, and computes nothing."""
+    waiting = exposed(device_work(host))
+    if not len(waiting.group):
+        return part
+    return concatenate_tables([part[0], waiting]), part[1]
 
 
 def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
