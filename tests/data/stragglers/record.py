@@ -2,8 +2,8 @@
 
 python tests/data/stragglers/record.py [NAME ...]
 
-Each job is ``NAME.json``, what the workers know of themselves, and one ``NAME.workerN.xplane.pb.xz``
-for each. They run on one machine, so that their clocks are one clock.
+Each job is ``NAME.json``, what the workers know of themselves, and a file
+``NAME.workerN.xplane.pb.xz`` for each. They run on one machine, so that their clocks are one clock.
 """
 
 from __future__ import annotations

@@ -123,9 +123,7 @@ FEWEST = 3
 """From fewer collectives no offset is estimated."""
 
 
-def clock_offsets(
-    works: Sequence[HostWork], joint: JointCollectives
-) -> tuple[ClockOffset, ...]:
+def clock_offsets(works: Sequence[HostWork], joint: JointCollectives) -> tuple[ClockOffset, ...]:
     """The clocks of hosts, compared with that of the first that has the most collectives.
 
     The estimate is the median of the differences at the ends of collectives, brought into the

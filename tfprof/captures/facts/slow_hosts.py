@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent
 from tfprof.captures.events.steps.step_times import SPENT_COLUMN
-from tfprof.captures.facts.host_work import HostWork
-from tfprof.captures.facts.steps import FEWEST
+from tfprof.captures.facts.host_work import HostWork, work_of_hosts
+from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.intervals import (
     ASSUMED_CORRELATION,
@@ -167,6 +167,16 @@ def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
     return np.array([sum(means[SPENT_COLUMN[kind]] for kind in cause.kinds) for cause in CAUSES])
 
 
-def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
-    """Hosts compared; None with fewer than two, or without steps."""
-    return SlowHosts(works, places) if len(works) > 1 and len(places) else None
+def slow_hosts(steps: RunSteps, places: Int64Array | None = None) -> SlowHosts | None:
+    """The hosts of a run compared with each other.
+
+    Args:
+        steps: The steps that they have in common.
+        places: Which of these count; by default the typical ones.
+
+    Returns:
+        None with fewer than two hosts, or without steps.
+    """
+    works = work_of_hosts(steps)
+    counting = steps.typical_places if places is None else places
+    return SlowHosts(works, counting) if len(works) > 1 and len(counting) else None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
-from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.events.timeline.clocks import MOST_NS, unix_base_ns
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.run.result import Note
@@ -30,7 +30,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
             alignment = align_by_number([own for own in numbers if own is not None])
     is_by_number = alignment is not None
     if alignment is None:
-        bases = [steps.host.timeline.axis.base_ns for steps in cores]
+        bases = _bases_ns(cores)
         lowest = min(bases, default=0)
         shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
         starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
@@ -54,6 +54,13 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
                      steps.host.name)
             )  # fmt: skip
     return alignment
+
+
+def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:
+    """What the times of hosts count from, by their clocks; if one does not tell, as written."""
+    axes = [steps.host.timeline.axis for steps in cores]
+    known = [base for axis in axes if (base := unix_base_ns(axis)) is not None]
+    return known if len(known) == len(axes) else [axis.base_ns for axis in axes]
 
 
 def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
@@ -82,10 +89,11 @@ def _clock_notes(
     if not alignment.n_steps:
         return []
 
+    bases = _bases_ns(cores)
+
     def moment_ns(number: int) -> int:
-        steps = cores[number]
-        start_ps = int(steps.times.start_ps[alignment.first[number]])
-        return steps.host.timeline.axis.base_ns + start_ps // 1000
+        start_ps = int(cores[number].times.start_ps[alignment.first[number]])
+        return bases[number] + start_ps // 1000
 
     chief = cores[alignment.chief]
     chief_ns = moment_ns(alignment.chief)

@@ -15,6 +15,7 @@ from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import host_steps, run_steps
+from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
@@ -39,6 +40,11 @@ class Evidence:
     def steps(self) -> RunSteps:
         """The typical steps."""
         return run_steps(self.run).typical
+
+    @cached_property
+    def slow_hosts(self) -> SlowHosts | None:
+        """The hosts compared with each other; None if there is only one, or no step."""
+        return slow_hosts(run_steps(self.run))
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

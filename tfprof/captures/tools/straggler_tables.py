@@ -10,7 +10,14 @@ import numpy as np
 
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import ClockOffset, JointCollectives
-from tfprof.captures.facts.slow_hosts import CAUSES, Float64Array, SlowHosts, compared, gains, mean_spent
+from tfprof.captures.facts.slow_hosts import (
+    CAUSES,
+    Float64Array,
+    SlowHosts,
+    gains,
+    mean_spent,
+    slow_hosts,
+)
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.columns import Int64Array, sums_by
@@ -85,7 +92,7 @@ class HostComparison:
     @cached_property
     def slow(self) -> SlowHosts | None:
         """Hosts compared; None if there is only one, or no step."""
-        return compared(self.works, self.places)
+        return slow_hosts(self.steps, self.places)
 
     @cached_property
     def order(self) -> list[int]:

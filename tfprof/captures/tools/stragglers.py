@@ -9,9 +9,9 @@ import numpy as np
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
-from tfprof.captures.facts.slow_hosts import ALIKE, CAUSES, SlowHosts, gains, mean_spent
+from tfprof.captures.facts.slow_hosts import ALIKE, CAUSES, SlowHosts, mean_spent
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
+from tfprof.captures.facts.steps import FEWEST, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import HostComparison, tables_of
@@ -126,7 +126,10 @@ def _why(found: HostComparison, slow: SlowHosts) -> str:
     spent = slow.spent_ps[at][CAUSES.index(cause)]
     if more <= 0:
         return "Nothing of what was recorded tells why."
-    said = f"Most of its excess is {cause.name}: {_ms(float(spent))} in a step, {_ms(more)} more than others"
+    said = (
+        f"Most of its excess is {cause.name}: {_ms(float(spent))} in a step, {_ms(more)} more than "
+        "others"
+    )
     name = _slow_code(found, at) if cause.key in ("host_code", "unexplained") else ""
     return f"{said}, mostly in {name}." if name else f"{said}."
 
@@ -191,7 +194,9 @@ def _clocks(found: HostComparison) -> str:
             f"{reference} (± {_ms(1000 * widest.error_ns)})"
         )
         others = sum(_beyond(one.ahead_ns, one.error_ns) > 0 for one in known) - 1
-        said += f", and {plural(others, 'other clock')} differ{'s' * (others == 1)}" if others else ""
+        said += (
+            f", and {plural(others, 'other clock')} differ{'s' * (others == 1)}" if others else ""
+        )
     return f"{said}; of {plural(lost, 'host')} it is not known." if lost else f"{said}."
 
 

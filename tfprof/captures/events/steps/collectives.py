@@ -109,9 +109,7 @@ KindOf = Callable[[HloKey], CollectiveKind | None]
 def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     """What the CPU of a host does: instructions of XLA and ops of TensorFlow on its threads."""
     on_threads = timeline.on_threads
-    is_op = timeline.kind_mask(
-        [op.kind in (OpKind.TENSORFLOW, OpKind.JAX) for op in timeline.ops]
-    )
+    is_op = timeline.kind_mask([op.kind in (OpKind.TENSORFLOW, OpKind.JAX) for op in timeline.ops])
     is_op[timeline.stat("hlo_op").events] = True
     events = np.flatnonzero(is_op & on_threads)
     if not len(events):
@@ -169,9 +167,9 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     kernels = spent[timeline.kinds[events]]
     keys, place = hlo_keys(timeline, events)
     is_together = kernels == Spent.DEVICE_COLLECTIVES
-    distinct, row, which = np.unique(
+    distinct, which = np.unique(
         np.stack([place, timeline.kinds[events]])[:, is_together],
-        axis=1, return_index=True, return_inverse=True,
+        axis=1, return_inverse=True,
     )  # fmt: skip
     found: list[CollectiveKind | None] = []
     for at, kind in distinct.T.tolist():

@@ -44,9 +44,7 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     events, starts, ends = events[order], starts[order], ends[order]
     stat = timeline.stat("hlo_category")
     category = stat.text_ids(len(timeline))[events]
-    kinds, first, place = np.unique(
-        timeline.kinds[events], return_index=True, return_inverse=True
-    )
+    kinds, first, place = np.unique(timeline.kinds[events], return_index=True, return_inverse=True)
     texts = [timeline.names[kind] for kind in kinds.tolist()]
     of_kind = [stat.texts[at] if at >= 0 else "" for at in category[first].tolist()]
     spent = np.array([spent_on(text, classic=False) for text in of_kind], np.int64)
@@ -79,7 +77,12 @@ def _with_whole_runs(
     """
     of_kind = [text for text, kind in zip(texts, names, strict=True) if kind is not None]
     number = {kind.name: at for at, kind in enumerate(work.kinds)}
-    runs, starts, ends, which = work.together, work.together.start_ps, work.together.end_ps, work.which
+    runs, starts, ends, which = (
+        work.together,
+        work.together.start_ps,
+        work.together.end_ps,
+        work.which,
+    )
     is_kept = np.ones(len(which), np.bool_)
     end_ps = ends.copy()
     for at, text in enumerate(of_kind):
