@@ -205,6 +205,7 @@ def _runs() -> Iterator[Run]:
     for name in DEMO_CAPTURES:
         yield tools.open_run(demo_capture(name))
     yield tools.open_run(_RECORDED / "requests" / "session.xplane.pb.gz")
+    yield tools.open_run(sorted((_RECORDED / "stragglers").glob("input.*.xplane.pb.xz")))
     for name in _ARCHIVES:
         with tempfile.TemporaryDirectory() as folder:
             _unpack(_RECORDED / "captures" / f"{name}.tar.xz", Path(folder))

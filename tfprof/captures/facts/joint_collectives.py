@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,20 +48,20 @@ class JointCollectives:
     def __len__(self) -> int:
         return len(self.step)
 
-    @property
+    @cached_property
     def waited_ps(self) -> Int64Array:
         """How much longer each host took than the one that came last, shape (n hosts, n)."""
         took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
         return np.where(self.is_there, took - took.min(axis=0, initial=_FAR), 0)
 
-    @property
+    @cached_property
     def least_ps(self) -> Int64Array:
         """How long the host took that came last, shape (n,)."""
         took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
         least: Int64Array = took.min(axis=0, initial=_FAR)
         return least
 
-    @property
+    @cached_property
     def last(self) -> Int64Array:
         """The host that came last to each; the first of equal ones, shape (n,)."""
         last: Int64Array = np.argmax(self.is_there & (self.waited_ps == 0), axis=0)
