@@ -11,8 +11,8 @@ import pytest
 import tfprof
 from tests.captures.tools.oracle import folder
 from tests.captures.tools.tpus import at, op, tpu
-from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.host_work import work_of_hosts
+from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.practices import advice
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace

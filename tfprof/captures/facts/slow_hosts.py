@@ -127,10 +127,13 @@ class SlowHosts:
         """Mean time of each host by cause in a step, shape (n hosts, len(CAUSES))."""
         return np.stack([mean_spent(work, self.places) for work in self.works])
 
+    @cached_property
+    def _excess_by_cause_ps(self) -> Float64Array:
+        return self.spent_ps - without_own(self.spent_ps)
+
     def causes(self, host: int) -> list[tuple[Cause, float]]:
         """In what a host exceeds the median of the others, ps in a step, the most first."""
-        others = np.median(np.delete(self.spent_ps, host, axis=0), axis=0)
-        excess = (self.spent_ps[host] - others).tolist()[: len(OWN_CAUSES)]
+        excess = self._excess_by_cause_ps[host].tolist()[: len(OWN_CAUSES)]
         return sorted(zip(OWN_CAUSES, excess, strict=True), key=lambda pair: -pair[1])
 
     @property

@@ -107,52 +107,61 @@ KindOf = Callable[[HloKey], CollectiveKind | None]
 
 
 def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
-    """What the CPU of a host does: instructions of XLA and ops of TensorFlow on its threads."""
-    on_threads = timeline.on_threads
+    """What the CPU of a host does: instructions of XLA and ops of TensorFlow on its threads.
+
+    Without any collective, nothing is looked for.
+    """
+    found, of_event = _thread_collectives(timeline, kind_of)
+    if not len(of_event.events):
+        return no_work()
     is_op = timeline.kind_mask([op.kind in (OpKind.TENSORFLOW, OpKind.JAX) for op in timeline.ops])
     is_op[timeline.stat("hlo_op").events] = True
-    events = np.flatnonzero(is_op & on_threads)
-    if not len(events):
-        return no_work()
-    keys, place = hlo_keys(timeline, events)
-    kinds = [None if key is None else kind_of(key) for key in keys]
-    found, which = _with_ops(timeline, events, kinds, place)
+    events = np.flatnonzero(is_op & timeline.on_threads)
     starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
     device = np.maximum(timeline.stat("device_ordinal").at(events), 0)
     spans = DeviceSpans(device, groups.of_event[events].astype(np.int64), starts, ends)
     nesting = nest(np.searchsorted(events, timeline.first), starts, ends)
     contains = np.zeros(len(events), np.bool_)
     contains[nesting.parents[nesting.parents >= 0]] = True
-    return work_of(found, which, spans, ~contains)
+    place = np.full(len(events), len(found), np.int64)
+    place[np.searchsorted(events, of_event.events)] = of_event.place
+    return work_of(found, place, spans, ~contains)
 
 
-def _with_ops(
-    timeline: Timeline,
-    events: Int64Array,
-    kinds: list[CollectiveKind | None],
-    place: Int64Array,
-) -> tuple[list[CollectiveKind | None], Int64Array]:
-    """Kinds of instructions, and behind them those of TensorFlow's collective ops.
+class _Found(NamedTuple):
+    """Events of collectives, ascending, and the kind of each."""
 
-    Their instance tells apart what one op does for several tensors.
-    """
-    which = place.copy()
-    is_collective = timeline.kind_mask(
-        [op.kind is OpKind.TENSORFLOW and is_collective_op(op.type) for op in timeline.ops]
-    )
-    rows = np.flatnonzero(is_collective[events])
-    found = list(kinds)
-    instances = timeline.stat("instance_key").at(events[rows], missing=-1).tolist()
-    known: dict[tuple[str, int], int] = {}
-    for row, event, instance in zip(
-        rows.tolist(), timeline.kinds[events[rows]].tolist(), instances, strict=True
-    ):
-        key = (timeline.ops[event].type, instance)
-        if key not in known:
-            known[key] = len(found)
-            found.append(CollectiveKind(*key))
-        which[row] = known[key]
-    return found, which
+    events: Int64Array
+    place: Int64Array
+
+
+def _thread_collectives(timeline: Timeline, kind_of: KindOf) -> tuple[list[CollectiveKind], _Found]:
+    """Collectives on threads: instructions, then ops of TensorFlow with their instances."""
+    on_threads = timeline.on_threads
+    hlo = timeline.stat("hlo_op").events.astype(np.int64)
+    hlo = hlo[on_threads[hlo]]
+    keys, place = hlo_keys(timeline, hlo)
+    known: dict[CollectiveKind, int] = {}
+    number = np.full(len(keys) + 1, -1, np.int64)
+    for at, key in enumerate(keys):
+        kind = None if key is None else kind_of(key)
+        if kind is not None:
+            number[at] = known.setdefault(kind, len(known))
+    of_hlo = number[place]
+    types = [
+        op.type if op.kind is OpKind.TENSORFLOW and is_collective_op(op.type) else ""
+        for op in timeline.ops
+    ]
+    ops = np.flatnonzero(timeline.kind_mask([bool(one) for one in types]) & on_threads)
+    instances = timeline.stat("instance_key").at(ops, missing=-1).tolist()
+    of_ops = [
+        known.setdefault(CollectiveKind(types[kind], instance), len(known))
+        for kind, instance in zip(timeline.kinds[ops].tolist(), instances, strict=True)
+    ]
+    events = np.concatenate([hlo[of_hlo >= 0], ops])
+    places = np.concatenate([of_hlo[of_hlo >= 0], np.array(of_ops, np.int64)])
+    events, first = np.unique(events, return_index=True)
+    return list(known), _Found(events, places[first])
 
 
 def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
