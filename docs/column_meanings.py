@@ -321,9 +321,8 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "works_us": "mean time that it worked in a step: without that in which all its devices "
             "were in collectives and computed nothing",
             "excess_us": "by how much that exceeds the median of the other hosts",
-            "excess_low_us": "lower end of the interval of the excess, by its noise",
-            "excess_high_us": "upper end",
-            "cause": "in what it exceeds the median of the other hosts most",
+            "excess_error_us": "how far that may be off by noise; empty with too few steps",
+            "cause": "in what it exceeds the median of the other hosts most, if it works longer",
             "step_us": "mean duration of its steps",
             "collectives_us": "mean time in collectives, on average of its devices",
             "exposed_us": "the same without what a device computed meanwhile",

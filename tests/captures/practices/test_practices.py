@@ -253,7 +253,7 @@ def test_a_worker_that_others_wait_for():
     found = the(run, "workers/straggler")
     assert found.evidence == {
         "host": "host 1", "own_ms": 0.8, "others_ms": pytest.approx(0.6), "host_count": 3,
-        "cause": "waiting for input", "cause_ms": pytest.approx(0.2),
+        "cause": "input", "cause_ms": pytest.approx(0.2),
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.25)
     assert "the overview of this host alone" in found.message

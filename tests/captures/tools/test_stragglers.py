@@ -53,9 +53,9 @@ def said(run):
 @pytest.mark.parametrize(
     "name, slow, cause",
     [
-        ("input", "input.worker2", "the program's own code"),
-        ("compute", "compute.worker1", "computing on the host"),
-        ("tensorflow", "tensorflow.worker1", "the program's own code"),
+        ("input", "input.worker2", "own code"),
+        ("compute", "compute.worker1", "host compute"),
+        ("tensorflow", "tensorflow.worker1", "own code"),
     ],
 )
 def test_the_worker_that_is_slower_is_named_with_its_cause(name, slow, cause):
@@ -85,7 +85,7 @@ def test_what_would_be_gained_is_what_the_slow_worker_sleeps():
     [first, *_] = stragglers(recorded("input")).to_rows("hosts")
     slept = float(truth("input")[2]["load"].mean())
     assert first["excess_us"] / 1e3 == pytest.approx(slept, rel=0.1)
-    assert first["excess_low_us"] < first["excess_us"] < first["excess_high_us"]
+    assert 0 < first["excess_error_us"] < 0.1 * first["excess_us"]
 
 
 def test_workers_that_are_alike_are_called_so():
@@ -176,7 +176,7 @@ def test_the_numbers_of_hosts():
     assert (slow["collectives_us"], slow["exposed_us"], slow["waits_us"]) == (20, 20, 0)
     assert (slow["last_count"], rows["host 0"]["last_count"]) == (3, 0)
     assert rows["host 0"]["waits_us"] == pytest.approx(480 - 110)
-    assert slow["cause"] == "computing on the host"
+    assert slow["cause"] == "host compute"
     steps = stragglers(run).to_rows("steps")
     assert [row["slowest"] for row in steps] == ["host 1"] * 3
     first = steps[0]
@@ -328,7 +328,7 @@ def test_communication_of_gpus_that_computation_hides():
     assert (rows["host 0"]["collectives_us"], rows["host 0"]["exposed_us"]) == (500, 390)
     assert (rows["host 1"]["collectives_us"], rows["host 1"]["exposed_us"]) == (400, 290)
     assert rows["host 0"]["waits_us"] == 100
-    assert rows["host 1"]["cause"] == "computing on devices"
+    assert rows["host 1"]["cause"] == "device compute"
 
 
 @pytest.mark.parametrize("name", ["gpu-synthetic", "tpu-synthetic", "tpu-v6e-jax", "cpu-keras-fit"])

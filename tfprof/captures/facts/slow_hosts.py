@@ -44,15 +44,15 @@ class Cause(NamedTuple):
 
 
 CAUSES = (
-    Cause("input", "waiting for input", (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)),
+    Cause("input", "input", (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)),
     Cause("copies", "copies", (Spent.HOST_TO_DEVICE, Spent.DEVICE_TO_HOST, Spent.DEVICE_TO_DEVICE,
                                Spent.HOST_TO_HOST)),
-    Cause("device_compute", "computing on devices", DEVICE_COMPUTE),
-    Cause("host_compute", "computing on the host", (Spent.HOST_COMPUTE,)),
-    Cause("kernel_launch", "launching kernels", (Spent.HOST_PREPARE,)),
-    Cause("compile", "compiling", (Spent.HOST_COMPILE,)),
-    Cause("host_code", "the program's own code", (Spent.HOST_CODE,)),
-    Cause("unexplained", "nothing that was recorded", (Spent.UNKNOWN,)),
+    Cause("device_compute", "device compute", DEVICE_COMPUTE),
+    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE,)),
+    Cause("kernel_launch", "kernel launch", (Spent.HOST_PREPARE,)),
+    Cause("compile", "compilation", (Spent.HOST_COMPILE,)),
+    Cause("host_code", "own code", (Spent.HOST_CODE,)),
+    Cause("unexplained", "unknown", (Spent.UNKNOWN,)),
     Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)),
 )  # fmt: skip
 """What steps are spent on; the last is what hosts do together, and makes no host slow."""

@@ -27,14 +27,13 @@ _PS_PER_US = 1e6
 HOSTS = (
     Column("host", "Host", "string"),
     Column("works_us", "Works", unit="us"),
-    Column("excess_us", "Longer than others", unit="us"),
-    Column("excess_low_us", "At least", unit="us"),
-    Column("excess_high_us", "At most", unit="us"),
+    Column("excess_us", "More than others", unit="us"),
+    Column("excess_error_us", "±", unit="us"),
     Column("cause", "Most of it", "string"),
     Column("step_us", "Step time", unit="us"),
     Column("collectives_us", "Collectives", unit="us"),
     Column("exposed_us", "Exposed", unit="us"),
-    Column("waits_us", "Waits for last host", unit="us"),
+    Column("waits_us", "Waits for last", unit="us"),
     Column("last_count", "Comes last"),
     Column("clock_us", "Clock ahead", unit="us"),
     Column("clock_error_us", "±", unit="us"),
@@ -59,12 +58,12 @@ WORK = (
     Column("works_us", "Works", unit="us"),
     Column("collectives_us", "Collectives", unit="us"),
     Column("exposed_us", "Exposed", unit="us"),
-    Column("waits_us", "Waits for last host", unit="us"),
+    Column("waits_us", "Waits for last", unit="us"),
 )
 COLLECTIVES = (
     Column("name", "Collective", "string"),
     Column("count", "Runs"),
-    Column("least_us", "Takes the last host", unit="us"),
+    Column("least_us", "Last host takes", unit="us"),
     Column("waits_us", "Others wait", unit="us"),
     Column("last", "Comes last most often", "string"),
     Column("last_count", "So often"),
@@ -152,15 +151,15 @@ def _us(amount_ps: float) -> float:
 
 def _host(found: HostComparison, place: int) -> tuple[Cell, ...]:
     work, slow = found.works[place], found.slow
-    excess: tuple[Cell, ...] = (None, None, None, None)
+    excess: tuple[Cell, ...] = (None, None, None)
     if slow is not None:
         interval = slow.interval_ps(place)
-        cause, amount_ps = slow.causes(place)[0]
+        cause, more_ps = slow.causes(place)[0]
+        is_longer = more_ps > 0 and slow.excess_ps(place) > 0
         excess = (
             _us(slow.excess_ps(place)),
-            None if interval is None else _us(interval.low),
-            None if interval is None else _us(interval.high),
-            cause.name if amount_ps > 0 else "",
+            None if interval is None else _us(interval.high - interval.mid),
+            cause.name if is_longer else "",
         )
     clock = found.clocks[place] if found.clocks else None
     ahead: tuple[Cell, ...] = (None, None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collect
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.slow_hosts import ALIKE, CAUSES, SlowHosts, mean_spent
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import FEWEST, Steps
+from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import HostComparison, tables_of
@@ -22,6 +24,8 @@ _PS_PER_MS = 1e9
 
 MOST_DRAWN = 8
 """Hosts in a chart: the slowest ones."""
+
+_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 def stragglers(
@@ -235,14 +239,13 @@ def _charts(found: HostComparison, asked: Sequence[int]) -> Iterator[Chart]:
     names = tuple(found.works[place].name for place in drawn)
     if found.slow is not None and len(asked) > 1:
         own = np.stack([work.own_ps[asked] for work in found.works]) / _PS_PER_MS
-        shown = found.steps.shown_names
         series = {
             "slowest host": own.max(axis=0), "median": np.median(own, axis=0),
             "fastest host": own.min(axis=0),
         }  # fmt: skip
         yield Chart(
-            "spread", "line", "Work of hosts in each step", "step", "ms",
-            tuple(shown[at] for at in asked),
+            "spread", "line", "Slowest, median and fastest host in each step", "step", "ms",
+            _positions(found.steps, asked),
             {name: tuple(values.tolist()) for name, values in series.items()},
         )  # fmt: skip
     of = f"the {len(drawn)} slowest of {len(found.works)} hosts"
@@ -273,6 +276,14 @@ def _charts(found: HostComparison, asked: Sequence[int]) -> Iterator[Chart]:
             {"waiting for the last host": tuple(waits), "other exposed time": tuple(exposed),
              "hidden by computation": tuple(hidden)},
         )  # fmt: skip
+
+
+def _positions(steps: RunSteps, asked: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of steps, if their names end in ascending ones; else their places."""
+    ends = [steps.names[at].rpartition(" ")[2] for at in asked]
+    numbers = tuple(int(end) for end in ends if _NUMBER.fullmatch(end))
+    is_ascending = all(one < other for one, other in pairwise(numbers))
+    return numbers if len(numbers) == len(ends) and is_ascending else tuple(asked)
 
 
 def _ms(amount_ps: float) -> str:
