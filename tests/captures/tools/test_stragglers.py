@@ -15,6 +15,7 @@ from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.practices import advice
+from tfprof.demo import tutorial_files
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 from tfprof.tools import stragglers
 from tfprof.wire import messages as pb
@@ -25,6 +26,8 @@ US = 1000
 
 
 def files(name):
+    if name == "input":
+        return sorted((tutorial_files() / "slow-worker").iterdir())
     return sorted(RECORDED.glob(f"{name}.worker*.xplane.pb.xz"))
 
 
@@ -53,7 +56,7 @@ def said(run):
 @pytest.mark.parametrize(
     "name, slow, cause",
     [
-        ("input", "input.worker2", "own code"),
+        ("input", "worker2", "own code"),
         ("compute", "compute.worker1", "host compute"),
         ("tensorflow", "tensorflow.worker1", "own code"),
     ],
@@ -73,7 +76,7 @@ def test_the_worker_that_is_slower_is_named_with_its_cause(name, slow, cause):
 def test_hosts_work_and_wait_as_long_as_they_say_themselves(name):
     rows = hosts_of(recorded(name))
     for place, own in enumerate(truth(name)):
-        row = rows[f"{name}.worker{place}"]
+        row = rows[files(name)[place].name.partition(".xplane")[0]]
         worked = float((own["load"] + own["compute"]).mean())
         assert row["works_us"] / 1e3 == pytest.approx(worked, rel=0.15, abs=0.5)
         assert row["step_us"] / 1e3 == pytest.approx(float(own["step"].mean()), rel=0.02)

@@ -3,7 +3,7 @@
 python tests/data/stragglers/record.py [NAME ...]
 
 Each job is ``NAME.json``, what the workers know of themselves, and a file
-``NAME.workerN.xplane.pb.xz`` for each. They run on one machine, so that their clocks are one clock.
+``NAME.workerN.xplane.pb.xz`` for each; those of ``input`` are the demo ``slow-worker``. They run on one machine, so that their clocks are one clock.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+DEMO = HERE.parents[2] / "tfprof" / "demo" / "tutorials" / "slow-worker"
 N_STEPS = 16
 SLEEP_S = 0.03
 
@@ -50,9 +51,15 @@ def record(name: str) -> None:
             known["workers"].append(json.loads((own / "truth.json").read_text("utf-8")))
             [capture] = own.rglob("*.xplane.pb")
             packed = lzma.compress(capture.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
-            (HERE / f"{name}.worker{rank}.xplane.pb.xz").write_bytes(packed)
+            capture_of(name, rank).write_bytes(packed)
             print(f"{name}.worker{rank}: {len(packed):,} bytes")
     (HERE / f"{name}.json").write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+
+
+def capture_of(name: str, rank: int) -> Path:
+    if name == "input":
+        return DEMO / f"worker{rank}.xplane.pb.xz"
+    return HERE / f"{name}.worker{rank}.xplane.pb.xz"
 
 
 def free_ports(count: int) -> list[int]:
