@@ -69,7 +69,14 @@ def test_the_worker_that_is_slower_is_named_with_its_cause(name, slow, cause):
     n_collectives = sum(row["count"] for row in result.to_rows("collectives"))
     assert first["last_count"] == n_collectives
     assert ("mostly in load." in result.verdict[1]) == (name != "compute")
-    assert [one.evidence["host"] for one in advice(recorded(name)) if one.rule.startswith("work")]
+    found = {one.rule: one for one in advice(recorded(name))}
+    assert found["workers/straggler"].evidence["host"] == slow
+    assert found["workers/straggler"].gain_fraction == pytest.approx(
+        first["excess_us"] / np.mean([row["step_us"] for row in result.to_rows("steps")])
+    )
+    # What others wait for it is no reason to communicate less.
+    together = found.get("collectives/share")
+    assert together is None or together.gain_fraction < 0.2
 
 
 @pytest.mark.parametrize("name", ["input", "compute"])

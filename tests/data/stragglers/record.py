@@ -3,7 +3,8 @@
 python tests/data/stragglers/record.py [NAME ...]
 
 Each job is ``NAME.json``, what the workers know of themselves, and a file
-``NAME.workerN.xplane.pb.xz`` for each; those of ``input`` are the demo ``slow-worker``. They run on one machine, so that their clocks are one clock.
+``NAME.workerN.xplane.pb.xz`` for each; those of ``input`` are the demo ``slow-worker``. They run on
+one machine, so that their clocks are one clock.
 """
 
 from __future__ import annotations

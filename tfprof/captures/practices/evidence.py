@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, merged
 from tfprof.captures.events.ops.gpu_kernels import KernelTimes, merged_kernels
 from tfprof.captures.events.ops.host_ops import IDLE
@@ -14,6 +16,7 @@ from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.joint_collectives import joint_collectives
 from tfprof.captures.facts.run_steps import host_steps, run_steps
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
@@ -45,6 +48,21 @@ class Evidence:
     def slow_hosts(self) -> SlowHosts | None:
         """The hosts compared with each other; None if there is only one, or no step."""
         return slow_hosts(run_steps(self.run))
+
+    @cached_property
+    def communication_share(self) -> float:
+        """Part of the step time in collectives while nothing is computed.
+
+        Waiting for hosts that come later is left out: less communication would not shorten it.
+        """
+        slow = self.slow_hosts
+        joint = None if slow is None else joint_collectives(slow.works)
+        if slow is None or not joint:
+            return self.steps.share_of("device_collectives")
+        waited = joint.only(np.isin(joint.step, slow.places)).waited_ps.sum()
+        exposed = sum(int(work.exposed_ps[slow.places].sum()) for work in slow.works)
+        took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
+        return part(max(exposed - int(waited), 0), took)
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

@@ -145,7 +145,7 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
     """Devices that exchange gradients while nothing else runs."""
-    share = evidence.steps.share_of("device_collectives")
+    share = evidence.communication_share
     if 100.0 * share < MODERATE:
         return
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
@@ -184,7 +184,7 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
         "devices are slower (tfprof stragglers; the overview of this host alone).",
         {"host": name, "own_ms": own_ms, "others_ms": others_ms, "cause": cause.name,
          "cause_ms": more_ps / 1e9, "host_count": len(slow.works)},
-        (own_ms - others_ms) / own_ms,
+        part(slow.excess_ps(at), slow.step_ps),
     )  # fmt: skip
 
 
