@@ -119,7 +119,7 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
         f"there are no allocations; for those of a CPU {how_to_capture.ALLOCATIONS}",
     ),
     "pod": (_has_steps, "there are no steps: none was marked, or called"),
-    "stragglers": (_has_steps, "there are no two hosts with steps: give the files of all hosts"),
+    "stragglers": (_has_steps, "no two hosts have steps; give the files of all hosts"),
     "op-profile": (_has_xla, _NO_XLA),
     "hlo-stats": (_has_xla, _NO_XLA),
     "roofline": (_has_xla, _NO_XLA),
