@@ -16,7 +16,8 @@ import numpy as np
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
 from tfprof.captures.events.steps.step_times import SPENT
-from tfprof.captures.facts.host_work import HostWork, JointRuns
+from tfprof.captures.facts.communication import Communication, JointRuns
+from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.slow_hosts import SlowHosts
 
@@ -38,8 +39,8 @@ def a_host(number: int) -> HostWork:
     durations = np.full(N_STEPS, STEP_PS)
     names = [f"train {at}" for at in range(N_STEPS)]
     return HostWork(
-        f"w{number:05}", names, 10**18 + number * 1000, durations, spent, waiting, waiting,
-        waiting, joint, 0,
+        f"w{number:05}", names, 10**18 + number * 1000, durations, spent,
+        Communication(np.arange(N_STEPS), waiting, waiting, waiting, joint, 0),
     )  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def compare(works: list[HostWork]) -> None:
 
 def n_bytes(work: HostWork) -> int:
     """What the columns of a host take."""
-    tables = (work, work.joint)
+    tables = (work, work.shared, work.shared.joint)
     found = [getattr(table, name) for table in tables for name in table.__dataclass_fields__]
     return sum(column.nbytes for column in found if isinstance(column, np.ndarray))
 

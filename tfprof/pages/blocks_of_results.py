@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tfprof.captures.run.result import Chart, Note
+from tfprof.captures.run.result import Chart, Note, told_once
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_values import header_of
 from tfprof.columns.findings import Finding
@@ -87,7 +87,7 @@ def chart_block(chart: Chart, **more: Any) -> Block:
 
 def notes_block(notes: Iterable[Note]) -> list[Block]:
     """Notes as remarks; nothing if there are none."""
-    items = [(note.severity, note.message, note.host) for note in notes]
+    items = [(note.severity, note.message, note.host) for note in told_once(notes)]
     return [remarks(items)] if items else []
 
 

@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
 from tfprof.captures.events.steps.step_times import SPENT
-from tfprof.captures.facts import host_work
-from tfprof.captures.facts.host_work import HostWork, JointRuns, _kept
+from tfprof.captures.facts import communication
+from tfprof.captures.facts.communication import Communication, JointRuns, _kept
+from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.slow_hosts import SlowHosts, gains, without_own
 
@@ -27,8 +28,8 @@ def a_work(name, own_ps, *, base_ns=10**18, length_ps=2000):
     wait = length_ps - own
     joint = JointRuns([KIND], steps * 0, steps, steps * length_ps + own, (steps + 1) * length_ps)
     return HostWork(
-        name, [f"train {n}" for n in steps], base_ns, np.full(len(own), length_ps), spent, wait,
-        wait, wait, joint, 0,
+        name, [f"train {n}" for n in steps], base_ns, np.full(len(own), length_ps), spent,
+        Communication(steps, wait, wait, wait, joint, 0),
     )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def test_the_slowest_of_many_is_not_slow_by_chance():
 
 
 def test_of_too_many_collectives_all_hosts_keep_the_same(monkeypatch):
-    monkeypatch.setattr(host_work, "MOST_COLLECTIVES", 100)
+    monkeypatch.setattr(communication, "MOST_COLLECTIVES", 100)
     kinds = [(CollectiveKind(f"all-reduce.{n}"), nth) for n in range(20) for nth in range(3)]
     kept = _kept(kinds, np.full(60, 10))
     assert 1 <= kept.sum() <= 10

@@ -16,6 +16,7 @@ from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collect
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.practices import advice
 from tfprof.demo import tutorial_files
+from tfprof.fleet.asked import fleet_of
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 from tfprof.tools import stragglers
 from tfprof.wire import messages as pb
@@ -151,6 +152,18 @@ def test_a_shifted_clock_changes_nothing_but_the_estimate_of_it(ahead_ms):
 def test_the_order_of_files_does_not_matter():
     ways = [tfprof.open_run(found) for found in (files("input"), files("input")[::-1])]
     assert stragglers(ways[0]).to_dict() == stragglers(ways[1]).to_dict()
+
+
+@pytest.mark.parametrize("name", ["input", "compute", "tensorflow"])
+def test_hosts_without_their_events_give_the_same_answer(name):
+    fleet = fleet_of([str(path) for path in files(name)])
+
+    def asked(run):
+        return stragglers(run).to_dict()
+
+    assert fleet.ask(asked) == asked(recorded(name))
+    assert fleet.facts.n_rounds <= 1
+    assert not fleet.facts.n_reopened
 
 
 # Workers made by hand: each computes, then waits until all have come, and the exchange takes 20 µs.

@@ -81,9 +81,9 @@ def joint_collectives(works: Sequence[HostWork]) -> JointCollectives:
     numbers: dict[tuple[CollectiveKind, int], int] = {}
     columns = []
     for place, work in enumerate(works):
-        own = [numbers.setdefault(kind, len(numbers)) for kind in work.joint.kinds]
-        of_run = np.array([*own, -1], np.int64)[work.joint.which]
-        columns.append(np.stack([work.joint.step, of_run, np.full(len(of_run), place)]))
+        own = [numbers.setdefault(kind, len(numbers)) for kind in work.shared.joint.kinds]
+        of_run = np.array([*own, -1], np.int64)[work.shared.joint.which]
+        columns.append(np.stack([work.shared.joint.step, of_run, np.full(len(of_run), place)]))
     stacked = np.concatenate(columns, axis=1) if columns else np.zeros((3, 0), np.int64)
     keys, row = np.unique(stacked[0] * max(len(numbers), 1) + stacked[1], return_inverse=True)
     shape = (len(works), len(keys))
@@ -92,12 +92,12 @@ def joint_collectives(works: Sequence[HostWork]) -> JointCollectives:
     if len(keys):
         at = (stacked[2], row.reshape(-1))
         is_there[at] = True
-        arrived[at] = np.concatenate([work.joint.arrived_ps for work in works])
-        left[at] = np.concatenate([work.joint.left_ps for work in works])
+        arrived[at] = np.concatenate([work.shared.joint.arrived_ps for work in works])
+        left[at] = np.concatenate([work.shared.joint.left_ps for work in works])
     step, number = np.divmod(keys, max(len(numbers), 1))
     known = list(numbers)
     kinds = [known[one] for one in number.tolist()]
-    n_left_out = max((work.joint.n_left_out for work in works), default=0)
+    n_left_out = max((work.shared.joint.n_left_out for work in works), default=0)
     found = JointCollectives(kinds, step, is_there, arrived, left, n_left_out)
     return found.only(is_there.sum(axis=0) > 1)
 

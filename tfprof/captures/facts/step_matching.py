@@ -8,10 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
-from tfprof.captures.events.timeline.clocks import MOST_NS, unix_base_ns
+from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.facts.host_clock import unix_base_ns
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
+from tfprof.captures.model.xspace_stats import StatValue
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 
 
@@ -58,9 +62,8 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
 
 def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:
     """What the times of hosts count from, by their clocks; if one does not tell, as written."""
-    axes = [steps.host.timeline.axis for steps in cores]
-    known = [base for axis in axes if (base := unix_base_ns(axis)) is not None]
-    return known if len(known) == len(axes) else [axis.base_ns for axis in axes]
+    known = [base for steps in cores if (base := unix_base_ns(steps.host)) is not None]
+    return known if len(known) == len(cores) else [steps.host.base_ns for steps in cores]
 
 
 def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
@@ -120,10 +123,15 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 def _numbers_in_capture(steps: HostSteps) -> Int64Array | None:
     """In a slice, which steps of the whole capture these are: there they have been matched."""
-    first = steps.host.space.slice_facts.get(SLICE_PLACE)
+    first = _first_of_slice(steps.host)
     if not isinstance(first, int) or not 0 <= first < _MOST_STEPS:
         return None
     return np.arange(first, first + len(steps.times), dtype=np.int64)
+
+
+@fact
+def _first_of_slice(host: Host) -> StatValue | None:
+    return host.space.slice_facts.get(SLICE_PLACE)
 
 
 def _numbers(steps: HostSteps) -> Int64Array | None:

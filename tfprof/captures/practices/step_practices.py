@@ -173,7 +173,7 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
     if own_ms <= 0 or own_ms < STRAGGLES * others_ms or is_noise:
         return
     name, (cause, more_ps) = slow.works[at].name, slow.causes(at)[0]
-    wait = "they wait" if any(len(work.joint) for work in slow.works) else (
+    wait = "they wait" if any(len(work.shared.joint) for work in slow.works) else (
         "if they train together, they wait"
     )  # fmt: skip
     yield Advice(

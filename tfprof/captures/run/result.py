@@ -10,6 +10,7 @@ from tfprof.captures.run.table import Row, Table
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.text.units import some
 
 Severity = Literal["error", "warning", "info"]
 
@@ -38,6 +39,30 @@ class Note:
     severity: Severity
     message: str
     host: str = ""
+
+
+_MOST_HOSTS = 3
+
+
+def told_once(notes: Iterable[Note]) -> list[Note]:
+    """Notes to be read: what is said of many hosts in the same words is said once.
+
+    The host of such a note are the first of these hosts, and how many others there are.
+    """
+    hosts: dict[tuple[Severity, str], list[str]] = {}
+    every = list(notes)
+    for note in every:
+        hosts.setdefault((note.severity, note.message), []).append(note.host)
+    told: list[Note] = []
+    for note in every:
+        named = hosts[note.severity, note.message]
+        if len(named) <= _MOST_HOSTS:
+            told.append(note)
+        elif named[0] == note.host:
+            named[0] = ""  # told
+            where = some([note.host, *named[1:]], _MOST_HOSTS)
+            told.append(Note(note.severity, note.message, where))
+    return told
 
 
 @dataclass(frozen=True, slots=True)

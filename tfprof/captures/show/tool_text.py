@@ -10,7 +10,7 @@ from typing import Final
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+from tfprof.captures.run.result import Advice, Chart, Note, ToolResult, told_once
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_charts import chart_lines
 from tfprof.captures.show.tool_tables import tool_grids
@@ -77,7 +77,7 @@ class ToolText:
     def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
         if notes:
             yield Text()
-        for note in notes:
+        for note in told_once(notes):
             where = f" [{note.host}]" if note.host else ""
             kind = "note" if note.severity == "info" else note.severity
             lines = self._wrapped(f"{kind}: {note.message}{where}", width)

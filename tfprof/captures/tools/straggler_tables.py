@@ -168,7 +168,7 @@ def _host(found: HostComparison, place: int) -> tuple[Cell, ...]:
     is_joint = len(found.joint) > 0
     return (
         work.name, _us(found.mean_ps(work.own_ps)), *excess, _us(found.mean_ps(work.duration_ps)),
-        _us(found.mean_ps(work.together_ps)), _us(found.mean_ps(work.exposed_ps)),
+        _us(found.mean_ps(work.shared.together_ps)), _us(found.mean_ps(work.shared.exposed_ps)),
         _us(found.mean_ps(found.waits_ps[place])) if is_joint else None,
         found.last_counts[place] if is_joint else None, *ahead,
     )  # fmt: skip
@@ -202,7 +202,7 @@ def _spent(found: HostComparison, place: int) -> tuple[Cell, ...]:
 
 def _work(found: HostComparison, at: int, place: int) -> tuple[Cell, ...]:
     work = found.works[place]
-    columns = (work.duration_ps, work.own_ps, work.together_ps, work.exposed_ps)
+    columns = (work.duration_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps)
     waits = _us(found.waits_ps[place][at]) if len(found.joint) else None
     name = found.steps.shown(at, work.step_names[at])
     return (name, work.name, *(_us(column[at]) for column in columns), waits)

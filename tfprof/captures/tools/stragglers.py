@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tfprof.captures.events.steps.code_times import in_all_steps
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
@@ -140,8 +141,10 @@ def _why(found: HostComparison, slow: SlowHosts) -> str:
 
 def _slow_code(found: HostComparison, at: int) -> str:
     """What of the program's own code takes the most time on a host; empty if nothing tells."""
-    [first, *_] = [one for one in found.steps.hosts if one.host.name == found.works[at].name]
-    code = host_code_times(first.host, first.times.groups[found.places])
+    [steps, *_] = [one for one in found.steps.hosts if one.host.name == found.works[at].name]
+    by_step = host_code_times(steps.host)
+    groups = steps.times.groups[found.places].tolist()
+    code = in_all_steps(by_step.get(group, ()) for group in groups)
     return code[0].name if code else ""
 
 
@@ -152,12 +155,12 @@ def _communication(found: HostComparison) -> Iterator[str]:
     def mean(amounts: Sequence[float]) -> float:
         return sum(amounts) / n_hosts
 
-    together = mean([found.mean_ps(work.together_ps) for work in found.works])
+    together = mean([found.mean_ps(work.shared.together_ps) for work in found.works])
     if not together:
         if n_hosts > 1:
             yield "No collective was recorded in the steps, so nothing shows who waits for whom."
         return
-    exposed = mean([found.mean_ps(work.exposed_ps) for work in found.works])
+    exposed = mean([found.mean_ps(work.shared.exposed_ps) for work in found.works])
     took = mean([found.mean_ps(work.duration_ps) for work in found.works])
     bare = "all of it" if round(exposed) == round(together) else f"{_ms(exposed)} of it"
     said = (
@@ -215,7 +218,7 @@ def _notes(found: HostComparison) -> Iterator[Note]:
             f"{found.joint.n_left_out:,} collectives of a host are left out where hosts are "
             "compared, the same on all hosts; times of collectives are of all",
         )
-    grouped = max((work.n_grouped for work in found.works), default=0)
+    grouped = max((work.shared.n_grouped for work in found.works), default=0)
     if grouped and len(found.works) > 1:
         yield Note(
             "info",
@@ -263,7 +266,7 @@ def _charts(found: HostComparison, asked: Sequence[int]) -> Iterator[Chart]:
     hidden, exposed, waits = [], [], []
     for at in drawn:
         work = found.works[at]
-        whole, bare = found.mean_ps(work.together_ps), found.mean_ps(work.exposed_ps)
+        whole, bare = found.mean_ps(work.shared.together_ps), found.mean_ps(work.shared.exposed_ps)
         waiting = min(found.mean_ps(found.waits_ps[at]), bare)
         hidden.append((whole - bare) / _PS_PER_MS)
         exposed.append((bare - waiting) / _PS_PER_MS)
