@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tfprof.columns.numerals import whole_number
+
 COLLECTIVE_OPCODES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
 """Opcodes and categories of XLA's instructions begin so."""
 
@@ -43,6 +45,5 @@ def n_replica_groups(text: str) -> int:
     [1, 1, 1, 2, 4]
     """
     if text.startswith("["):
-        count = text[1:].partition(",")[0]
-        return int(count) if count.isdigit() and len(count) < 10 else 1
+        return max(1, whole_number(text[1:].partition(",")[0], 1))
     return max(1, text.count("{") - 1)
