@@ -238,6 +238,18 @@ def test_hosts_without_collectives_are_not_said_to_wait():
     assert "nothing shows who waits for whom" in found
 
 
+def test_a_host_that_works_on_after_the_collective_does_not_delay_the_others():
+    first, second = worker(480, 490, 480), worker(100, 100, 100)
+    late = worker(480, 470, 475, leave_us=485)
+    for one in late.planes[0].lines[0].events:
+        if one.duration_ps == 600 * 10**6:
+            one.duration_ps = 980 * 10**6
+    result = stragglers(opened(first, second, late))
+    assert result.verdict[0].startswith("host 2 is the slowest of 3 hosts")
+    assert "But of this they wait for no more than" in result.verdict[0]
+    assert not [one for one in advice(opened(first, second, late)) if one.rule.startswith("work")]
+
+
 def test_now_one_host_is_slow_now_another():
     slow = [(480, 100, 100, 480), (100, 480, 100, 100), (100, 100, 480, 100)]
     found = said(opened(*(worker(*works) for works in slow)))

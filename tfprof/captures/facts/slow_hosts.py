@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent
 from tfprof.captures.events.steps.step_times import SPENT_COLUMN
 from tfprof.captures.facts.host_work import HostWork, work_of_hosts
+from tfprof.captures.facts.joint_collectives import JointCollectives, joint_collectives
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.intervals import (
@@ -121,6 +122,24 @@ class SlowHosts:
         interval = self.interval_ps(self.slowest)
         is_beyond = interval is not None and interval.low > 0
         return is_beyond and self.excess_ps(self.slowest) >= ALIKE * self.step_ps
+
+    @cached_property
+    def joint(self) -> JointCollectives:
+        """The collectives of the hosts in these steps."""
+        joint = joint_collectives(self.works)
+        return joint.only(np.isin(joint.step, self.places))
+
+    def waited_for_ps(self, host: int) -> float:
+        """How long another host waits for this one in a step, where this one comes last."""
+        is_last = self.joint.last == host
+        n_waiting = self.joint.is_there.sum(axis=0) - 1
+        waited = self.joint.waited_ps.sum(axis=0) / np.maximum(n_waiting, 1)
+        return float(waited[is_last].sum()) / len(self.places)
+
+    @property
+    def delays(self) -> bool:
+        """Whether the others wait for most of what the slowest host works longer."""
+        return 2 * self.waited_for_ps(self.slowest) >= self.excess_ps(self.slowest)
 
     @cached_property
     def spent_ps(self) -> Float64Array:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
-import numpy as np
-
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
 from tfprof.captures.events.ops.gpu_kernels import KernelTimes
 from tfprof.captures.events.ops.host_ops import IDLE
@@ -16,7 +14,6 @@ from tfprof.captures.events.timeline.functions import FunctionCalls, function_ca
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
-from tfprof.captures.facts.joint_collectives import joint_collectives
 from tfprof.captures.facts.run_steps import host_steps, run_steps
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
@@ -62,10 +59,9 @@ class Evidence:
         Waiting for hosts that come later is left out: less communication would not shorten it.
         """
         slow = self.slow_hosts
-        joint = None if slow is None else joint_collectives(slow.works)
-        if slow is None or not joint:
+        if slow is None or not len(slow.joint):
             return self.steps.share_of("device_collectives")
-        waited = joint.only(np.isin(joint.step, slow.places)).waited_ps.sum()
+        waited = slow.joint.waited_ps.sum()
         exposed = sum(int(work.shared.exposed_ps[slow.places].sum()) for work in slow.works)
         took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
         return part(max(exposed - int(waited), 0), took)

@@ -173,9 +173,9 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
     if own_ms <= 0 or own_ms < STRAGGLES * others_ms or is_noise:
         return
     name, (cause, more_ps) = slow.works[at].name, slow.causes(at)[0]
-    wait = "they wait" if any(len(work.shared.joint) for work in slow.works) else (
-        "if they train together, they wait"
-    )  # fmt: skip
+    if len(slow.joint) and not slow.delays:
+        return
+    wait = "they wait" if len(slow.joint) else "if they train together, they wait"
     yield Advice(
         "workers/straggler",
         f"{name} works {milliseconds(own_ms)} in a step, communication left out, the others "

@@ -87,18 +87,21 @@ def _slowest(found: HostComparison, slow: SlowHosts) -> Iterator[str]:
             f"{name} is the slowest of {len(found.works)} hosts: it works {_ms(own)} in a step, "
             f"the others {_ms(own - excess)}."
         )
-        if len(found.joint):
+        waits = _ms(slow.waited_for_ps(at))
+        if slow.delays:
             yield (
                 f"{said} They wait for it: if it were as fast, a step would take up to "
                 f"{_ms(excess)} less ({part(excess, step):.1%}, ± {_ms(interval.high - excess)})."
             )
+        elif len(slow.joint):
+            yield f"{said} But of this they wait for no more than {waits} in collectives."
         else:
             yield f"{said} Whether they wait for it is not known, as no collective was recorded."
         yield _why(found, slow)
-        if len(found.counting):
+        if len(slow.joint):
             yield (
-                f"It comes last to {found.last_counts[at]} of {len(found.counting):,} collectives "
-                "of all hosts."
+                f"It comes last to {found.last_counts[at]} of {len(slow.joint):,} collectives of "
+                f"all hosts; the others wait there {waits} in a step."
             )
         return
     longest = f"{name} works longest, {_ms(excess)} longer in a step than the others"
