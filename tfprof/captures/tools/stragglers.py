@@ -195,7 +195,8 @@ def _clocks(found: HostComparison) -> str:
     widest = max(known, key=lambda one: (_beyond(one.ahead_ns, one.error_ns), one.host))
     count = f"By the ends of {plural(widest.n_collectives, 'collective')}, "
     if _beyond(widest.ahead_ns, widest.error_ns) <= 0:
-        said = f"{count}the clocks agree within {_ms(1000 * max(one.error_ns for one in known))}"
+        most_ns = max(abs(one.ahead_ns or 0.0) + one.error_ns for one in known)
+        said = f"{count}the clocks agree within {_ms(1000 * most_ns)}"
     else:
         ahead = widest.ahead_ns or 0.0
         side = "ahead of" if ahead > 0 else "behind"
