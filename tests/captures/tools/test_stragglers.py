@@ -3,6 +3,7 @@
 import functools
 import json
 import lzma
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.practices import advice
+from tfprof.captures.tools import straggler_tables
 from tfprof.demo import tutorial_files
 from tfprof.fleet.asked import fleet_of
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
@@ -272,6 +274,16 @@ def test_a_lacking_collective_is_told():
     )
     [note] = [note for note in result.notes if "lacks 1 of 3 collectives" in note.message]
     assert note.host == "host 2"
+
+
+def test_of_many_hosts_the_steps_of_the_slowest_are_listed(monkeypatch):
+    for module in (straggler_tables, sys.modules["tfprof.captures.tools.stragglers"]):
+        monkeypatch.setattr(module, "MOST_LISTED", 2)
+    works = [(100, 100), (480, 480), (200, 200)]
+    result = stragglers(opened(*(worker(*own) for own in works)))
+    assert {row["host"] for row in result.to_rows("work")} == {"host 1", "host 2"}
+    assert len(result.to_rows("hosts")) == 3
+    assert "has the 2 slowest of 3 hosts; --host chooses" in result.notes[-1].message
 
 
 def clocks(*spaces):

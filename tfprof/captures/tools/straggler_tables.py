@@ -70,6 +70,10 @@ COLLECTIVES = (
 )
 
 
+MOST_LISTED = 256
+"""Hosts of which each step is listed: the slowest ones."""
+
+
 @dataclass(frozen=True, eq=False)
 class HostComparison:
     """Hosts, and what they do together.
@@ -133,12 +137,13 @@ def tables_of(
         chosen: Names of the hosts to show.
     """
     shown = [place for place in found.order if found.works[place].name in chosen]
+    listed = sorted(shown[:MOST_LISTED])
     every = (
         Table("hosts", HOSTS, [_host(found, place) for place in shown], title="Hosts"),
         Table("steps", STEPS, _steps(found, asked), title="Steps over all hosts"),
         Table("spent", SPENT_ON, [_spent(found, place) for place in shown],
               title="What a step is spent on"),
-        Table("work", WORK, [_work(found, at, place) for at in asked for place in sorted(shown)],
+        Table("work", WORK, [_work(found, at, place) for at in asked for place in listed],
               title="Steps of all hosts"),
         Table("collectives", COLLECTIVES, _collectives(found), title="Collectives of all hosts"),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.tools.straggler_tables import HostComparison, tables_of
+from tfprof.captures.tools.straggler_tables import MOST_LISTED, HostComparison, tables_of
 from tfprof.text.units import milliseconds
 from tfprof.text.wording import plural
 
@@ -216,6 +216,12 @@ def _beyond(ahead_ns: float | None, error_ns: float) -> float:
 
 
 def _notes(found: HostComparison) -> Iterator[Note]:
+    if len(found.works) > MOST_LISTED:
+        yield Note(
+            "info",
+            f"the table of the steps of all hosts has the {MOST_LISTED} slowest of "
+            f"{len(found.works):,} hosts; --host chooses another one",
+        )
     if found.joint.n_left_out:
         yield Note(
             "info",
