@@ -189,16 +189,11 @@ def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
     return np.array([sum(means[SPENT_COLUMN[kind]] for kind in cause.kinds) for cause in CAUSES])
 
 
-def slow_hosts(steps: RunSteps, places: Int64Array | None = None) -> SlowHosts | None:
-    """The hosts of a run compared with each other.
+def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
+    """Hosts compared in some of their steps; None with fewer than two hosts, or without steps."""
+    return SlowHosts(works, places) if len(works) > 1 and len(places) else None
 
-    Args:
-        steps: The steps that they have in common.
-        places: Which of these count; by default the typical ones.
 
-    Returns:
-        None with fewer than two hosts, or without steps.
-    """
-    works = work_of_hosts(steps)
-    counting = steps.typical_places if places is None else places
-    return SlowHosts(works, counting) if len(works) > 1 and len(counting) else None
+def slow_hosts(steps: RunSteps) -> SlowHosts | None:
+    """The hosts of a run compared in their typical steps, or None."""
+    return compared(work_of_hosts(steps), steps.typical_places)

@@ -14,9 +14,9 @@ from tfprof.captures.facts.slow_hosts import (
     CAUSES,
     Float64Array,
     SlowHosts,
+    compared,
     gains,
     mean_spent,
-    slow_hosts,
 )
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.table import Cell, Column, Table
@@ -95,7 +95,7 @@ class HostComparison:
     @cached_property
     def slow(self) -> SlowHosts | None:
         """Hosts compared; None if there is only one, or no step."""
-        return slow_hosts(self.steps, self.places)
+        return compared(self.works, self.places)
 
     @cached_property
     def order(self) -> list[int]:
@@ -143,7 +143,7 @@ def tables_of(
         Table("steps", STEPS, _steps(found, asked), title="Steps over all hosts"),
         Table("spent", SPENT_ON, [_spent(found, place) for place in shown],
               title="What a step is spent on"),
-        Table("work", WORK, [_work(found, at, place) for at in asked for place in listed],
+        Table("work", WORK, _work(found, asked, listed),
               title="Steps of all hosts"),
         Table("collectives", COLLECTIVES, _collectives(found), title="Collectives of all hosts"),
     )  # fmt: skip
@@ -205,12 +205,25 @@ def _spent(found: HostComparison, place: int) -> tuple[Cell, ...]:
     return (work.name, *(_us(amount) for amount in mean_spent(work, found.places).tolist()))
 
 
-def _work(found: HostComparison, at: int, place: int) -> tuple[Cell, ...]:
-    work = found.works[place]
-    columns = (work.duration_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps)
-    waits = _us(found.waits_ps[place][at]) if len(found.joint) else None
-    name = found.steps.shown(at, work.step_names[at])
-    return (name, work.name, *(_us(column[at]) for column in columns), waits)
+def _work(
+    found: HostComparison, asked: Sequence[int], listed: Sequence[int]
+) -> list[tuple[Cell, ...]]:
+    """Each step of some hosts, step by step."""
+    is_joint = len(found.joint) > 0
+    by_host: list[list[tuple[Cell, ...]]] = []
+    for place in listed:
+        work = found.works[place]
+        columns = (
+            work.duration_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps,
+            found.waits_ps[place],
+        )  # fmt: skip
+        amounts = (np.stack(columns, axis=1)[list(asked)] / _PS_PER_US).tolist()
+        by_host.append([
+            (found.steps.shown(at, work.step_names[at]), work.name, *own[:-1],
+             own[-1] if is_joint else None)
+            for at, own in zip(asked, amounts, strict=True)
+        ])  # fmt: skip
+    return [row for rows in zip(*by_host, strict=True) for row in rows]
 
 
 def _collectives(found: HostComparison) -> list[tuple[Cell, ...]]:
