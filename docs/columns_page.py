@@ -28,7 +28,7 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column
 from tfprof.captures.tools import tpu_pod
-from tfprof.demo import DEMO_CAPTURES, demo_capture
+from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.profiles.write.tables import TABLES as PROFILE_TABLES
 from tfprof.sql.capture_tables import CAPTURE_TABLES
@@ -205,6 +205,7 @@ def _runs() -> Iterator[Run]:
     for name in DEMO_CAPTURES:
         yield tools.open_run(demo_capture(name))
     yield tools.open_run(_RECORDED / "requests" / "session.xplane.pb.gz")
+    yield tools.open_run(tutorial_files() / "slow-worker")
     for name in _ARCHIVES:
         with tempfile.TemporaryDirectory() as folder:
             _unpack(_RECORDED / "captures" / f"{name}.tar.xz", Path(folder))

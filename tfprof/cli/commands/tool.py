@@ -92,6 +92,12 @@ TOOLS = (
         ("logs/", "logs/ --step 3"),
     ),
     Tool(
+        "stragglers",
+        "Show which host the others wait for and why, how much time hosts spend in collectives, "
+        "and how far their clocks are apart.",
+        ("logs/", "logs/ --table work --format csv -o work.csv"),
+    ),
+    Tool(
         "op-profile",
         "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
         "bandwidth.",
