@@ -105,7 +105,7 @@ def test_written_limits_are_met_by_what_they_are_written_for(amount, metric):
 
 
 def subject(profiler, name="run"):
-    return Subject(name, profiler, None, profiler)
+    return Subject(name, lambda: profiler, None)
 
 
 def profile(micros, *, units=8, n_steps=12, seed=1):
@@ -189,10 +189,10 @@ def test_open_sizes_need_a_batch():
     )
     profiler = tfprof.Profiler(net)
     budget = budget_of(b"float_operations = '1 k'")
-    [outcome] = check([Subject("g", profiler, None, net)], budget).outcomes
+    [outcome] = check([Subject("g", lambda: profiler, None, net)], budget).outcomes
     assert outcome.verdict == "missing"
     assert "batch" in outcome.remark
-    [outcome] = check([Subject("g", profiler, None, net, 10)], budget).outcomes
+    [outcome] = check([Subject("g", lambda: profiler, None, net, 10)], budget).outcomes
     assert (outcome.verdict, outcome.value) == ("met", 240)
 
 

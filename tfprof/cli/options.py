@@ -19,8 +19,10 @@ from tfprof.cli.spelling import (
     key_of,
 )
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import named
 from tfprof.options.lists import split_list
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
+from tfprof.text.units import bytes_of
 
 CLI_DEFAULTS: Mapping[str, Any] = {
     **UNASKED,
@@ -65,7 +67,7 @@ class Choice(_Choice):
 
 
 class InputPath(_ParamType):
-    """A file or folder to read; ``-`` is stdin, if the system has a path for it."""
+    """A file, folder or URL to read; ``-`` is stdin, if the system has a path for it."""
 
     name = "PATH"
 
@@ -73,7 +75,7 @@ class InputPath(_ParamType):
         """Check the value."""
         if value == "" and isinstance(param, click.Argument):
             self.fail("'' is not the name of a file", param, ctx)
-        return _STDIN if value == "-" and Path(_STDIN).exists() else value
+        return _STDIN if value == "-" and Path(_STDIN).exists() else named(value)
 
 
 class OutputPath(_ParamType):
@@ -98,6 +100,19 @@ class IntType(_ParamType):
         if not re.fullmatch(r"[+-]?[0-9]{1,30}", value):
             self.fail(f"{value!r} is not a whole number", param, ctx)
         return int(value)
+
+
+class MemorySize(_ParamType):
+    """An amount of memory: ``4G``, ``512M``."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read the value, as bytes."""
+        try:
+            return value if isinstance(value, int) else bytes_of(value)
+        except UsageError as error:
+            return self.fail(str(error), param, ctx)
 
 
 class BoolType(_ParamType):

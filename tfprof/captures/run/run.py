@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.steps.forest import Forest, build_forest
@@ -23,6 +24,15 @@ from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.fact import Key, fact
+from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.missing_hosts import (
+    Copy,
+    absent_hosts,
+    check_not_empty,
+    copy_note,
+    without_copies,
+)
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
@@ -30,6 +40,7 @@ from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
+from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 
 if TYPE_CHECKING:
@@ -58,24 +69,51 @@ class Memo:
             answer: T = self._answers[key]
             return answer
 
+    def forget(self) -> None:
+        """Give up all answers.
+
+        They refer to the host that they are of. Without this, its events would stay in memory
+        until Python looks for such circles, which with few objects it does late.
+        """
+        with self._lock:
+            self._answers.clear()
+
 
 class Host:
     """What one host has captured.
 
     Attributes:
         name: Name of its file, up to ``.xplane.pb``; unique in a run.
-        space: Its events.
         memo: What tools have worked out of it.
     """
 
     def __init__(self, name: str, space: XSpace) -> None:
-        self.name, self.space = name, space
+        self.name, self._space = name, space
         self.memo = Memo()
+
+    @property
+    def space(self) -> XSpace:
+        """Its events, as they were recorded."""
+        return self._space
 
     @property
     def machine(self) -> str:
         """Name of the machine; workers on one machine have the same."""
-        return self.space.hostnames[0] if self.space.hostnames else "localhost"
+        return _machine(self)
+
+    @property
+    def base_ns(self) -> int:
+        """The moment from which its times count, in ns since 1970."""
+        return _base_ns(self)
+
+    def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
+        """The sum of a fact over these hosts, if it is known without their own answers.
+
+        Args:
+            hosts: The hosts.
+            key: The fact, with its options.
+        """
+        return None
 
     @property
     def address(self) -> str:
@@ -110,6 +148,16 @@ class Host:
 
     def _with_regions(self) -> tuple[Timeline, Regions]:
         return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))
+
+
+@fact
+def _machine(host: Host) -> str:
+    return host.space.hostnames[0] if host.space.hostnames else "localhost"
+
+
+@fact
+def _base_ns(host: Host) -> int:
+    return host.timeline.axis.base_ns
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +208,35 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         UsageError: There is no such run; or there are several paths, one of which is a folder.
         MalformedProfileError: None of the files can be read.
     """
-    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    opened = files_of(source, run)
+    hosts, damage = _hosts(opened)
+    return Run(opened.name, tuple(hosts), (*opened.notes, *damage), Memo())
+
+
+class RunFiles(NamedTuple):
+    """The files of a run.
+
+    Attributes:
+        name: Folder of the run; empty for files and bytes.
+        files: One for each host.
+        copies: Further files with the same bytes.
+        notes: Which run was chosen, and which hosts have no file.
+    """
+
+    name: str
+    files: list[Any]
+    copies: list[Copy]
+    notes: list[Note]
+
+
+def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFiles:
+    """The files of a run; arguments and errors are those of ``open_run``."""
+    sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     if not sources:
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
-    name, files = "", sources
+    sources = [named(one) if is_remote(one) else one for one in sources]  # nothing secret shows
+    name, files = "", list(sources)
     folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
     if folders and len(sources) > 1:
         raise UsageError(
@@ -172,14 +244,15 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
             "one run"
         )
     if folders:
-        name, own_files, others = run_files(Path(folders[0]), run)
+        name, own_files, others = run_files(as_path(folders[0]), run)
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
+        if own_files:
+            notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
-    hosts, damage = _hosts(files)
-    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+    return RunFiles(name, *without_copies(files), gathered(notes))
 
 
 def _others(runs: Sequence[str]) -> str:
@@ -188,28 +261,76 @@ def _others(runs: Sequence[str]) -> str:
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
-def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
+def _hosts(run: RunFiles) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
-    hosts: list[Host] = []
-    notes: list[Note] = []
     errors: list[TfprofError] = []
-    names: set[str] = set()
-    for number, file in enumerate(files):
+    read: list[ReadHost] = []
+    for number, file in enumerate(run.files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
         try:
+            check_not_empty(file)
             space = read_xspace(file)
         except TfprofError as error:
             errors.append(error)
-            notes.append(Note("warning", f"not read, so no result includes it: {error}", label))
+            read.append(ReadHost(label, error=str(error)))
+            continue
+        notes = tuple(remark.note(label) for remark in remarks(space))
+        read.append(ReadHost(label, partial(Host, space=space), notes))
+    if len(errors) == len(read):
+        raise errors[0]
+    return hosts_of(dict(enumerate(read)), run.copies)
+
+
+class ReadHost(NamedTuple):
+    """A file of a run.
+
+    Attributes:
+        label: What its host is called, as long as no other is called so.
+        make: Makes the host by its name; None if the file could not be read.
+        notes: On the host.
+        error: Why it could not be read.
+    """
+
+    label: str
+    make: Callable[[str], Host] | None = None
+    notes: tuple[Note, ...] = ()
+    error: str = ""
+
+
+def hosts_of(
+    files: Mapping[int, ReadHost], copies: Sequence[Copy] = ()
+) -> tuple[list[Host], list[Note]]:
+    """The hosts of a run by names that tell them apart, and notes on them and on what is missing.
+
+    Args:
+        files: The files of the run by their places, in order.
+        copies: Files with the same bytes as one of these.
+    """
+    hosts: list[Host] = []
+    notes: list[Note] = []
+    unread: list[Note] = []
+    names: set[str] = set()
+    for label, make, own, error in files.values():
+        if make is None:
+            unread.append(Note("warning", f"not read, so no result includes it: {error}", label))
             continue
         name, again = label, 2
         while name in names:
             name, again = f"{label} ({again})", again + 1
         names.add(name)
-        hosts.append(Host(name, space))
+        hosts.append(make(name))
         if name != label:
             notes.append(Note("info", f"another file has the name {label!r}, too", name))
-        notes += [remark.note(name) for remark in remarks(space)]
-    if not hosts:
-        raise errors[0]
-    return hosts, notes
+        notes += [replace(note, host=name) for note in own]
+    for copy in copies:
+        first = files.get(copy.first)
+        if first is not None and first.make is None:
+            error = first.error.replace(str(copy.first_path), str(copy.path))
+            said = f"not read, so no result includes it: {error}"
+            unread.append(Note("warning", said, copy.label))
+        elif first is not None:
+            notes.append(copy_note(copy, first.label))
+    if copies:
+        unread.sort(key=lambda note: note.host)
+    n_files = len(files) + len(copies)
+    return hosts, [*gathered_unread(unread, n_files), *gathered(notes)]
