@@ -4,9 +4,9 @@
     python benchmarks/record_input_bound.py --cached faster-input/worker0.xplane.pb.xz
 
 Needs TensorFlow 2.21. Each image takes two milliseconds to "decode", one at a time and without
-``prefetch``, so that most of each step is spent on waiting; with ``--cached``, once only, before the
-steps that are recorded. The step is compiled by XLA, and the CPU allocator records what it hands out.
-Times differ from run to run, and with the machine.
+``prefetch``, so that most of each step is spent on waiting; with ``--cached``, once only, before
+the steps that are recorded. The step is compiled by XLA, and the CPU allocator records what it
+hands out. Times differ from run to run, and with the machine.
 """
 
 import argparse

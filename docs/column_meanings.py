@@ -532,3 +532,37 @@ OF_PROFILES = {
     "exec_micros": BOTH, "accelerator_micros": DEVICE, "cpu_micros": HOST, "op_micros": BOTH,
 }  # fmt: skip
 """Clocks of the tables behind the views; all their other times are the row's own."""
+
+COMPARED = {
+    "what": "the step, or the category of its time",
+    "part": "ops of a type in a scope, or what is no op",
+    "op": "name of the op, in the second run if both have it",
+    "name": "name of the row in the view",
+    "type": "op type",
+    "depth": "depth in the tree; rows are sorted by their change",
+    "before_ms": "mean of the steps of the first run",
+    "after_ms": "the same of the second run",
+    "difference_ms": "second minus first",
+    "relative": "the difference as a part of the first",
+    "points": "the difference as a part of the first run's step",
+    "verdict": "longer, shorter, within noise, cannot tell, appeared or gone",
+    "low_ms": "the difference is at least this; empty if steps are too few to tell",
+    "high_ms": "it is at most this",
+    "cause": "what else differs: type, element type, output shape, runs, device",
+    "op_before": "name of the op in the first run, where it is another",
+    "n_ops": "how many ops it is made of",
+}
+"""Columns of what two runs differ by."""
+
+WHATIF = {
+    "step": "name of the step; mean and standard deviation first",
+    "before_ms": "how long it took",
+    "after_ms": "how long it would take",
+    "difference_ms": "after minus before",
+    "change": "the difference as a part of before",
+    "kind": "what this part of the critical path is: input, copies, host ops, gaps ...",
+    "op": "name and type of the op, or name of the event",
+    "time_ms": "time on the critical path, in a step on average",
+    "share": "the same as a part of the critical path",
+}
+"""Columns of a run that is gone through again."""

@@ -22,6 +22,7 @@ from tfprof.captures.events.timeline.collective_names import (
 )
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.steps import CATEGORIES
+from tfprof.columns.numerals import LARGEST
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import pod
 
@@ -49,7 +50,8 @@ def test_opcodes_and_types_of_ops():
 
 def test_groups_of_devices():
     texts = {"{{0,1},{2,3}}": 2, "{{0,1,2,3}}": 1, "[4,2]<=[2,4]T(1,0)": 4, "[1,8]<=[8]": 1,
-             "{}": 1, "": 1, "[99999999999999999999,1]<=[8]": 1, "[x": 1}  # fmt: skip
+             "{}": 1, "": 1, "[99999999999999999999,1]<=[8]": LARGEST, "[²,1]<=[2]": 1,
+             "[x": 1}  # fmt: skip
     assert {text: n_replica_groups(text) for text in texts} == texts
 
 

@@ -75,19 +75,18 @@ def _with_whole_runs(
 
     Which start a wait is for stands in its text; runs of both follow each other.
     """
-    of_kind = [text for text, kind in zip(texts, names, strict=True) if kind is not None]
-    number = {kind.name: at for at, kind in enumerate(work.kinds)}
+    number = {kind: at for at, kind in enumerate(work.kinds)}
+    by_name = {kind.name: at for kind, at in number.items()}
     runs, starts, ends, which = (
-        work.together,
-        work.together.start_ps,
-        work.together.end_ps,
-        work.which,
-    )
+        work.together, work.together.start_ps, work.together.end_ps, work.which,
+    )  # fmt: skip
     is_kept = np.ones(len(which), np.bool_)
     end_ps = ends.copy()
-    for at, text in enumerate(of_kind):
-        operand = _STARTED.search(text.partition(" = ")[2])
-        begun = -1 if operand is None else number.get(operand[1], -1)
+    for text, kind in zip(texts, names, strict=True):
+        operand = None if kind is None else _STARTED.search(text.partition(" = ")[2])
+        if kind is None or operand is None:
+            continue
+        at, begun = number[kind], by_name.get(operand[1], -1)
         if begun < 0 or begun == at:
             continue
         done, started = np.flatnonzero(which == at), np.flatnonzero(which == begun)
