@@ -28,6 +28,7 @@ TUTORIALS = [
     for name in (
         *("time", "memory", "parameters", "flops", "code_lines", "advice"),
         *("slow_step", "input", "kernels", "device_memory", "workers", "xla"),
+        "compare",
         "pages",
     )
 ]
@@ -36,6 +37,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "remote.md",
     DOCS / "capture.md",
     DOCS / "sql.md",
     DOCS / "compare.md",
@@ -49,6 +51,7 @@ EXECUTED = [
 ]
 
 PUBLIC_SITES = (
+    "https://filesystem-spec.readthedocs.io",
     "https://modelcontextprotocol.io",
     "https://docs.python.org/",
     "https://github.com/google/pprof",

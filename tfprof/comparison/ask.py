@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tfprof import tools
@@ -19,6 +18,7 @@ from tfprof.comparison.side import Side
 from tfprof.comparison.tables import diff_results, diff_tables
 from tfprof.comparison.views import diff_views
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path, named
 from tfprof.files.run_folder import is_capture
 from tfprof.profile_files import open_profile
 from tfprof.profiler import Profiler
@@ -88,9 +88,10 @@ def side_of(thing: Any, name: str = "") -> Side:
     if isinstance(thing, Side):
         return thing
     if isinstance(thing, (str, os.PathLike)):
-        name = name or Path(thing).resolve().name
-        if is_capture(os.fspath(thing)):
-            return side_of(open_run(os.fspath(thing)), name)
+        thing = named(thing)
+        name = name or as_path(thing).resolve().name
+        if is_capture(thing):
+            return side_of(open_run(thing), name)
         return Side(name, open_profile(thing))
     if isinstance(thing, Run):
         return Side(name or thing.name or "run", None, thing)

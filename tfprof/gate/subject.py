@@ -117,6 +117,7 @@ def subject_of(
         InputError: It cannot be read, or holds nothing that can be checked.
     """
     from tfprof.errors import EmptyProfileError
+    from tfprof.files.remote.path import named
     from tfprof.files.run_folder import is_capture
 
     if opened.profiler is None:
@@ -126,7 +127,7 @@ def subject_of(
         )
     profile = opened.profiler
     run = None if opened.run is None else opened.run()
-    parts = [os.fspath(path) for path in paths if not is_capture(path)]
+    parts = [named(path) for path in paths if not is_capture(path)]
     program = None
     if len(parts) == 1 and (run is not None or not profile().steps) and _is_model(parts[0]):
         program = parts[0]

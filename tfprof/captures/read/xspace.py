@@ -18,6 +18,7 @@ from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import read_file
 from tfprof.files.open import LoadedFile, parse_text
+from tfprof.files.remote.path import named
 from tfprof.files.sniff import Format, check_expected, packed_format
 from tfprof.files.threads import number_of_threads
 from tfprof.wire import messages as pb
@@ -177,7 +178,7 @@ def _open(source: Source) -> tuple[memoryview, str]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _binary(memoryview(bytes(source)), _ARGUMENT), _ARGUMENT
     if isinstance(source, (str, os.PathLike)):
-        return _binary(memoryview(read_file(source)), os.fspath(source)), os.fspath(source)
+        return _binary(memoryview(read_file(source)), named(source)), named(source)
     raise UsageError(
         f"xspace must be an XSpace message, its bytes or a path; got {type(source).__name__}"
     )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.commands.tool import TOP
+from tfprof.cli.commands.tool import TOP, with_top
 from tfprof.cli.fleet_options import fleet_options, run_reader
 from tfprof.cli.options import (
     Choice,
@@ -24,6 +24,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
@@ -59,6 +60,7 @@ def run(
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
         from tfprof.comparison.ask import diff, look_at
+        from tfprof.comparison.comparable import same_recording
 
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
         reader = run_reader(question, engine, memory)
@@ -67,6 +69,8 @@ def run(
             for path, name in zip((before, after), _names(before, after), strict=True)
         ]
         with progress() as watch:
+            if same := same_recording(*sides):
+                raise UsageError(f"{same}; give a run of before and one of after")
             watch.stage("comparing")
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
@@ -96,7 +100,7 @@ def _side(path: str, name: str, reader: Callable[[str], Run] | None) -> Side:
 
 def _names(before: str, after: str) -> tuple[str, str]:
     """The last parts of the paths that differ."""
-    one, other = Path(before).resolve(), Path(after).resolve()
+    one, other = as_path(before).resolve(), as_path(after).resolve()
     for count in range(1, max(len(one.parts), len(other.parts)) + 1):
         names = "/".join(one.parts[-count:]), "/".join(other.parts[-count:])
         if names[0] != names[1]:
@@ -119,6 +123,10 @@ def written(
     """
     from tfprof.captures.show.tool_files import result_json, table_csv, table_json
 
+    if top is not None and top < 0:
+        raise UsageError(f"option --top={top} must be 0 (all) or more")
+    if form in ("json", "csv"):
+        result = with_top(result, top)
     if form == "json":
         return table_json(result.table(name)) if name else result_json(result)
     if form == "csv":
