@@ -173,6 +173,23 @@ def _room_for(size: int, label: str) -> memoryview:
     return memoryview(room)
 
 
+def forget(content: memoryview, start: int, stop: int) -> None:
+    """Give the memory of a part back that nobody will look at again; it may read as zeros then.
+
+    Args:
+        content: What ``content_of`` has returned, whole.
+        start: First byte of the part.
+        stop: One past its last byte.
+    """
+    room = content.obj
+    if not isinstance(room, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    first = start + -start % mmap.PAGESIZE
+    length = stop - stop % mmap.PAGESIZE - first
+    if length > 0:
+        room.madvise(mmap.MADV_DONTNEED, first, length)
+
+
 def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:
     """Where a file has content and no holes; one part where the system does not tell."""
     start = stop = 0
