@@ -60,7 +60,7 @@ def find_stat(table: StatTable, keys: list[int]) -> Found:
         rows = np.flatnonzero(table.metadata_ids == keys[0])
     else:
         rows = np.flatnonzero(np.isin(table.metadata_ids, np.array(keys, np.int64)))
-    owners = table.owners.take(rows)
+    owners = table.owners_of(rows)
     is_last = np.ones(len(rows), np.bool_)
     is_last[:-1] = owners[1:] != owners[:-1]
     if is_last.all():

@@ -156,11 +156,11 @@ class _Columns:
 
     def _held(self, name: str) -> tuple[Int64Array, SparseStat]:
         """Rows of the chosen events that have a stat, and the stat of these alone."""
-        stat = self._timeline.stat(name)
+        stat = self._timeline.stat(name, keep=False)  # nobody else asks for most of them
         return np.flatnonzero(stat.has(self._events)), stat.among(self._events)
 
     def integers(self, name: str) -> Int64Array:
-        return self._timeline.stat(name).at(self._events)
+        return self._timeline.stat(name, keep=False).at(self._events)
 
     def sizes(self, name: str) -> Int64Array:
         """Bytes, so far from the limit of 64 bits that a few can be added."""

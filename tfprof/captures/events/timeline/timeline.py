@@ -21,7 +21,7 @@ from tfprof.captures.events.timeline.sources import Sources
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, narrowed
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""
@@ -259,4 +259,4 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
         chosen = np.argsort(places, kind="stable")
         chosen = chosen[places[chosen] >= 0]
         places, kinds, values = places[chosen], kinds[chosen], values[chosen]
-    return SparseStat(places, kinds, values, list(numbers))
+    return SparseStat(places, kinds, narrowed(values), list(numbers))
