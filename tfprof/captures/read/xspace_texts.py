@@ -13,7 +13,7 @@ from tfprof.wire.text_index import TextIndex
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace_stats import ByteArray
-    from tfprof.columns.columns import Int64Array
+    from tfprof.columns.columns import BoolArray, Int64Array
 
 
 class EventTexts:
@@ -59,5 +59,6 @@ class EventTexts:
         return data
 
 
-def _is_text(kinds: ByteArray) -> ByteArray:
-    return (kinds == StatKind.STR) | (kinds == StatKind.BYTES)
+def _is_text(kinds: ByteArray) -> BoolArray:
+    is_text: BoolArray = (kinds == StatKind.STR) | (kinds == StatKind.BYTES)
+    return is_text
