@@ -21,6 +21,7 @@ from tfprof.cli.spelling import (
 from tfprof.errors import UsageError
 from tfprof.options.lists import split_list
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
+from tfprof.text.units import bytes_of
 
 CLI_DEFAULTS: Mapping[str, Any] = {
     **UNASKED,
@@ -98,6 +99,19 @@ class IntType(_ParamType):
         if not re.fullmatch(r"[+-]?[0-9]{1,30}", value):
             self.fail(f"{value!r} is not a whole number", param, ctx)
         return int(value)
+
+
+class MemorySize(_ParamType):
+    """An amount of memory: ``4G``, ``512M``."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read the value, as bytes."""
+        try:
+            return value if isinstance(value, int) else bytes_of(value)
+        except UsageError as error:
+            return self.fail(str(error), param, ctx)
 
 
 class BoolType(_ParamType):

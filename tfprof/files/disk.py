@@ -84,6 +84,14 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def size_of(path: str | os.PathLike[str]) -> int:
+    """Bytes of a file; 0 if that cannot be told."""
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is such a file and no device or pipe; otherwise as ``is_folder``."""
     try:

@@ -6,7 +6,10 @@ The ``classic_*`` functions are a compatibility surface: they give the original 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from tfprof.errors import UsageError
 
 
 def classic_count(value: int) -> str:
@@ -78,6 +81,26 @@ def milliseconds_between(low_ms: float, high_ms: float) -> str:
 def human_memory(size_bytes: int) -> str:
     """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as in the original."""
     return _scaled(size_bytes, _BYTE_SCALE)
+
+
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([kKmMgGtT]?)(iB|B|)")
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def bytes_of(text: str) -> int:
+    """Bytes of a size: ``4G`` and ``4GiB`` count in powers of 1024, ``4GB`` in those of 1000.
+
+    Raises:
+        UsageError: The text is no size above 0.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    size = 0
+    if match is not None:
+        number, prefix, unit = match.groups()
+        size = int(float(number) * (1000 if unit == "B" else 1024) ** _POWERS[prefix.upper()])
+    if size <= 0:
+        raise UsageError(f"{text!r} is not a size of memory; write it as 4G, 512M or 2.5GB")
+    return size
 
 
 def human_share(part: int, whole: int) -> str:

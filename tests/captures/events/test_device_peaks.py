@@ -5,13 +5,14 @@ import math
 import pytest
 
 from tfprof.captures.events.timeline.device_peaks import Peaks, device_peaks
+from tfprof.captures.model.described_plane import describe
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.testing.xspace_builders import gpu, plane, xspace
 
 
 def peaks(made, **how):
     space = read_xspace(xspace(made).SerializeToString())
-    return device_peaks(space.planes[0], **how)
+    return device_peaks(describe(space.planes[0]), **how)
 
 
 def nvidia(major, minor, **more):

@@ -27,7 +27,8 @@ def transfers(*cores_ops):
     groups = find_groups(build_forest(timeline))
     known = np.unique(groups.of_event[groups.of_event >= 0])
     return [
-        core_transfers(timeline, groups, core, known, 10 + core.id) for core in tpu_cores(timeline)
+        core_transfers(timeline, groups, core).in_steps(known, 10 + core.id)
+        for core in tpu_cores(timeline)
     ]
 
 

@@ -11,6 +11,7 @@ from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import bound_by
 from tfprof.captures.facts.environment import device_type, environment
 from tfprof.captures.facts.statistics import Summary, one_digit, percent, summary
+from tfprof.captures.model.described_plane import describe
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.run import open_run
@@ -343,7 +344,7 @@ def test_environment():
 def test_names_of_devices(stats, name):
     keys = ("device_vendor", "compute_cap_major", "compute_cap_minor")
     space = xspace(gpu(stats=dict(zip(keys, stats, strict=True))))
-    assert device_type(read_xspace(space.SerializeToString()).planes[0]) == name
+    assert device_type(describe(read_xspace(space.SerializeToString()).planes[0])) == name
 
 
 def test_names_of_other_devices():
@@ -352,7 +353,7 @@ def test_names_of_other_devices():
         plane("/device:TPU:0", stats={"device_type_string": "TPU v5e"}), gpu(),
     )  # fmt: skip
     planes = read_xspace(made.SerializeToString()).planes
-    assert [device_type(one) for one in planes] == ["AMD GPU - gfx90a", "TPU v5e", "GPU"]
+    assert [device_type(describe(one)) for one in planes] == ["AMD GPU - gfx90a", "TPU v5e", "GPU"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_input_op
 from tfprof.captures.events.steps.step_times import union_lengths
+from tfprof.captures.facts.run_steps import host_steps
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 
@@ -41,18 +43,31 @@ def between_steps(steps: RunSteps) -> Between:
 def _of_host(steps: HostSteps) -> Between:
     times = steps.times
     ends = times.start_ps + times.duration_ps
-    gaps = np.stack([ends[:-1], times.start_ps[1:]], axis=1)
-    lengths = gaps[:, 1] - gaps[:, 0]
+    lengths = times.start_ps[1:] - ends[:-1]
     if len(lengths) < 2 or lengths.min() < 0:
         return Between()
     gap_ps = float(np.median(lengths))
     usual = lengths <= 2 * gap_ps  # an epoch ends, or a checkpoint is written, in the others
-    waited = _waited(steps.host, gaps[usual])
+    waited_after = _waited_after(steps.host)
+    waited = np.array(
+        [waited_after.get(group, 0) for group in times.groups[:-1][usual].tolist()], np.int64
+    )
     period_ps = gap_ps + float(np.median(times.duration_ps))
     if not period_ps:
         return Between()
     wait_ps = float(waited.mean()) if len(waited) else 0.0
     return Between(gap_ps / 1e9, wait_ps / 1e9, gap_ps / period_ps, wait_ps / period_ps)
+
+
+@fact
+def _waited_after(host: Host) -> dict[int, int]:
+    """How long the program waits for input between each step, by group, and the next, ps."""
+    times = host_steps(host, 0, classic=False).times
+    ends = times.start_ps + times.duration_ps
+    gaps = np.stack([ends[:-1], times.start_ps[1:]], axis=1)
+    is_gap = gaps[:, 1] >= gaps[:, 0]
+    waited = _waited(host, gaps[is_gap])
+    return dict(zip(times.groups[:-1][is_gap].tolist(), waited.tolist(), strict=True))
 
 
 def _waited(host: Host, gaps: Int64Array) -> Int64Array:

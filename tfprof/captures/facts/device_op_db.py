@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tfprof.captures.events.ops.cpu_ops import cpu_ops
-from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps, OpKey, Traffic
+from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps, OpKey, Traffic, merged
 from tfprof.captures.events.ops.gpu_ops import gpu_ops
 from tfprof.captures.events.ops.tpu_ops import tpu_ops
 from tfprof.captures.events.timeline.programs import HloKey, KnownInstruction, KnownPrograms
@@ -18,6 +18,7 @@ from tfprof.captures.hlo.reference_cost import reference_costs_of
 from tfprof.captures.hlo.text import expression
 from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.read.hlo import HloProgram
+from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 
@@ -101,21 +102,18 @@ def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
     return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
 
 
+@summed_fact(merged)
 def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """Ops on the devices of a host."""
-
-    def make() -> DeviceOps:
-        programs = Programs(known_programs(host), classic=classic)
-        if uses_tpu(host, classic=classic):
-            counted = tpu_ops(host.timeline)
-            ops = counted.ops if classic else [_with_module(op, host) for op in counted.ops]
-            return replace(counted, ops=tuple(map(programs.with_fused, ops)))
-        if not has_gpu(host):
-            return DeviceOps()
-        eager = host.eager(classic=classic)
-        return gpu_ops(host.forest(classic=classic), eager, programs.describe, classic=classic)
-
-    return host.memo.once(("device_ops", classic), make)
+    programs = Programs(known_programs(host), classic=classic)
+    if uses_tpu(host, classic=classic):
+        counted = tpu_ops(host.timeline)
+        ops = counted.ops if classic else [_with_module(op, host) for op in counted.ops]
+        return replace(counted, ops=tuple(map(programs.with_fused, ops)))
+    if not has_gpu(host):
+        return DeviceOps()
+    eager = host.eager(classic=classic)
+    return gpu_ops(host.forest(classic=classic), eager, programs.describe, classic=classic)
 
 
 def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
@@ -125,6 +123,7 @@ def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
     return replace(op, key=op.key._replace(module=module))
 
 
+@summed_fact(merged)
 def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """Ops on the devices of a host; without a device, those of XLA programs on its threads.
 
@@ -132,10 +131,6 @@ def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
     """
     if classic or has_device(host):
         return device_ops(host, classic=classic)
-
-    def make() -> DeviceOps:
-        programs = Programs(known_programs(host), classic=False)
-        ops = cpu_ops(host.timeline, host.eager(), programs.describe)
-        return replace(ops, ops=tuple(map(programs.with_fused, ops.ops)))
-
-    return host.memo.once("cpu_ops", make)
+    programs = Programs(known_programs(host), classic=False)
+    ops = cpu_ops(host.timeline, host.eager(), programs.describe)
+    return replace(ops, ops=tuple(map(programs.with_fused, ops.ops)))

@@ -7,15 +7,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
-from tfprof.captures.model.xspace import Plane
+from tfprof.captures.model.described_plane import DescribedPlane, describe
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
 
 
-def device_planes(hosts: Iterable[Host]) -> tuple[list[Plane], list[Plane]]:
+@fact
+def planes(host: Host) -> tuple[DescribedPlane, ...]:
+    """The planes of a host, in the order of its file."""
+    return tuple(map(describe, host.space.planes))
+
+
+def device_planes(hosts: Iterable[Host]) -> tuple[list[DescribedPlane], list[DescribedPlane]]:
     """Planes of TensorCores, and planes of GPUs; also of devices that were not active."""
-    planes = [plane for host in hosts for plane in host.space.planes]
-    tpus = [plane for plane in planes if TENSOR_CORE.fullmatch(plane.name)]
-    return tpus, [plane for plane in planes if plane.name.startswith(GPU_PREFIX)]
+    every = [plane for host in hosts for plane in planes(host)]
+    tpus = [plane for plane in every if TENSOR_CORE.fullmatch(plane.name)]
+    return tpus, [plane for plane in every if plane.name.startswith(GPU_PREFIX)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +71,9 @@ _KNOWN_MAJORS = frozenset((2, 3, 5, 6, 7, 8, 9, 10))
 _GFX = re.compile(r"gfx\w+")
 
 
-def device_type(plane: Plane) -> str:
+def device_type(plane: DescribedPlane) -> str:
     """Name of a device (``gpu_model_name`` of the reference)."""
-    stats = plane.own_stats()
+    stats = plane.stats
     if TENSOR_CORE.fullmatch(plane.name):
         return str(stats.get("device_type_string") or "TPU")
     vendor = str(stats.get("device_vendor") or "")
@@ -82,9 +89,9 @@ def device_type(plane: Plane) -> str:
     return "GPU"
 
 
-def compute_capability(plane: Plane) -> tuple[int, int]:
+def compute_capability(plane: DescribedPlane) -> tuple[int, int]:
     """Major and minor number; zeros if unknown."""
-    stats = plane.own_stats()
+    stats = plane.stats
     major, minor = stats.get("compute_cap_major"), stats.get("compute_cap_minor")
     return (
         major if isinstance(major, int) else 0,

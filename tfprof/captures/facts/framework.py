@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import DEVICE_PREFIXES
-from tfprof.captures.model.xspace import METADATA_PLANE, Plane
+from tfprof.captures.model.xspace import METADATA_PLANE
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.text import how_to_capture
 
@@ -108,13 +109,10 @@ def words_for(hosts: Iterable[Host]) -> Words:
     return TENSORFLOW if TENSORFLOW in words else NEITHER
 
 
+@fact
 def _of_host(host: Host) -> Words:
-    return host.memo.once("framework", lambda: _of_planes(host.space.planes))
-
-
-def _of_planes(planes: Iterable[Plane]) -> Words:
     is_tensorflow = False
-    for plane in planes:
+    for plane in host.space.planes:
         holds_programs = plane.name == METADATA_PLANE
         is_device = plane.name.startswith(DEVICE_PREFIXES)
         if not (holds_programs or len(plane.events)):

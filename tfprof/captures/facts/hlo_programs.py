@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
 from tfprof.captures.read.hlo import HloProgram, hlo_programs
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.errors import EmptyProfileError, UsageError
@@ -21,6 +22,12 @@ class HostProgram(NamedTuple):
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded once."""
     return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
+
+
+@fact
+def program_titles(host: Host) -> tuple[tuple[int, str], ...]:
+    """Ids and titles of the programs of a host."""
+    return tuple((program.id, program.title) for program in programs_of(host))
 
 
 def known_programs(host: Host) -> KnownPrograms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfprof.captures.facts.environment import device_planes, device_type
-from tfprof.captures.model.xspace import Plane
+from tfprof.captures.model.described_plane import DescribedPlane
 from tfprof.captures.run.result import Note, Severity
 from tfprof.captures.run.run import Host
 from tfprof.text import how_to_capture
@@ -36,8 +36,8 @@ def uses_tpu(host: Host, *, classic: bool) -> bool:
     return _is_used(device_planes([host])[0], classic)
 
 
-def _is_used(devices: Sequence[Plane], classic: bool) -> bool:
-    return any(classic or len(plane.events) > 0 for plane in devices)
+def _is_used(devices: Sequence[DescribedPlane], classic: bool) -> bool:
+    return any(classic or plane.n_events > 0 for plane in devices)
 
 
 def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool], list[Note]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tfprof.captures.events.ops.executions import ExecutedOp, OpOfInstruction, op_of_instruction
-from tfprof.captures.events.ops.host_ops import OpTimes, host_op_times
+from tfprof.captures.events.ops.host_ops import OpTimes, host_op_times, merged_op_times
 from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.hlo.opcodes import category_of
+from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.run import Host
 
 
@@ -29,11 +30,8 @@ def ops_of_programs(host: Host) -> OpOfInstruction:
     return find
 
 
+@summed_fact(merged_op_times)
 def host_ops(host: Host, *, classic: bool = False) -> OpTimes:
     """The ops on the threads of a host."""
-
-    def make() -> OpTimes:
-        eager, op_of = host.eager(classic=classic), ops_of_programs(host)
-        return host_op_times(host.timeline, eager, op_of, classic=classic)
-
-    return host.memo.once(("host_ops", classic), make)
+    eager, op_of = host.eager(classic=classic), ops_of_programs(host)
+    return host_op_times(host.timeline, eager, op_of, classic=classic)

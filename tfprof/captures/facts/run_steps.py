@@ -20,21 +20,23 @@ from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array
 
 
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
-    """The steps of a host, worked out once.
+    """The steps of a host.
 
     With GPUs the reference counts their events alone. By default the host's events count, too, as
     they did when the profiler's guide was written.
     """
-    return host.memo.once(("steps", core_id, classic), lambda: _host_steps(host, core_id, classic))
+    return replace(_host_steps(host, classic=classic), core_id=core_id)
 
 
-def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
+@fact
+def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
     with_gpu = uses_gpu(host, classic=classic)
     parts = []
@@ -54,22 +56,18 @@ def _host_steps(host: Host, core_id: int, classic: bool) -> HostSteps:
     if with_gpu and classic:
         names = list(map(str, numbers))
     if classic:
-        return HostSteps(host, core_id, times, names, is_implicit=False)
+        return HostSteps(host, 0, times, names, is_implicit=False)
     return HostSteps(
-        host, core_id, times, names, groups.kind is StepKind.CALLED,
+        host, 0, times, names, groups.kind is StepKind.CALLED,
         calls=groups.calls,
         cut=cut_steps(host.timeline, groups, times, marked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
 
 
-def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
-    """Time that some steps of a host spent in the program's own code, the most first.
-
-    Args:
-        host: The host.
-        groups: The groups of the steps.
-    """
+@fact
+def host_code_times(host: Host) -> dict[int, list[CodeTime]]:
+    """Time that each step of a host spent in the program's own code, by group, the most first."""
     forest, known = host.forest(), host.groups()
     with_gpu = uses_gpu(host, classic=False)
     busy, markers = host_step_events(forest, known, has_device=with_gpu)
@@ -78,6 +76,7 @@ def host_code_times(host: Host, groups: Int64Array) -> list[CodeTime]:
         busy, _ = joined([(busy, markers), of_gpus])
     is_code = own_code(forest.timeline, known)
     is_code[[root for root in known.roots.values() if root >= 0]] = False
+    groups = _host_steps(host).times.groups
     return code_times(forest, known.of_event, np.flatnonzero(is_code), busy, groups)
 
 
@@ -144,16 +143,16 @@ def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
 def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
     """The steps of a host, or of each core of a TPU host."""
     if uses_tpu(host, classic=classic):
-        return host.memo.once(
-            ("tpu_steps", number, classic), lambda: _tpu_cores(host, number, classic)
-        )
+        cores = _tpu_cores(host, classic=classic)
+        return [replace(one, core_id=number * 1000 + one.core_id) for one in cores]
     steps = host_steps(host, number * 1000 + 1, classic=classic)
     if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
         steps = steps.slice(slice(1, len(steps.times) - 1))
     return [steps]
 
 
-def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
+@fact
+def _tpu_cores(host: Host, *, classic: bool) -> list[HostSteps]:
     groups = host.groups(classic=classic)
     waiting: dict[int, int] = {}
     marked = np.zeros(0, np.int64)
@@ -165,7 +164,7 @@ def _tpu_cores(host: Host, number: int, classic: bool) -> list[HostSteps]:
     return [
         HostSteps(
             host,
-            number * 1000 + steps.core.id,
+            steps.core.id,
             tpu.times(steps, classic=classic),
             tpu.names,
             is_implicit=bool(tpu.program),

@@ -9,6 +9,7 @@ from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfD
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 
 _MOST_CALLS = 64
@@ -46,14 +47,38 @@ def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
     return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
 
 
+class ToldPipelines(NamedTuple):
+    """The pipelines of a host, each with the iterator that its slow calls waited for longest."""
+
+    data: TfData
+    slowest: list[Held | None]
+
+
+@fact
+def told_pipelines(host: Host, *, classic: bool) -> ToldPipelines:
+    """The pipelines of a host with their slowest iterators.
+
+    Of what iterators did, only the slowest call of each is kept; ``pipelines_of`` tells the others.
+    """
+    data = pipelines_of(host, classic=classic)
+    slowest = []
+    for pipeline in data.pipelines:
+        _ = pipeline.calls[0].times
+        slowest.append(None if classic else held_by(host, data, pipeline))
+    return ToldPipelines(data, slowest)
+
+
 def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
     """The slowest iterator of each pipeline that has slow calls, the slowest pipeline first."""
-    slow = []
-    for host in hosts:
-        data = pipelines_of(host)
-        of_host = (held_by(host, data, pipeline) for pipeline in data.pipelines)
-        slow += [held for held in of_host if held is not None]
+    slow = [held for host in hosts for held in _slow_iterators(host)]
     return sorted(slow, key=lambda one: -one.calls_ps)
+
+
+@fact
+def _slow_iterators(host: Host) -> list[Held]:
+    data = pipelines_of(host)
+    of_host = (held_by(host, data, pipeline) for pipeline in data.pipelines)
+    return [held for held in of_host if held is not None]
 
 
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = None) -> Held | None:

@@ -11,7 +11,10 @@ from tfprof.captures.events.steps.step_alignment import Alignment, align_by_numb
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
+from tfprof.captures.model.xspace_stats import StatValue
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 
 
@@ -30,7 +33,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
             alignment = align_by_number([own for own in numbers if own is not None])
     is_by_number = alignment is not None
     if alignment is None:
-        bases = [steps.host.timeline.axis.base_ns for steps in cores]
+        bases = [steps.host.base_ns for steps in cores]
         lowest = min(bases, default=0)
         shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
         starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
@@ -85,7 +88,7 @@ def _clock_notes(
     def moment_ns(number: int) -> int:
         steps = cores[number]
         start_ps = int(steps.times.start_ps[alignment.first[number]])
-        return steps.host.timeline.axis.base_ns + start_ps // 1000
+        return steps.host.base_ns + start_ps // 1000
 
     chief = cores[alignment.chief]
     chief_ns = moment_ns(alignment.chief)
@@ -112,10 +115,15 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 def _numbers_in_capture(steps: HostSteps) -> Int64Array | None:
     """In a slice, which steps of the whole capture these are: there they have been matched."""
-    first = steps.host.space.slice_facts.get(SLICE_PLACE)
+    first = _first_of_slice(steps.host)
     if not isinstance(first, int) or not 0 <= first < _MOST_STEPS:
         return None
     return np.arange(first, first + len(steps.times), dtype=np.int64)
+
+
+@fact
+def _first_of_slice(host: Host) -> StatValue | None:
+    return host.space.slice_facts.get(SLICE_PLACE)
 
 
 def _numbers(steps: HostSteps) -> Int64Array | None:

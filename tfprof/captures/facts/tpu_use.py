@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.device_ops import merged
 from tfprof.captures.events.tpu.duty import DutyCycle, duty_cycle
 from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 
 
@@ -32,14 +32,15 @@ def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
     """How busy the TPUs of some hosts are."""
     if not any(uses_tpu(host, classic=classic) for host in hosts):
         return TpuUse()
-    ops = merged(device_ops(host, classic=classic) for host in hosts)
-    threads = [host_ops(host, classic=classic) for host in hosts]
+    ops = device_ops.together(hosts, classic=classic)
+    threads = host_ops.together(hosts, classic=classic)
     duty = DutyCycle()
     for host in hosts:
         duty = duty.plus(_duty(host))
-    host_idle = part(sum(t.idle_ps for t in threads), sum(t.total_ps for t in threads))
+    host_idle = part(threads.idle_ps, threads.total_ps)
     return TpuUse(part(ops.idle_ps, ops.total_ps), host_idle, duty)
 
 
+@fact
 def _duty(host: Host) -> DutyCycle:
-    return host.memo.once("tpu_duty", lambda: duty_cycle(host.timeline))
+    return duty_cycle(host.timeline)

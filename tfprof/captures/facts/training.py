@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tfprof.captures.events.timeline.op_names import OpKind, name_scopes, parse_op_name
 from tfprof.captures.facts.hlo_programs import programs_of
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 
 
@@ -31,11 +32,15 @@ def _has_transposed(parts: Iterable[str]) -> bool:
 
 def programs_train(hosts: Sequence[Host]) -> bool:
     """Whether the compiled programs of some hosts compute gradients."""
+    return any(map(_programs_train, hosts))
+
+
+@fact
+def _programs_train(host: Host) -> bool:
     return any(
         is_backward(one.op_name, one.op_type)
         if one.op_type
         else _has_transposed(one.op_name.split("/"))
-        for host in hosts
         for program in programs_of(host)
         for one in program.module().instructions
     )

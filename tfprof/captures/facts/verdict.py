@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.code_times import CodeTime
+from tfprof.captures.events.steps.code_times import CodeTime, in_all_steps
 from tfprof.captures.facts.between_steps import Between, between_steps
 from tfprof.captures.facts.bottleneck import (
     HIGH,
@@ -31,7 +31,7 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, RunSteps
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps
 from tfprof.captures.run.run import Run
 from tfprof.text.units import milliseconds, milliseconds_between
@@ -58,13 +58,14 @@ def _code_of(steps: RunSteps) -> list[CodeTime]:
     """Code of all hosts; empty if there is little unexplained time."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
-    code = [
-        times
-        for one in steps.hosts
-        if one.core is None
-        for times in host_code_times(one.host, one.times.groups)
-    ]
+    code = [times for one in steps.hosts if one.core is None for times in _code_in(one)]
     return sorted(code, key=lambda one: (-one.total_ps, one.name))
+
+
+def _code_in(steps: HostSteps) -> list[CodeTime]:
+    """Code of the steps of a host."""
+    by_step = host_code_times(steps.host)
+    return in_all_steps(by_step.get(group, ()) for group in steps.times.groups.tolist())
 
 
 class Grounds(NamedTuple):

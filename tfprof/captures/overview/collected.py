@@ -8,7 +8,6 @@ from typing import NamedTuple
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.environment import Environment, environment
-from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.tpu_use import TpuUse, tpu_use
@@ -62,7 +61,7 @@ class Collected(NamedTuple):
 
 def collected(run: Run, hosts: Sequence[Host], classic: bool) -> Collected:
     """The facts of a run, and of the ops of some hosts."""
-    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
+    on_host = all_host_ops(hosts, classic=classic)
     on_device, _ = all_device_ops(hosts, classic=classic)
     analysis = analyze_input(run, hosts, classic=classic)
     return Collected(

@@ -12,6 +12,7 @@ from tfprof.captures.events.steps.requests import (
     served_requests,
     together,
 )
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.captures.run.table import Cell, Column, Table
 
@@ -52,11 +53,9 @@ def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
     return Table("latency", _COLUMNS, rows, title=f"Latency of {count}")
 
 
+@fact
 def _requests(host: Host, classic: bool) -> Requests:
-    def make() -> Requests:
-        forest = host.forest(classic=classic)
-        if classic:
-            return reference_requests(forest, host.groups(classic=True))
-        return served_requests(forest)
-
-    return host.memo.once(("requests", classic), make)
+    forest = host.forest(classic=classic)
+    if classic:
+        return reference_requests(forest, host.groups(classic=True))
+    return served_requests(forest)

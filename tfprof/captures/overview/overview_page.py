@@ -12,6 +12,7 @@ from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck
+from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
 from tfprof.captures.facts.steps import CATEGORIES, Steps
@@ -121,7 +122,7 @@ def _top_ops(facts: Collected) -> Table:
     running = [op for op in facts.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
     with_gpu = facts.environment.hardware == "GPU"
-    kernels = [times for host in facts.hosts for times in host_kernels(host, classic=facts.classic)]
+    kernels = host_kernels.together(facts.hosts, classic=facts.classic)
     on_cores = tensor_core_share(kernels)
     eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
     rows: list[tuple[Cell, ...]] = []
@@ -179,8 +180,8 @@ def _analysis_properties(facts: Collected) -> dict[str, str]:
 def _of_host_planes(facts: Collected, stat: str) -> str:
     values = []
     for host in facts.hosts:
-        for plane in host.space.planes:
-            value = plane.own_stats().get(stat) if plane.name == "/host:CPU" else None
+        for plane in planes(host):
+            value = plane.stats.get(stat) if plane.name == "/host:CPU" else None
             if isinstance(value, (int, float)) and math.isfinite(value):
                 values.append(float(value))
     return f"{summary(values).average:.1f}%"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, merged
-from tfprof.captures.events.ops.gpu_kernels import KernelTimes, merged_kernels
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
+from tfprof.captures.events.ops.gpu_kernels import KernelTimes
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
-from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.run_steps import host_steps, run_steps
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
@@ -94,7 +94,7 @@ class Evidence:
     @cached_property
     def host_ops(self) -> list[Op]:
         """Ops on threads without idle time, the largest self time first."""
-        ops = all_host_ops([host_ops(host) for host in self.hosts])
+        ops = all_host_ops(self.hosts, classic=False)
         return in_order(op for op in ops if op.type != IDLE)
 
     @cached_property
@@ -110,14 +110,14 @@ class Evidence:
     @cached_property
     def outside_ops(self) -> list[DeviceOp]:
         """Ops that exchange data with the host within a program, the longest first."""
-        whole = merged(device_ops(host) for host in self.hosts)
+        whole = device_ops.together(self.hosts)
         ops = [op for op in whole.ops if op.is_outside_compilation]
         return sorted(ops, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
 
     @cached_property
     def compiled_ops(self) -> list[DeviceOp]:
         """Ops on devices, or of XLA programs on threads, the largest self time first."""
-        whole = merged(compiled_ops(host) for host in self.hosts)
+        whole = compiled_ops.together(self.hosts)
         return sorted(whole.ops, key=lambda op: (-op.self_ps, op.key.name))
 
     @cached_property
@@ -129,7 +129,7 @@ class Evidence:
     @cached_property
     def kernels(self) -> list[KernelTimes]:
         """Kernels of GPUs, the most time first."""
-        return merged_kernels([host_kernels(host) for host in self.hosts])
+        return host_kernels.together(self.hosts)
 
     @cached_property
     def functions(self) -> list[FunctionCalls]:
@@ -142,9 +142,10 @@ class Evidence:
         return any(op.type == "Dataset" for op in self.host_ops)
 
 
+@fact
 def host_functions(host: Host) -> list[FunctionCalls]:
-    """Calls of functions of a host, worked out once."""
-    return host.memo.once("tf_functions", lambda: function_calls(host.timeline))
+    """Calls of functions of a host."""
+    return function_calls(host.timeline)
 
 
 def self_time(ops: Sequence[Op]) -> int:

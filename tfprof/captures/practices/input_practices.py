@@ -9,7 +9,7 @@ from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.host_op_db import host_ops
-from tfprof.captures.facts.slow_iterators import Held, pipelines_of, slow_iterators
+from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import Advice
@@ -100,7 +100,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
     if gain < _WORTH:
         return
     for host in evidence.hosts:
-        data = pipelines_of(host)
+        data = told_pipelines(host, classic=False).data
         types = {iterator.type for iterator in data.iterators.values()}
         if any(name.startswith(_RUN_AHEAD) for name in types):
             continue
@@ -140,6 +140,6 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
 
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     """The op with the largest self time of those that an iterator waits for."""
-    ops = input_ops([host_ops(host) for host in evidence.hosts], classic=False)
+    ops = input_ops(host_ops.together(evidence.hosts), classic=False)
     below = [op for op in ops if op.name.startswith(f"{iterator}::") and op.self_ps]
     return max(below, key=lambda op: op.self_ps, default=None)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,7 @@ from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
@@ -64,18 +66,36 @@ class Host:
 
     Attributes:
         name: Name of its file, up to ``.xplane.pb``; unique in a run.
-        space: Its events.
         memo: What tools have worked out of it.
     """
 
     def __init__(self, name: str, space: XSpace) -> None:
-        self.name, self.space = name, space
+        self.name, self._space = name, space
         self.memo = Memo()
+
+    @property
+    def space(self) -> XSpace:
+        """Its events, as they were recorded."""
+        return self._space
 
     @property
     def machine(self) -> str:
         """Name of the machine; workers on one machine have the same."""
-        return self.space.hostnames[0] if self.space.hostnames else "localhost"
+        return _machine(self)
+
+    @property
+    def base_ns(self) -> int:
+        """The moment from which its times count, in ns since 1970."""
+        return _base_ns(self)
+
+    def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
+        """The sum of a fact over these hosts, if it is known without their own answers.
+
+        Args:
+            hosts: The hosts.
+            key: The fact, with its options.
+        """
+        return None
 
     @property
     def address(self) -> str:
@@ -110,6 +130,16 @@ class Host:
 
     def _with_regions(self) -> tuple[Timeline, Regions]:
         return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))
+
+
+@fact
+def _machine(host: Host) -> str:
+    return host.space.hostnames[0] if host.space.hostnames else "localhost"
+
+
+@fact
+def _base_ns(host: Host) -> int:
+    return host.timeline.axis.base_ns
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +190,20 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         UsageError: There is no such run; or there are several paths, one of which is a folder.
         MalformedProfileError: None of the files can be read.
     """
-    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    name, files, notes = files_of(source, run)
+    hosts, damage = _hosts(files)
+    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+
+
+def files_of(
+    source: Source | Sequence[Source], run: str | None = None
+) -> tuple[str, list[Source], list[Note]]:
+    """The name of a run, the files of its hosts, and which run was chosen; as ``open_run``."""
+    sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     if not sources:
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
-    name, files = "", sources
+    name, files = "", list(sources)
     folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
     if folders and len(sources) > 1:
         raise UsageError(
@@ -178,8 +217,7 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
             notes.append(Note("info", _others(others)))
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
-    hosts, damage = _hosts(files)
-    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+    return name, files, notes
 
 
 def _others(runs: Sequence[str]) -> str:
@@ -190,26 +228,45 @@ def _others(runs: Sequence[str]) -> str:
 
 def _hosts(files: Iterable[Any]) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
-    hosts: list[Host] = []
-    notes: list[Note] = []
     errors: list[TfprofError] = []
-    names: set[str] = set()
+    read: list[tuple[str, str | Callable[[str], Host], Sequence[Note]]] = []
     for number, file in enumerate(files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
         try:
             space = read_xspace(file)
         except TfprofError as error:
             errors.append(error)
-            notes.append(Note("warning", f"not read, so no result includes it: {error}", label))
+            read.append((label, str(error), ()))
+            continue
+        notes = [remark.note(label) for remark in remarks(space)]
+        read.append((label, partial(Host, space=space), notes))
+    if len(errors) == len(read):
+        raise errors[0]
+    return hosts_of(read)
+
+
+def hosts_of(
+    read: Iterable[tuple[str, str | Callable[[str], Host], Sequence[Note]]],
+) -> tuple[list[Host], list[Note]]:
+    """The hosts of a run by names that tell them apart, and notes on them and on what is missing.
+
+    Args:
+        read: For each file its label; why it could not be read, or what makes a host of its name;
+            and notes on it.
+    """
+    hosts: list[Host] = []
+    notes: list[Note] = []
+    names: set[str] = set()
+    for label, host, own in read:
+        if isinstance(host, str):
+            notes.append(Note("warning", f"not read, so no result includes it: {host}", label))
             continue
         name, again = label, 2
         while name in names:
             name, again = f"{label} ({again})", again + 1
         names.add(name)
-        hosts.append(Host(name, space))
+        hosts.append(host(name))
         if name != label:
             notes.append(Note("info", f"another file has the name {label!r}, too", name))
-        notes += [remark.note(name) for remark in remarks(space)]
-    if not hosts:
-        raise errors[0]
+        notes += [replace(note, host=name) for note in own]
     return hosts, notes

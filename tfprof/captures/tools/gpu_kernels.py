@@ -15,6 +15,7 @@ from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
@@ -44,8 +45,9 @@ COLUMNS = (
 )
 
 
+@summed_fact(merged_kernels)
 def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
-    """The kernels of a host, worked out once."""
+    """The kernels of a host."""
 
     def op_of_hlo(key: HloKey) -> str | None:
         known = known_programs(host).instruction(key)
@@ -54,9 +56,7 @@ def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
         name = known.instruction.op_name
         return name if name or classic else op_of_instruction(key).name
 
-    return host.memo.once(
-        ("kernels", classic), lambda: gpu_kernels(host.timeline, op_of_hlo, classic=classic)
-    )
+    return gpu_kernels(host.timeline, op_of_hlo, classic=classic)
 
 
 def kernel_stats(
@@ -75,12 +75,12 @@ def kernel_stats(
         UsageError: There is no such host or step.
     """
     run = of_step(run, step, classic=classic)
-    reports = [host_kernels(one, classic=classic) for one in run.chosen(host)]
+    hosts = run.chosen(host)
     if classic:
-        kernels = sorted_kernels([times for report in reports for times in report])
-        kernels = kernels[:_MOST_CLASSIC]
+        every = [times for one in hosts for times in host_kernels(one, classic=True)]
+        kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
-        kernels = merged_kernels(reports)
+        kernels = host_kernels.together(hosts)
     table = Table("kernels", COLUMNS, kernel_rows(kernels), title="GPU kernels")
     notes = [*run.notes, *_without_op(kernels)]
     if not kernels:

@@ -92,9 +92,9 @@ class InputAnalysis:
 def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
     """Judge the steps of a run and the input ops of some hosts."""
     steps = run_steps(run, classic=classic, inner_only=classic)
-    times = [host_ops(host, classic=classic) for host in hosts]
+    times = host_ops.together(hosts, classic=classic)
     ops = input_ops(times, classic=classic)
-    took, distance = (sum(one.infeed_ps[side] for one in times) for side in (0, 1))
+    took, distance = times.infeed_ps
     typical = steps.typical
     ratio = took / distance if distance else typical.share(typical.spent(Spent.HOST_TO_DEVICE))
     uses_tf_data = any(op.self_ps for op in ops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.one_step import groups_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -76,6 +77,44 @@ class _Allocator(NamedTuple):
     """Group of the peak; of several equal peaks in classic mode that of the last."""
 
 
+class _Told(NamedTuple):
+    """What is said of an allocator, without its events."""
+
+    host: Host
+    name: str
+    n_allocations: int
+    n_deallocations: int
+    capacity_bytes: int
+    lifetime_bytes: int
+    used_bytes: int
+    """At the peak, as all that follow."""
+    time_ps: int
+    stack_bytes: int
+    heap_bytes: int
+    free_bytes: int
+    fragmentation: float | None
+    in_use: list[tuple[_Entry, int]]
+    chart_ms: list[float]
+    chart_bytes: list[list[float]]
+    """Of the stack, the heap, and what is free."""
+
+
+class _Entry(NamedTuple):
+    """Memory in use at the peak, with its sort key first."""
+
+    allocation_bytes: int
+    requested_bytes: int
+    op: str
+    region: str
+    dtype: str
+    shape: str
+    place: int
+    """Index of the allocation; -1 and -2 for memory without an allocation in the capture."""
+
+    def key(self) -> tuple[int, int, str, str, str, str]:
+        return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
+
+
 def memory(
     run: Run,
     *,
@@ -101,17 +140,16 @@ def memory(
         UsageError: There is no such host or step.
     """
     hosts = run.chosen(host)
-    allocators = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
-    if step is not None:
-        steps = run_steps(run, classic=classic)
-        wanted = groups_at(steps, steps.places(step))
-        allocators = [
-            within
-            for allocator in allocators
-            for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
-        ]
+
+    def with_events() -> list[_Allocator]:
+        return _with_events(run, hosts, step, classic=classic)
+
+    if step is None:
+        allocators = [told for one in hosts for told in _of_host(one, classic=classic)]
+    else:
+        allocators = list(map(_told, with_events()))
     if not classic:
-        allocators.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
+        allocators.sort(key=lambda one: -one.used_bytes)
     notes = list(run.notes)
     if not allocators:
         notes.append(
@@ -120,7 +158,9 @@ def memory(
         )  # fmt: skip
     summary = [_summary(allocator) for allocator in allocators]
     moment = "the peak" if at_ms is None else milliseconds(at_ms)
-    looked_at = allocators if at_ms is None else [_at(each, at_ms) for each in allocators]
+    looked_at = allocators
+    if at_ms is not None:
+        looked_at = [_told(_at(each, at_ms)) for each in with_events()]
     in_use = [row for allocator in looked_at for row in _rows(allocator)]
     return ToolResult(
         "memory",
@@ -132,12 +172,36 @@ def memory(
         },
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
-        gviz=lambda: _reference_json(run, hosts, allocators, classic=classic),
+        gviz=lambda: _reference_json(run, hosts, with_events, classic=classic),
     )  # fmt: skip
 
 
+@fact
+def _of_host(host: Host, *, classic: bool) -> list[_Told]:
+    """The allocators of a host in the whole capture."""
+    return list(map(_told, _allocators(host, classic=classic)))
+
+
+def _with_events(
+    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
+) -> list[_Allocator]:
+    """The allocators of some hosts, the fullest first, with their events in a step, or all."""
+    allocators = [allocator for one in hosts for allocator in _allocators(one, classic=classic)]
+    if step is not None:
+        steps = run_steps(run, classic=classic)
+        wanted = groups_at(steps, steps.places(step))
+        allocators = [
+            within
+            for allocator in allocators
+            for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
+        ]
+    if not classic:
+        allocators.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
+    return allocators
+
+
 def _allocators(host: Host, *, classic: bool) -> list[_Allocator]:
-    """The allocators of a host, worked out once."""
+    """The allocators of a host with their events, worked out once."""
     return host.memo.once(("memory", classic), lambda: _found_allocators(host, classic))
 
 
@@ -178,43 +242,38 @@ def _at(allocator: _Allocator, at_ms: float) -> _Allocator:
     return allocator._replace(events=events, peak=peak, live=live_at(events, place))
 
 
-def _sentence(allocator: _Allocator) -> str:
-    events, peak = allocator.events, allocator.peak
-    used = int(events.used_bytes[peak.place])
-    said = f"{allocator.name} on {allocator.host.name} held at most {human_memory(used)}"
-    if peak.capacity_bytes:
-        share = human_share(used, peak.capacity_bytes)
-        said += f", {share} of its {human_memory(peak.capacity_bytes)}"
-    return f"{said}, at {milliseconds(events.time_ps[peak.place] / 1e9)}."
-
-
-def _summary(allocator: _Allocator) -> tuple[Cell, ...]:
+def _told(allocator: _Allocator) -> _Told:
+    """What is said of an allocator."""
     events, peak = allocator.events, allocator.peak
     at = peak.place
     n_allocations = int(events.is_allocation.sum())
     fragmentation = float(events.fragmentation[at])
-    return (
-        allocator.host.name, allocator.name, n_allocations, len(events) - n_allocations,
+    rows = sampled(events.used_bytes)
+    drawn = (events.stack_bytes, events.heap_bytes, events.free_bytes)
+    return _Told(
+        allocator.host, allocator.name, n_allocations, len(events) - n_allocations,
         peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
-        float(events.time_ps[at] / 1e9), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
+        int(events.time_ps[at]), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
         int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
+        _entries(allocator), (events.time_ps[rows] / 1e9).tolist(),
+        [column[rows].astype(float).tolist() for column in drawn],
     )  # fmt: skip
 
 
-class _Entry(NamedTuple):
-    """Memory in use at the peak, with its sort key first."""
+def _sentence(told: _Told) -> str:
+    said = f"{told.name} on {told.host.name} held at most {human_memory(told.used_bytes)}"
+    if told.capacity_bytes:
+        share = human_share(told.used_bytes, told.capacity_bytes)
+        said += f", {share} of its {human_memory(told.capacity_bytes)}"
+    return f"{said}, at {milliseconds(told.time_ps / 1e9)}."
 
-    allocation_bytes: int
-    requested_bytes: int
-    op: str
-    region: str
-    dtype: str
-    shape: str
-    place: int
-    """Index of the allocation; -1 and -2 for memory without an allocation in the capture."""
 
-    def key(self) -> tuple[int, int, str, str, str, str]:
-        return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
+def _summary(told: _Told) -> tuple[Cell, ...]:
+    return (
+        told.host.name, told.name, told.n_allocations, told.n_deallocations, told.capacity_bytes,
+        told.lifetime_bytes, told.used_bytes, told.time_ps / 1e9, told.stack_bytes,
+        told.heap_bytes, told.free_bytes, told.fragmentation,
+    )  # fmt: skip
 
 
 def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
@@ -242,44 +301,44 @@ def _entries(allocator: _Allocator) -> list[tuple[_Entry, int]]:
     return [(entries[0], len(entries)) for entries in equal]
 
 
-def _rows(allocator: _Allocator) -> list[tuple[Cell, ...]]:
+def _rows(told: _Told) -> list[tuple[Cell, ...]]:
     names = {_PREALLOCATED: "(allocated before the capture began)", "stack": "(stack)"}
     return [
         (
-            allocator.host.name, allocator.name,
+            told.host.name, told.name,
             names.get(entry.op, entry.op) if entry.place < 0 else entry.op or "(unknown op)",
             entry.allocation_bytes, entry.requested_bytes, number,
             entry.region, "" if entry.dtype == _NO_DTYPE else entry.dtype, entry.shape,
         )
-        for entry, number in _entries(allocator)
+        for entry, number in told.in_use
     ]  # fmt: skip
 
 
-def _chart(allocator: _Allocator) -> Chart:
-    events = allocator.events
-    rows = sampled(events.used_bytes)
+def _chart(told: _Told) -> Chart:
+    stack, heap, free = map(tuple, told.chart_bytes)
     return Chart(
-        f"timeline {allocator.host.name} {allocator.name}",
+        f"timeline {told.host.name} {told.name}",
         "stacked_area",
-        f"Memory of {allocator.name} on {allocator.host.name}",
+        f"Memory of {told.name} on {told.host.name}",
         "time, ms",
         "bytes",
-        tuple((events.time_ps[rows] / 1e9).tolist()),
-        {
-            "stack": tuple(events.stack_bytes[rows].astype(float).tolist()),
-            "heap": tuple(events.heap_bytes[rows].astype(float).tolist()),
-            "free": tuple(events.free_bytes[rows].astype(float).tolist()),
-        },
+        tuple(told.chart_ms),
+        {"stack": stack, "heap": heap, "free": free},
     )
 
 
 def _reference_json(
-    run: Run, hosts: Sequence[Host], allocators: Sequence[_Allocator], *, classic: bool
+    run: Run,
+    hosts: Sequence[Host],
+    with_events: Callable[[], Sequence[_Allocator]],
+    *,
+    classic: bool,
 ) -> dict[str, Any]:
     """The reference's answer, which is of one host."""
     if len(hosts) > 1:
         names = ", ".join(host.name for host in hosts)
         raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
+    allocators = with_events()
     return {
         "memoryProfilePerAllocator": {
             allocator.name: _allocator_json(allocator) for allocator in allocators

@@ -15,13 +15,15 @@ from tfprof.captures.events.steps.grouping import device_events
 from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.captures.events.timeline.device_peaks import device_peaks
 from tfprof.captures.events.timeline.names import GPU_PREFIX
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.device_op_db import device_ops
-from tfprof.captures.facts.environment import device_planes, environment
+from tfprof.captures.facts.environment import device_planes, environment, planes
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
 from tfprof.captures.facts.steps import BY_KEY, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -121,13 +123,13 @@ def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None
     able = 0.0
     done = 0
     for host in hosts:
-        ops = device_ops(host, classic=classic)
+        total_ps, n_flops = _computed(host, classic=classic)
         tpus, gpus = device_planes([host])
         peaks = [device_peaks(plane).gflops for plane in (*tpus, *gpus)]
         if peaks:
             # 1e9 operations per second are 1e-3 in a picosecond.
-            able += summary(peaks).average * 1e-3 * ops.total_ps
-        done += sum(op.flops for op in ops.ops if op.category not in _CONTAINERS)
+            able += summary(peaks).average * 1e-3 * total_ps
+        done += n_flops
     if not able or not done:
         return None, []
     note = Note(
@@ -137,10 +139,16 @@ def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None
     return 100.0 * done / able, [note]
 
 
+@fact
+def _computed(host: Host, *, classic: bool) -> tuple[int, int]:
+    """Time of the devices of a host, ps, and their float operations."""
+    ops = device_ops(host, classic=classic)
+    done = sum(op.flops for op in ops.ops if op.category not in _CONTAINERS)
+    return ops.total_ps, done
+
+
 def _counter(host: Host) -> float:
-    values = [
-        plane.own_stats().get(_COUNTER) for plane in host.space.planes if plane.name == "/host:CPU"
-    ]
+    values = [plane.stats.get(_COUNTER) for plane in planes(host) if plane.name == "/host:CPU"]
     return next((float(value) for value in values if isinstance(value, (int, float))), 0.0)
 
 
@@ -151,16 +159,22 @@ def _idle(hosts: Sequence[Host], *, classic: bool) -> float | None:
         return 100.0 * (1.0 - use.duty.share)
     busy = total = 0
     for host in hosts:
-        for number, plane in enumerate(host.space.planes):
-            if plane.name.startswith(GPU_PREFIX):
-                of_device = _busy(host, number)
-                busy, total = busy + of_device[0], total + of_device[1]
+        for of_device in _busy(host):
+            busy, total = busy + of_device[0], total + of_device[1]
     return 100.0 * (1.0 - busy / total) if total else None
 
 
-def _busy(host: Host, plane: int) -> tuple[int, int]:
-    """Busy time of a GPU, and the time from its first event to its last, ps."""
-    timeline = host.timeline
+@fact
+def _busy(host: Host) -> tuple[tuple[int, int], ...]:
+    """Busy time of each GPU, and the time from its first event to its last, ps."""
+    return tuple(
+        _busy_gpu(host.timeline, number)
+        for number, plane in enumerate(planes(host))
+        if plane.name.startswith(GPU_PREFIX)
+    )
+
+
+def _busy_gpu(timeline: Timeline, plane: int) -> tuple[int, int]:
     events = device_events(timeline, plane)
     if not len(events):
         return 0, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfprof.captures.events.ops.device_ops import DeviceOps, Traffic, merged
+from tfprof.captures.events.ops.device_ops import DeviceOps, Traffic
 from tfprof.captures.events.ops.op_tree import (
     IDLE,
     MOST_CHILDREN,
@@ -16,9 +16,9 @@ from tfprof.captures.events.ops.op_tree import (
 )
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import run_peaks
-from tfprof.captures.facts.device_op_db import compiled_ops, device_notes
+from tfprof.captures.facts.device_op_db import compiled_ops, device_notes, device_ops
 from tfprof.captures.facts.environment import environment
-from tfprof.captures.facts.hlo_programs import programs_of
+from tfprof.captures.facts.hlo_programs import program_titles
 from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
@@ -49,8 +49,8 @@ COLUMNS = (
 
 def run_device_ops(hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
     """Device ops of some hosts together; without any device, XLA ops on host threads."""
-    with_device = [host for host in hosts if has_device(host)]
-    return merged(compiled_ops(host, classic=classic) for host in with_device or hosts)
+    ops = device_ops if any(map(has_device, hosts)) else compiled_ops
+    return ops.together(hosts, classic=classic)
 
 
 def op_profile(
@@ -84,7 +84,7 @@ def op_profile(
     ops = run_device_ops(hosts, classic=classic)
     names = None
     if classic:
-        names = {program.id: program.title for host in hosts for program in programs_of(host)}
+        names = {id_: title for host in hosts for id_, title in program_titles(host)}
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
     title = f"Ops by {grouping}, shares of the time of all ops"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic, merged
+from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic
 from tfprof.captures.events.ops.framework_ops import FrameworkOp, framework_ops
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
-from tfprof.captures.events.ops.host_ops import IDLE, OpTimes
+from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.facts.bound_by import bound_by, run_peaks
 from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.environment import environment
@@ -82,35 +82,23 @@ class Op(NamedTuple):
     program: str = ""
 
 
-def all_host_ops(hosts: Sequence[OpTimes]) -> list[Op]:
-    """Ops of several hosts together, then ``IDLE`` for the time without an op."""
-    by_identity: dict[tuple[str, str, bool], Op] = {}
-    for times in hosts:
-        columns = zip(
-            times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
-            times.is_eager.tolist(), strict=True,
-        )  # fmt: skip
-        for op, count, time, own, eager in columns:
-            key = op.identity
-            known = by_identity.get(key)
-            more = Op(False, op.name, op.type, count, time, own, eager, program=op.program)
-            by_identity[key] = more if known is None else _added(known, more)
-    idle = sum(times.idle_ps for times in hosts)
-    return [*by_identity.values(), Op(False, IDLE, IDLE, 0, idle, idle, is_eager=False)]
+def all_host_ops(hosts: Sequence[Host], *, classic: bool) -> list[Op]:
+    """Ops on the threads of several hosts, then ``IDLE`` for the time without an op."""
+    times = host_ops.together(hosts, classic=classic)
+    columns = zip(
+        times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
+        times.is_eager.tolist(), strict=True,
+    )  # fmt: skip
+    ops = [
+        Op(False, op.name, op.type, count, time, own, eager, program=op.program)
+        for op, count, time, own, eager in columns
+    ]
+    return [*ops, Op(False, IDLE, IDLE, 0, times.idle_ps, times.idle_ps, is_eager=False)]
 
 
-def _added(one: Op, other: Op) -> Op:
-    return one._replace(
-        occurrences=one.occurrences + other.occurrences,
-        time_ps=one.time_ps + other.time_ps,
-        self_ps=one.self_ps + other.self_ps,
-        is_eager=one.is_eager or other.is_eager,
-    )
-
-
-def all_device_ops(hosts: Iterable[Host], *, classic: bool) -> tuple[list[Op], int]:
+def all_device_ops(hosts: Sequence[Host], *, classic: bool) -> tuple[list[Op], int]:
     """Device ops of several hosts, then ``IDLE``; and the time of all devices, ps."""
-    whole = merged(device_ops(host, classic=classic) for host in hosts)
+    whole = device_ops.together(hosts, classic=classic)
     rows = [_device_op(op) for op in framework_ops(whole.ops, classic=classic)]
     if whole.total_ps:
         rows.append(Op(True, IDLE, IDLE, 0, whole.idle_ps, whole.idle_ps, is_eager=False))
@@ -146,7 +134,7 @@ def op_stats(
     """
     run = of_step(run, step, classic=classic)
     hosts = run.chosen(host)
-    on_host = all_host_ops([host_ops(one, classic=classic) for one in hosts])
+    on_host = all_host_ops(hosts, classic=classic)
     on_device, device_total = all_device_ops(hosts, classic=classic)
     make = _TableMaker(run, hosts, on_host, on_device, device_total, classic=classic)
     with_idle, without_idle = make.table(idle=True), make.table(idle=False)
@@ -191,9 +179,7 @@ class _TableMaker:
             "task_type": "Training" if trains else "Inference",
             "architecture_type": "Unknown",
         }
-        self._on_cores = tensor_core_share(
-            times for host in hosts for times in host_kernels(host, classic=classic)
-        )
+        self._on_cores = tensor_core_share(host_kernels.together(hosts, classic=classic))
 
     def table(self, *, idle: bool) -> Table:
         rows: list[tuple[Cell, ...]] = []

@@ -54,7 +54,7 @@ def device_of(run: Run, *, classic: bool) -> Device:
     if classic and known.device_type == _NO_VENDOR:
         peaks = Peaks(hbm_gb=peaks.hbm_gb)
     tpus, _ = device_planes(run.hosts)
-    stats = tpus[0].own_stats() if tpus else {}
+    stats = tpus[0].stats if tpus else {}
     merged_vmem = bool(stats.get("has_merged_vmem"))
     if peaks.cmem_read_gb or peaks.cmem_write_gb or not merged_vmem:
         peaks = peaks._replace(vmem_read_gb=0.0, vmem_write_gb=0.0)

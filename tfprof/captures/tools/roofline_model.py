@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps
 from tfprof.captures.events.ops.op_roofline import as_program, is_transfer, whole_program
@@ -15,6 +15,7 @@ from tfprof.captures.facts.host_devices import has_tpu
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
@@ -109,12 +110,25 @@ def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, 
     """Costs of each step on the hosts that have TPUs, by the name of the step."""
     costs: dict[str, list[StepCost]] = {}
     for host in filter(has_tpu, hosts):
-        groups = host.groups(classic=classic)
-        names = {} if classic else groups.names | _names(run, host)
-        for cost in tpu_step_costs(host.timeline, groups.of_event):
+        of_host = _costs_of(host, classic=classic)
+        names = {} if classic else of_host.names | _names(run, host)
+        for cost in of_host.costs:
             name = names.get(cost.group, str(cost.group))
             costs.setdefault(name, []).append(cost)
     return costs
+
+
+class _Costs(NamedTuple):
+    """Costs of steps, and names of groups."""
+
+    costs: tuple[StepCost, ...]
+    names: dict[int, str]
+
+
+@fact
+def _costs_of(host: Host, *, classic: bool) -> _Costs:
+    groups = host.groups(classic=classic)
+    return _Costs(tuple(tpu_step_costs(host.timeline, groups.of_event)), dict(groups.names))
 
 
 def _names(run: Run, host: Host) -> dict[int, str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData
 from tfprof.captures.facts.one_step import spans_at
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of
+from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of, told_pipelines
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Advice, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
@@ -102,13 +102,15 @@ def tf_data(
         UsageError: There is no such host or step.
     """
     hosts = run.chosen(host)
-    in_step = _calls_in(run, step, classic=classic)
-    pipelines = [
-        _Slow(one, data, pipeline, None if classic else held_by(one, data, pipeline, step))
-        for one in hosts
-        for data in (pipelines_of(one, classic=classic),)
-        for pipeline in in_step(one, data)
-    ]
+    if step is None:
+        every = [(one, told_pipelines(one, classic=classic)) for one in hosts]
+        pipelines = [
+            _Slow(one, told.data, pipeline, held)
+            for one, told in every
+            for pipeline, held in zip(told.data.pipelines, told.slowest, strict=True)
+        ]
+    else:
+        pipelines = _in_step(run, hosts, step, classic=classic)
     of_hosts = sorted(
         (slow for slow in pipelines if not (classic and slow.pipeline.feeds_device)),
         key=lambda slow: -slow.pipeline.max_ps,
@@ -139,36 +141,43 @@ def tf_data(
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
         gviz=lambda: [
-            _graph_json(pipelines, classic=classic),
+            _graph_json(run, hosts, step, classic=classic),
             _pipelines(pipelines, classic=classic).to_gviz(),
             _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
         ],
     )
 
 
-def _calls_in(
-    run: Run, step: Steps | None, *, classic: bool
-) -> Callable[[Host, TfData], Sequence[Pipeline]]:
-    """A function for the pipelines of a host with the calls that began in a step; all for None."""
-    if step is None:
-        return lambda host, data: data.pipelines
+def _in_step(run: Run, hosts: Sequence[Host], step: Steps, *, classic: bool) -> list[_Slow]:
+    """The pipelines of some hosts with the calls that began in a step."""
     steps = run_steps(run, classic=classic)
     spans = spans_at(steps, steps.places(step))
-
-    def chosen(host: Host, data: TfData) -> Sequence[Pipeline]:
-        own = spans.get(host.name, [])
-        pipelines = []
+    chosen = []
+    for host in hosts:
+        data = pipelines_of(host, classic=classic)
         for pipeline in data.pipelines:
             calls = [
                 call
                 for call in pipeline.calls
-                if any(begin <= call.start_ps < end for begin, end in own)
+                if any(begin <= call.start_ps < end for begin, end in spans.get(host.name, ()))
             ]
             if calls:
-                pipelines.append(replace(pipeline, calls=calls))
-        return pipelines
-
+                within = replace(pipeline, calls=calls)
+                held = None if classic else held_by(host, data, within, step)
+                chosen.append(_Slow(host, data, within, held))
     return chosen
+
+
+def _with_all_calls(
+    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
+) -> list[_Slow]:
+    """The pipelines with what iterators did in every call."""
+    if step is not None:
+        return _in_step(run, hosts, step, classic=classic)
+    every = [(host, pipelines_of(host, classic=classic)) for host in hosts]
+    return [
+        _Slow(host, data, pipeline, None) for host, data in every for pipeline in data.pipelines
+    ]
 
 
 def _micros(ps: int) -> int:
@@ -272,8 +281,11 @@ def _shown_id(iterator: int, classic: bool) -> str:
     return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
 
 
-def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, object]:
+def _graph_json(
+    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
+) -> dict[str, object]:
     """The time of iterators in every call, with a label for each."""
+    pipelines = _with_all_calls(run, hosts, step, classic=classic)
     rows: list[tuple[Cell, ...]] = []
     labels = []
     calls = [(slow, *one) for slow in pipelines for one in enumerate(slow.pipeline.calls)]
@@ -290,7 +302,7 @@ def _graph_json(pipelines: Sequence[_Slow], *, classic: bool) -> dict[str, objec
                 _shown_id(parent, classic) if parent else "",
                 2 if iterator == worst else int(times.is_blocking),
             ))  # fmt: skip
-            start = times.start_ps + slow.host.timeline.axis.base_ns * 1000
+            start = times.start_ps + slow.host.base_ns * 1000
             labels.append(
                 f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
                 f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "

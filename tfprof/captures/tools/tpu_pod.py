@@ -10,7 +10,7 @@ import numpy as np
 
 from tfprof.captures.events.tpu.breakdown import all_reduce_parts
 from tfprof.captures.events.tpu.categories import HIGH_FLOPS, OUTFEED, RECEIVE, SEND, SPARSE_OUTFEED
-from tfprof.captures.events.tpu.cores import Core
+from tfprof.captures.events.tpu.cores import tpu_cores
 from tfprof.captures.events.tpu.steps import CoreSteps
 from tfprof.captures.events.tpu.transfers import (
     Channel,
@@ -21,7 +21,8 @@ from tfprof.captures.events.tpu.transfers import (
     core_transfers,
 )
 from tfprof.captures.facts.steps import HostSteps, RunSteps
-from tfprof.captures.run.run import Run
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_statistics import gib_per_s
 
@@ -88,8 +89,11 @@ class TpuPod:
         self.steps = steps
         self._cores = [(one, one.core) for one in steps.hosts if one.core is not None]
         self._transfers = run.memo.once("tpu_transfers", lambda: list(map(_transfers, self._cores)))
-        replicas = {one.core_id: _replica(one, core.core) for one, core in self._cores}
-        self.replicas = {core: replica for core, replica in replicas.items() if replica is not None}
+        self.replicas = {
+            one.core_id: replica
+            for one, core in self._cores
+            if (replica := _replicas(one.host).get(core.core.plane)) is not None
+        }
         self._channels: dict[int, list[Channel]] = {}
         for channel in channels(self._transfers):
             self._channels.setdefault(channel.step, []).append(channel)
@@ -222,16 +226,28 @@ class TpuPod:
         return Table("topology", _TOPOLOGY, rows, title="Where the cores are")
 
 
+@fact
+def _communication(host: Host) -> dict[int, CoreTransfers]:
+    """The communication of each core, by its plane."""
+    timeline, groups = host.timeline, host.groups()
+    return {core.plane: core_transfers(timeline, groups, core) for core in tpu_cores(timeline)}
+
+
 def _transfers(pair: tuple[HostSteps, CoreSteps]) -> CoreTransfers:
     one, core = pair
-    host = one.host
-    groups = host.groups()
-    return core_transfers(host.timeline, groups, core.core, one.times.groups, one.core_id)
+    own = _communication(one.host)[core.core.plane]
+    return own.in_steps(one.times.groups, one.core_id)
 
 
-def _replica(one: HostSteps, core: Core) -> int | None:
-    timeline = one.host.timeline
+@fact
+def _replicas(host: Host) -> dict[int, int]:
+    """The replica that each core runs, by its plane, if known."""
+    timeline = host.timeline
     stat = timeline.stat("replica_id")
-    on_core = timeline.of_lines(lambda line: line.plane == core.plane)
-    replicas = stat.only(stat.is_integer() & on_core[stat.events])
-    return int(replicas.values[0]) if len(replicas) else None
+    known = {}
+    for core in tpu_cores(timeline):
+        on_core = timeline.of_lines(lambda line, plane=core.plane: line.plane == plane)  # type: ignore[misc]
+        replicas = stat.only(stat.is_integer() & on_core[stat.events])
+        if len(replicas):
+            known[core.plane] = int(replicas.values[0])
+    return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from tfprof.captures.events.ops.executions import (
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray, sums_by
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray, no_rows, sums_by
 
 IDLE = "IDLE"
 
@@ -114,6 +115,35 @@ def host_op_times(
         united[0], united[1], united[2], united[3] > 0,
         total, total - int(own.sum()), _infeeds(spans, ops),
     )  # fmt: skip
+
+
+def merged_op_times(parts: Sequence[OpTimes]) -> OpTimes:
+    """Ops of several hosts together; an op is of the type that it has on the first of them."""
+    places: dict[tuple[str, str, bool], int] = {}
+    ops: list[ExecutedOp] = []
+    of_part = []
+    for part in parts:
+        for op in part.ops:
+            if places.setdefault(op.identity, len(ops)) == len(ops):
+                ops.append(op)
+        of_part.append([places[op.identity] for op in part.ops])
+    place = np.array([number for numbers in of_part for number in numbers], np.int64)
+
+    def summed(column: Callable[[OpTimes], Int64Array | BoolArray]) -> Int64Array:
+        values = [column(part) for part in parts]
+        return sums_by(place, np.concatenate([no_rows(), *values]), len(ops))
+
+    begins, distances = ([part.infeed_ps[side] for part in parts] for side in (0, 1))
+    return OpTimes(
+        tuple(ops),
+        summed(lambda part: part.occurrences),
+        summed(lambda part: part.time_ps),
+        summed(lambda part: part.self_ps),
+        summed(lambda part: part.is_eager) > 0,
+        sum(part.total_ps for part in parts),
+        sum(part.idle_ps for part in parts),
+        (sum(begins), sum(distances)),
+    )
 
 
 def _one_of_each_name(

@@ -82,21 +82,20 @@ def _work_of_iterator(long_name: str, classic: bool) -> InputWork:
     return InputWork.ADVANCED_READ if is_ahead else InputWork.DEMANDED_READ
 
 
-def input_ops(hosts: Sequence[OpTimes], *, classic: bool = False) -> list[InputOp]:
-    """The input ops of all hosts, those with the most time of their own first."""
+def input_ops(ops: OpTimes, *, classic: bool = False) -> list[InputOp]:
+    """The ops that work for the input, those with the most time of their own first."""
     sums: dict[tuple[str, InputWork], list[int]] = {}
-    for ops in hosts:
-        columns = zip(
-            ops.ops, ops.occurrences.tolist(), ops.time_ps.tolist(), ops.self_ps.tolist(),
-            strict=True,
-        )  # fmt: skip
-        for op, *values in columns:
-            work = work_of(op, classic=classic)
-            if work is None:
-                continue
-            known = sums.setdefault((op.name, work), [0, 0, 0])
-            for place, value in enumerate(values):
-                known[place] += value
+    columns = zip(
+        ops.ops, ops.occurrences.tolist(), ops.time_ps.tolist(), ops.self_ps.tolist(),
+        strict=True,
+    )  # fmt: skip
+    for op, *values in columns:
+        work = work_of(op, classic=classic)
+        if work is None:
+            continue
+        known = sums.setdefault((op.name, work), [0, 0, 0])
+        for place, value in enumerate(values):
+            known[place] += value
     of_input = [
         InputOp(name, work, count, time, own) for (name, work), (count, time, own) in sums.items()
     ]

@@ -89,6 +89,20 @@ class Call:
     def _taken(self) -> Taken:
         return self._take()
 
+    def without_events(self) -> tuple[int, int, Taken | None]:
+        """What it is without the events of its host: its parts only if they were asked for."""
+        return self.start_ps, self.duration_ps, self.__dict__.get("_taken")
+
+    @classmethod
+    def from_parts(cls, start_ps: int, duration_ps: int, taken: Taken | None) -> Call:
+        """The same again."""
+
+        def take() -> Taken:
+            assert taken is not None, "the parts of this call are asked of its host"
+            return taken
+
+        return cls(start_ps, duration_ps, take)
+
     @property
     def times(self) -> dict[int, IteratorTimes]:
         """What each iterator did, by id."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,9 +25,10 @@ class CodeTime:
         name: An annotation, or a function as the Python tracer names it: ``train.py:12 load``.
         caller: Of a function, the one that called it; empty if none is known.
         is_annotation: Whether the program has named it itself.
-        total_ps: Time in all steps. Functions that an annotation encloses count as that, and what
-            a function calls counts as that alone.
+        total_ps: Time in a step, or in several. Functions that an annotation encloses count as
+            that, and what a function calls counts as that alone.
         n_runs: How often it ran.
+        longest_ps: The longest run, which tells the caller.
     """
 
     name: str
@@ -35,6 +36,7 @@ class CodeTime:
     is_annotation: bool
     total_ps: int
     n_runs: int
+    longest_ps: int = 0
 
     @property
     def waits(self) -> bool:
@@ -45,10 +47,29 @@ class CodeTime:
         return not self.is_annotation and _WAITS.search(self.name) is not None
 
 
+def in_all_steps(by_step: Iterable[Sequence[CodeTime]]) -> list[CodeTime]:
+    """What the time of several steps together went to, the most first."""
+    sums: dict[tuple[str, bool], CodeTime] = {}
+    for one in (one for times in by_step for one in times):
+        key = (one.name, one.is_annotation)
+        known = sums.get(key)
+        if known is None:
+            sums[key] = one
+            continue
+        longest = max(known, one, key=lambda each: each.longest_ps)  # the earlier of equal ones
+        total, runs = known.total_ps + one.total_ps, known.n_runs + one.n_runs
+        sums[key] = replace(longest, total_ps=total, n_runs=runs)
+    return _most_first(sums.values())
+
+
+def _most_first(times: Iterable[CodeTime]) -> list[CodeTime]:
+    return sorted(times, key=lambda one: (-one.total_ps, one.name))
+
+
 def code_times(
     forest: Forest, of_event: Int64Array, code: Int64Array, busy: StepEvents, groups: Int64Array
-) -> list[CodeTime]:
-    """What the time of steps went to that no op explains, the most first.
+) -> dict[int, list[CodeTime]]:
+    """What the time of each step went to that no op explains, by group, the most first.
 
     Args:
         forest: The events of a host.
@@ -60,11 +81,13 @@ def code_times(
     timeline = forest.timeline
     code = code[np.isin(of_event[code], groups)]
     if not len(code):
-        return []
+        return {}
+    group = of_event[code]
     alone = _time_alone(busy)
     amount = alone(timeline.starts_ps[code], timeline.ends_of(code))
     of_frame = timeline.named(is_frame)[code]
     around = _around(forest, code)
+    around[(around >= 0) & (group[around] != group)] = -1
     in_annotation = _inside(around, ~of_frame)
     own = amount.copy()
     inner = np.flatnonzero(around >= 0)
@@ -72,25 +95,26 @@ def code_times(
     # Of annotations the outermost count, whole; of functions what they do themselves.
     own[~of_frame] = amount[~of_frame]
     counts = ~in_annotation & (own > 0)
-    sums: dict[tuple[str, bool], list[int]] = {}
+    sums: dict[tuple[int, str, bool], list[int]] = {}
     for place in np.flatnonzero(counts).tolist():
-        key = (timeline.name(int(code[place])), not of_frame[place])
+        key = (int(group[place]), timeline.name(int(code[place])), not of_frame[place])
         sums.setdefault(key, []).append(place)
-    times = []
-    for (name, is_annotation), places in sums.items():
+    by_step: dict[int, list[CodeTime]] = {}
+    for (step, name, is_annotation), places in sums.items():
         longest = max(places, key=lambda place: int(own[place]))
         above = int(around[longest])
         is_called = not is_annotation and above >= 0 and bool(of_frame[above])
-        times.append(
+        by_step.setdefault(step, []).append(
             CodeTime(
                 name.lstrip("$"),
                 timeline.name(int(code[above])).lstrip("$") if is_called else "",
                 is_annotation,
                 int(own[places].sum()),
                 len(places),
+                int(own[longest]),
             )
         )
-    return sorted(times, key=lambda one: (-one.total_ps, one.name))
+    return {step: _most_first(times) for step, times in by_step.items()}
 
 
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:

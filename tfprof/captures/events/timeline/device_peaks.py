@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import TENSOR_CORE
-from tfprof.captures.model.xspace import Plane
+from tfprof.captures.model.described_plane import DescribedPlane
 
 
 class Peaks(NamedTuple):
@@ -58,14 +58,14 @@ _LARGEST = 1e24
 """No device has more of anything; products of larger numbers may not be finite."""
 
 
-def device_peaks(plane: Plane, *, amd_model: str = "") -> Peaks:
+def device_peaks(plane: DescribedPlane, *, amd_model: str = "") -> Peaks:
     """Upper limits of the device of a plane, from its stats.
 
     Args:
         plane: The plane.
         amd_model: ``gfx942`` for an AMD GPU.
     """
-    stats = plane.own_stats()
+    stats = plane.stats
 
     def number(name: str) -> float:
         value = stats.get(name)

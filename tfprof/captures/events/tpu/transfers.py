@@ -50,13 +50,13 @@ class Instruction(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CoreTransfers:
-    """Communication of a core in its steps.
+    """Communication of a core.
 
     Attributes:
         core_id: The core among all of the run.
         instructions: What it ran.
         which: The instruction of each run, shape (n,).
-        step: The step of each.
+        step: The step of each; its group, as long as steps are not chosen.
         start_ps: When it began, by the device's clock.
         end_ps: When it ended.
         own_ps: Its time without what is inside.
@@ -69,6 +69,24 @@ class CoreTransfers:
     start_ps: Int64Array
     end_ps: Int64Array
     own_ps: Int64Array
+
+    def in_steps(self, groups: Int64Array, core_id: int) -> CoreTransfers:
+        """What belongs to some groups, which are the steps, in order.
+
+        Args:
+            groups: The groups, shape (n steps,).
+            core_id: The core among all of the run.
+        """
+        row, is_in = rows_of(self.step, groups)
+        return CoreTransfers(
+            core_id,
+            self.instructions,
+            self.which[is_in],
+            row[is_in],
+            self.start_ps[is_in],
+            self.end_ps[is_in],
+            self.own_ps[is_in],
+        )
 
 
 class Channel(NamedTuple):
@@ -125,20 +143,16 @@ _SHAPE = re.compile(r"\b(\w+)\[([\d,]*)\]")
 _ELEMENT = re.compile(r"([a-z]+)(\d*)")
 
 
-def core_transfers(
-    timeline: Timeline, groups: Groups, core: Core, known: Int64Array, core_id: int
-) -> CoreTransfers:
-    """The communication of a core.
+def core_transfers(timeline: Timeline, groups: Groups, core: Core) -> CoreTransfers:
+    """The communication of a core in all groups.
 
     Args:
         timeline: The events of its host.
         groups: Their groups.
         core: The core.
-        known: The groups that are steps, in order.
-        core_id: Its number among all of the run.
     """
     spans = op_spans(timeline, core)
-    row, is_in = rows_of(groups.of_event[spans.events], known)
+    group = groups.of_event[spans.events]
     stat = timeline.stat("hlo_category")
     wanted = [
         category in (_SEND, _RECEIVED)
@@ -146,7 +160,7 @@ def core_transfers(
         for category in stat.texts
     ]
     category = stat.text_ids(len(timeline))[spans.events]
-    chosen = np.flatnonzero(is_in & np.array([*wanted, False], np.bool_)[category])
+    chosen = np.flatnonzero((group >= 0) & np.array([*wanted, False], np.bool_)[category])
     kinds = timeline.kinds[spans.events[chosen]]
     distinct, first, which = np.unique(kinds, return_index=True, return_inverse=True)
     instructions = [
@@ -154,10 +168,10 @@ def core_transfers(
         for kind, number in zip(distinct.tolist(), category[chosen[first]].tolist(), strict=True)
     ]
     return CoreTransfers(
-        core_id,
+        core.id,
         instructions,
         which.reshape(-1),
-        row[chosen],
+        group[chosen],
         spans.start_ps[chosen],
         spans.end_ps[chosen],
         self_times(spans)[chosen],

@@ -1,0 +1,61 @@
+"""One host's file becomes a part: what the workers of a fleet do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tfprof.captures.parts.codec import encode
+from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, fact_of, nothing
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.fact import Key
+from tfprof.captures.run.remarks import remarks
+from tfprof.captures.run.run import Host
+from tfprof.errors import TfprofError
+from tfprof.files.run_folder import host_name
+
+
+class HostFile(NamedTuple):
+    """A file of a run.
+
+    Attributes:
+        place: Its place among all files of the run.
+        path: Where it is.
+        n_bytes: Its size.
+    """
+
+    place: int
+    path: str
+    n_bytes: int
+
+    @property
+    def label(self) -> str:
+        """What its host is called, as long as no other file has the same name."""
+        return host_name(Path(self.path))
+
+
+def condense(file: HostFile, wanted: Wanted) -> Part:
+    """The part of one file: facts and sums, or why it could not be read."""
+    try:
+        space = read_xspace(file.path)
+    except TfprofError as error:
+        return failed(file, wanted, str(error))
+    host = Host(file.label, space)
+    facts = {key: answer_of(host, key) for key in sorted(wanted.own)}
+    notes = tuple(remark.note(file.label) for remark in remarks(space))
+    sums = {
+        key: [Segment(file.place, file.place + 1, fact_of(key)(host, **dict(key.options)))]
+        for key in sorted(wanted.summed)
+    }
+    return Part({file.place: HostPart(file.label, file.n_bytes, notes, facts)}, sums)
+
+
+def failed(file: HostFile, wanted: Wanted, error: str) -> Part:
+    """The part of a file that could not be read, with the reason."""
+    host = HostPart(file.label, file.n_bytes, error=error)
+    return Part({file.place: host}, {key: [nothing(key, file.place)] for key in wanted.summed})
+
+
+def answer_of(host: Host, key: Key) -> bytes:
+    """The answer of a host to a fact, as bytes."""
+    return encode(fact_of(key)(host, **dict(key.options)), stands_for={Host: "host"})

@@ -1,0 +1,111 @@
+"""What tools know of a host: facts, each worked out once, small enough to be sent elsewhere.
+
+A tool asks hosts for facts and never looks at their events itself. So it makes no difference
+whether a host has its events, or only the facts that another process has worked out of them
+(``captures/parts``). A fact depends on its host alone, not on other hosts of the run.
+
+>>> from tfprof.captures.run.fact import fact
+>>> @fact
+... def n_planes(host):
+...     return len(host.space.planes)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+)
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Host
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Key(NamedTuple):
+    """A fact that was asked for.
+
+    Attributes:
+        fact: ``module:function``, the module without what all have in common.
+        options: Its arguments by name, in the order of their names.
+    """
+
+    fact: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+class Sums(Protocol[T]):
+    """How answers of several hosts become one: rows with equal keys add up.
+
+    ``merged`` must give the same for partly merged answers as for all at once, if their order is
+    kept.
+    """
+
+    def __call__(self, answers: Sequence[T]) -> T:
+        """Merge answers in the order of the hosts."""
+
+
+class Fact(Generic[P, T]):
+    """A function of a host that is called once for each host and options.
+
+    Attributes:
+        name: ``module:function``.
+        merged: How answers of several hosts become one; None if they do not.
+    """
+
+    def __init__(
+        self,
+        function: Callable[Concatenate[Host, P], T],
+        merged: Callable[[Sequence[T]], T] | None = None,
+    ) -> None:
+        self.name = f"{function.__module__.removeprefix('tfprof.')}:{function.__qualname__}"
+        self.merged = merged
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+        _, *others = inspect.signature(function).parameters.values()
+        self._names = tuple(one.name for one in others)
+        self._defaults = {one.name: one.default for one in others}
+
+    def __call__(self, host: Host, *args: P.args, **kwargs: P.kwargs) -> T:
+        """The answer of a host."""
+        key = self.key(*args, **kwargs)
+        return host.memo.once(key, lambda: self.__wrapped__(host, *args, **kwargs))
+
+    def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
+        """What an answer is known by."""
+        options = self._defaults | dict(zip(self._names, args, strict=False)) | kwargs
+        return Key(self.name, tuple(sorted(options.items())))
+
+    def together(self, hosts: Sequence[Host], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The answers of several hosts as one.
+
+        Where all hosts of a run were summed up elsewhere, their own answers are not needed.
+        """
+        assert self.merged is not None, f"answers of {self.name} do not add up"
+        of_all = hosts[0].sums(hosts, self.key(*args, **kwargs)) if hosts else None
+        if of_all is not None:
+            known: T = of_all()
+            return known
+        return self.merged([self(host, *args, **kwargs) for host in hosts])
+
+
+def fact(function: Callable[Concatenate[Host, P], T]) -> Fact[P, T]:
+    """Make a function of a host, and of options with defaults, a fact."""
+    return Fact(function)
+
+
+def summed_fact(
+    merged: Callable[[Sequence[T]], T],
+) -> Callable[[Callable[Concatenate[Host, P], T]], Fact[P, T]]:
+    """The same for a fact whose answers add up."""
+    return lambda function: Fact(function, merged)

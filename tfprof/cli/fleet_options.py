@@ -1,0 +1,68 @@
+"""Shared by the commands that answer about many hosts: who reads the files, in how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tfprof.cli.options import CommandOption, MemorySize
+
+if TYPE_CHECKING:
+    from tfprof.files.disk import Watch
+    from tfprof.fleet.asked import Fleet
+
+_SECTION = "Many hosts"
+
+_FEWEST_FILES = 8
+_LEAST_BYTES = 256 << 20
+"""Below either, a run is opened as a whole: that is quicker, and fits in memory."""
+
+
+def fleet_options() -> list[CommandOption]:
+    """``--engine`` and ``--memory``."""
+    return [
+        CommandOption(
+            ["--engine"], metavar="NAME", section=_SECTION,
+            help="What reads the files of the hosts: process, one after the other; processes, "
+            "several at once; dask, a cluster on this machine; or a Dask scheduler, such as "
+            "tcp://scheduler:8786. The answer is the same. [default: processes for many hosts]",
+        ),
+        CommandOption(
+            ["--memory"], type=MemorySize(), metavar="SIZE", section=_SECTION,
+            help="The most memory that reading may take on this machine, such as 4G: hosts are "
+            "read file by file, and as many at once as fit. [default: as many as there are CPUs]",
+        ),
+    ]  # fmt: skip
+
+
+def fleet_for(
+    paths: Sequence[str],
+    run: str | None,
+    engine: str | None,
+    memory: int | None,
+    watch: Watch | None = None,
+) -> Fleet | None:
+    """The hosts of a run, to be read file by file; None if the run is better opened as a whole.
+
+    Args:
+        paths: A log folder, a run folder, or the files of a run.
+        run: Which run of a log folder; None is the latest.
+        engine: The value of ``--engine``.
+        memory: The value of ``--memory``, bytes.
+        watch: Is told how far the reading is.
+
+    Raises:
+        UsageError: There is no such engine, or no such run.
+        InputError: A path cannot be read.
+        MissingDependencyError: The engine is not installed.
+    """
+    from tfprof.fleet.asked import fleet_of
+    from tfprof.fleet.engines import engine_named
+
+    fleet = fleet_of(paths[0] if len(paths) == 1 else list(paths), run=run, watch=watch)
+    n_bytes = sum(file.n_bytes for file in fleet.files)
+    is_small = len(fleet.files) < _FEWEST_FILES or n_bytes < _LEAST_BYTES
+    if engine is None and memory is None and is_small:
+        return None
+    fleet.engine = engine_named(engine or "", fleet.files, memory)
+    return fleet
