@@ -8,11 +8,14 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol, overload
+from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
 
 from tfprof.errors import InputError, TfprofError, UsageError
+
+if TYPE_CHECKING:
+    from tfprof.files.spill import Room
 
 PACKED_SUFFIXES = (".gz", ".xz", ".zst")
 """Endings of names whose files are packed when they are written."""
@@ -112,22 +115,27 @@ def entries(folder: str | os.PathLike[str]) -> list[Path]:
         raise unreadable(folder, error) from error
 
 
-def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
+def read_file(
+    path: str | os.PathLike[str], watch: Watch | None = None, room: Room | None = None
+) -> bytes | memoryview:
     """The content of a file, see ``content_of``.
 
     Args:
         path: The file.
         watch: Receives the size of each part that has been read.
+        room: Where a large file is to be held; by default in memory.
 
     Raises:
         InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
             more than 2 GiB come out of a pipe.
     """
     with opened(path) as stream:
-        return content_of(stream, os.fspath(path), watch)
+        return content_of(stream, os.fspath(path), watch, room)
 
 
-def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> bytes | memoryview:
+def content_of(
+    stream: BinaryIO, label: str, watch: Watch | None = None, room: Room | None = None
+) -> bytes | memoryview:
     """What a file that was just opened holds.
 
     It is a copy, never a map: whoever touches a map of a file that was cut is ended by a signal.
@@ -137,6 +145,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
         stream: The file.
         label: What to call it in errors.
         watch: Receives the size of each part that has been read.
+        room: Where a large file is to be held; by default in memory.
 
     Raises:
         InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB
@@ -146,7 +155,8 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
     state = os.fstat(stream.fileno())
     if not stat.S_ISREG(state.st_mode) or state.st_size < _LARGE_BYTES:
         return _read(stream, label, watch)
-    content = _room_for(state.st_size, label)
+    in_file = None if room is None else room.bytes(state.st_size)
+    content = _room_for(state.st_size, label) if in_file is None else in_file
     at = stop = done = 0
     with open(stream.fileno(), "rb", buffering=0, closefd=False) as raw:
         for start, stop in _written_parts(raw.fileno(), state.st_size):
@@ -190,12 +200,16 @@ def forget(content: memoryview, start: int, stop: int) -> None:
         stop: One past its last byte.
     """
     room = content.obj
-    if not isinstance(room, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+    if not isinstance(room, mmap.mmap) or not hasattr(mmap, "MADV_REMOVE"):
         return
     first = start + -start % mmap.PAGESIZE
     length = stop - stop % mmap.PAGESIZE - first
-    if length > 0:
-        room.madvise(mmap.MADV_DONTNEED, first, length)
+    if length <= 0:
+        return
+    with suppress(OSError):  # of a file the room on the disk, too
+        room.madvise(mmap.MADV_REMOVE, first, length)
+        return
+    room.madvise(mmap.MADV_DONTNEED, first, length)
 
 
 def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:

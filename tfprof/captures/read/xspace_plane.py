@@ -14,6 +14,7 @@ from tfprof.captures.model.xspace_stats import DecodedTexts, StatTable
 from tfprof.captures.read.xspace_damage import Damage
 from tfprof.captures.read.xspace_metadata import MetadataReader, width_of
 from tfprof.captures.read.xspace_texts import EventTexts
+from tfprof.files.spill import Room
 from tfprof.wire.compiled import is_native
 from tfprof.wire.scan import Texts as WireTexts
 from tfprof.wire.text_index import TextIndex
@@ -53,6 +54,7 @@ class PlaneReader:
         is_alone: One thread reads all.
         has_changed: The data are not those that were counted.
         forget: Takes the bounds of bytes that are not needed any more; None to keep all.
+        room: Where columns lie.
     """
 
     def __init__(self, data: memoryview, start: int, stop: int, number: int) -> None:
@@ -61,6 +63,7 @@ class PlaneReader:
         self.is_alone = False
         self.has_changed = False
         self.forget: Callable[[int, int], None] | None = None
+        self.room = Room()
         self._data, self._start, self._stop = data, start, stop
         self._path = f"planes[{number}]"
         self._walks = walks()
@@ -151,16 +154,16 @@ class PlaneReader:
 
     def _allocate(self, event_width: int, stat_width: int) -> None:
         n_events, n_stats = int(self._before[0][-1]), int(self._before[1][-1])
-        first_type = np.int32 if n_stats < 1 << 31 else np.int64
+        empty = self.room.empty
         self._columns = _EventColumns(
-            np.empty(n_events, f"i{event_width}"),
-            np.empty(n_events, np.int64),
-            np.empty(0 if self._has_offsets else n_events, np.uint8),
-            np.empty(n_events, np.int64),
-            np.empty(n_events + 1, first_type),
-            np.empty(n_stats, f"i{stat_width}"),
-            np.empty(n_stats, np.uint8),
-            np.empty(n_stats, np.int64),
+            empty(n_events, f"i{event_width}"),
+            empty(n_events, np.int64),
+            empty(0 if self._has_offsets else n_events, np.uint8),
+            empty(n_events, np.int64),
+            empty(n_events + 1, np.int32 if n_stats < 1 << 31 else np.int64),
+            empty(n_stats, f"i{stat_width}"),
+            empty(n_stats, np.uint8),
+            empty(n_stats, np.int64),
         )
         self._columns.first_stats[-1] = n_stats
 
@@ -208,8 +211,10 @@ class PlaneReader:
         self.has_changed = any(flags & CHANGED for flags, _, _ in self._results)
         if self._misfits and not self.has_changed:
             self._misfits.sort()
-            wide = columns.metadata_ids.astype(np.int64), columns.stat_ids.astype(np.int64)
-            self._columns = columns._replace(metadata_ids=wide[0], stat_ids=wide[1])
+            self._columns = columns._replace(
+                metadata_ids=self.room.kept(columns.metadata_ids.astype(np.int64)),
+                stat_ids=self.room.kept(columns.stat_ids.astype(np.int64)),
+            )
             return False
         self._note_broken("stat")
         return True

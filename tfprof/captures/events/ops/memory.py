@@ -146,6 +146,7 @@ def memory_events(
         "text": text[order],
         "dtype": columns.dtypes()[order],
     }
+    whole = {name: timeline.space.room.kept(column) for name, column in whole.items()}
     ends = np.searchsorted(place[order], np.arange(-1, len(in_order)), side="right").tolist()
     by_allocator = {}
     for name, first, end in zip(in_order, ends, ends[1:], strict=False):

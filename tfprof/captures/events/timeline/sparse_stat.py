@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class SparseStat(NamedTuple):
         if chosen.all():
             return self
         return SparseStat(self.events[chosen], self.kinds[chosen], self.held[chosen], self.texts)
+
+    def map_columns(self, of: Callable[[Any], Any]) -> SparseStat:
+        """The same with other columns of the same content."""
+        return SparseStat(of(self.events), of(self.kinds), of(self.held), self.texts)
 
     def is_integer(self) -> BoolArray:
         """Whether each value is an integer, signed or not."""

@@ -191,6 +191,7 @@ class Timeline:
         if column is None:
             column = _sparse_stat(self, name)
             if keep:
+                column = column.map_columns(self.space.room.kept)
                 self._stats[name] = column
         return column
 
