@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.cli.captured_runs import read_run
+from tfprof.cli.fleet_options import fleet_for
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
@@ -20,9 +22,14 @@ from tfprof.text.units import some
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
+    from tfprof.files.disk import Watch
+    from tfprof.fleet.asked import Fleet
     from tfprof.pages.document import Page
 
 SECTION = "Input"
+
+OF_EVENTS = ("trace", "memory-viewer", "graph-viewer")
+"""Tools that show events or programs themselves, for which many hosts are opened at once."""
 
 
 def path_argument() -> HelpedArgument:
@@ -93,6 +100,8 @@ class Question:
         node: An instruction; None is the tool's choice.
         width: Number of steps to follow from that instruction; None is the tool's default.
         demo: Read a capture that comes with tfprof.
+        engine: What reads the files of many hosts; None is what suits them.
+        memory: The most bytes that reading may take; None for no bound.
     """
 
     paths: tuple[str, ...]
@@ -105,6 +114,8 @@ class Question:
     node: str | None = None
     width: int | None = None
     demo: bool = False
+    engine: str | None = None
+    memory: int | None = None
 
     @property
     def details(self) -> dict[str, str | int]:
@@ -139,7 +150,14 @@ def open_captures(paths: Sequence[str], run: str | None) -> Run:
     return read_run(paths, run)
 
 
-def answer(tool: str, question: Question) -> ToolResult:
+class Answer(NamedTuple):
+    """What a tool answers; of some hosts only if Ctrl-C came before the others were read."""
+
+    result: ToolResult
+    is_interrupted: bool = False
+
+
+def answer(tool: str, question: Question) -> Answer:
     """Run a tool, or read its result if the paths hold a precomputed one.
 
     Args:
@@ -153,25 +171,52 @@ def answer(tool: str, question: Question) -> ToolResult:
     question = _with_paths(tool, question)
     from tfprof.captures.run.result import ToolResult
 
+    with progress() as watch:
+        fleet = _fleet(tool, question, watch)
+        if fleet is not None:
+            result = fleet.ask(partial(_answered, tool, question), host=question.host)
+            return Answer(result, is_interrupted=fleet.n_missing > 0)
     found = _opened(tool, question)
     if isinstance(found, ToolResult):
-        return found
+        return Answer(found)
+    with progress() as watch:
+        watch.stage(f"computing {tool}")
+        return Answer(_answered(tool, question, found))
+
+
+def _answered(tool: str, question: Question, run: Run) -> ToolResult:
+    """The answer of a tool about a run."""
     from tfprof import tools
     from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS, judges_all_steps
     from tfprof.options.parse import is_classic
 
-    run = found
     run.chosen(question.host)
     function = getattr(tools, tool.replace("-", "_"))
-    with progress() as watch:
-        watch.stage(f"computing {tool}")
-        classic = is_classic(question.classic)
-        details = _details(tool, function, question)
-        result: ToolResult = function(run, host=question.host, classic=classic, **details)
+    classic = is_classic(question.classic)
+    details = _details(tool, function, question)
+    result: ToolResult = function(run, host=question.host, classic=classic, **details)
     other_notes = [note for note in run.notes if note not in result.notes]
     if question.step is not None and tool in JUDGES_ALL_STEPS and not classic:
         other_notes.append(judges_all_steps())
     return replace(result, notes=(*other_notes, *result.notes))
+
+
+def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
+    """The hosts of the question, to be asked one by one; None if they are better opened at once."""
+    if tool in OF_EVENTS:
+        return None
+    from tfprof.captures.legacy.results import legacy_name
+
+    is_chosen = question.engine is not None or question.memory is not None
+    session = current_session()
+    if question.demo or (session is not None and session.captures is not None and not is_chosen):
+        return None
+    if not question.paths or any(legacy_name(path) for path in question.paths):
+        return None
+    try:
+        return fleet_for(question.paths, question.run, question.engine, question.memory, watch)
+    except EmptyProfileError:
+        return None  # there may be results that were computed during the capture
 
 
 def page_of(tool: str, question: Question) -> tuple[Page, str]:

@@ -89,14 +89,17 @@ class ProgressLine:
             Progress,
             TextColumn,
             TimeElapsedColumn,
+            TimeRemainingColumn,
             TransferSpeedColumn,
         )
 
         columns = [BarColumn(bar_width=20), DownloadColumn(), TransferSpeedColumn()]
+        rest = [TextColumn("left:"), TimeRemainingColumn()]
         bar = Progress(
             TextColumn("{task.description}", markup=False),
             *(columns if self._total else []),
             TimeElapsedColumn(),
+            *(rest if self._total else []),
             console=Console(stderr=True),
             transient=True,
         )

@@ -73,6 +73,8 @@ class Fleet:
         Raises:
             EmptyProfileError: No host could be read.
         """
+        self.watch.stage(f"reading {plural(len(self.files), 'host')}")
+        self.watch.expect(sum(file.n_bytes for file in self.files))
         part, wanted = self._probed(question, host)
         part, left_out = self._of_others(part, wanted)
         self.facts = Facts(part, self._more, self._reopened)
@@ -101,19 +103,21 @@ class Fleet:
                 for key, answer in asked.summed.items()
             }
             part, wanted = Part({file.place: one}, sums), asked.wanted
+            probe.memo.forget()
             break
         return part.merge(*(failed(file, wanted, error) for file, error in unread)), wanted
 
     def _of_others(self, part: Part, wanted: Wanted) -> tuple[Part, str]:
         """The parts of all other hosts with that of the first, and what Ctrl-C has left out."""
         others = [file for file in self.files if file.place not in part.hosts]
-        self.watch.stage(f"reading {plural(len(self.files), 'host')}")
-        self.watch.expect(sum(file.n_bytes for file in others))
-        parts = [part]
+        parts, n_done = [part], len(part.hosts)
+        self.watch.advance(sum(host.n_bytes for host in part.hosts.values()))
         made = self.engine.parts(others, wanted)
         try:
             for one in made:
                 parts.append(one)
+                n_done += len(one.hosts)
+                self.watch.stage(f"reading hosts: {n_done} of {len(self.files)}")
                 self.watch.advance(sum(host.n_bytes for host in one.hosts.values()))
                 if len(parts) >= _MERGED_AT_ONCE:
                     parts = [merge(parts)]

@@ -47,6 +47,7 @@ def condense(file: HostFile, wanted: Wanted) -> Part:
         key: [Segment(file.place, file.place + 1, fact_of(key)(host, **dict(key.options)))]
         for key in sorted(wanted.summed)
     }
+    host.memo.forget()
     return Part({file.place: HostPart(file.label, file.n_bytes, notes, facts)}, sums)
 
 

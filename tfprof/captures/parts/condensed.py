@@ -66,7 +66,9 @@ class Facts:
         """A host with its events; the one that was open before is given up."""
         with self._lock:
             if self._open is None or self._open[0] != place:
-                self._open = None  # one at a time
+                if self._open is not None:  # one at a time
+                    self._open[1].memo.forget()
+                    self._open = None
                 self._open = (place, Host(name, self.reopen(place)))
                 self.n_reopened += 1
             return self._open[1]

@@ -61,6 +61,15 @@ class Memo:
             answer: T = self._answers[key]
             return answer
 
+    def forget(self) -> None:
+        """Give up all answers.
+
+        They refer to the host that they are of. Without this, its events would stay in memory
+        until Python looks for such circles, which with few objects it does late.
+        """
+        with self._lock:
+            self._answers.clear()
+
 
 class Host:
     """What one host has captured.

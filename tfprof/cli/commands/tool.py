@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.captures import SECTION, Question, answer, page_of, path_argument, question_options
+from tfprof.cli.captures import (
+    OF_EVENTS,
+    SECTION,
+    Question,
+    answer,
+    page_of,
+    path_argument,
+    question_options,
+)
+from tfprof.cli.fleet_options import fleet_options
 from tfprof.cli.options import Choice, Command, CommandOption, IntType, from_params
 from tfprof.cli.output import Target, note
 from tfprof.cli.results import ResultChoice, as_text, result_options
@@ -147,13 +156,16 @@ def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> 
         write_page(with_choice(page, table, shown.top), source, target)
         return
     with warnings_as_notes():
-        tool_result = answer(tool.name, question)
+        answered = answer(tool.name, question)
+    tool_result = answered.result
     if shown.form == "csv" and shown.table == ALL_TABLES:
         _write_tables(tool_result, shown.top, target)
     else:
         target.write(_written(tool_result, shown, target))
     if shown.form in ("csv", "gviz") or shown.table:
         print_notes(tool_result.notes)
+    if answered.is_interrupted:
+        raise KeyboardInterrupt  # as for any command that Ctrl-C has ended
 
 
 def print_notes(notes: Iterable[Note]) -> None:
@@ -283,6 +295,7 @@ def _command(tool: Tool) -> Command:
             *question_options(with_step=tool.has_step),
             *(_own_option(name) for name in tool.options),
             *shown_options(),
+            *([] if tool.name in OF_EVENTS else fleet_options()),
             *result_options(FORMATS, _FORMATS_HELP),
         ],
         help=f"{tool.about} Also reads results that older profilers have left in log folders.",

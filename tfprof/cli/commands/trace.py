@@ -24,7 +24,7 @@ def run(**params: Any) -> None:
             target.write(report_of("trace", from_params(Question, params)).decode())
         return
     with warnings_as_notes():
-        result = answer("trace", from_params(Question, params))
+        result = answer("trace", from_params(Question, params)).result
     print_notes(result.notes)
     chunks = _chunks(result)
     if target.path is None:
