@@ -70,9 +70,7 @@ def _write_plane(plane: Any, times: int, span_ps: int, out: BinaryIO) -> None:
         _copied(_PLANES, content, out)
 
 
-def _write_line(
-    line: Any, shifts: dict[int, int], times: int, span_ps: int, out: BinaryIO
-) -> None:
+def _write_line(line: Any, shifts: dict[int, int], times: int, span_ps: int, out: BinaryIO) -> None:
     if line.duration_ps:
         line.duration_ps += (times - 1) * span_ps
     events = pb.XLine(events=line.events)

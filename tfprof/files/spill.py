@@ -30,8 +30,8 @@ class Room:
     """Room for the columns of one reader. Threads may share it.
 
     Args:
-        memory_bytes: How much memory all that is worked out may take; None for no bound. Half of
-            it is for columns that stay, the rest for what is needed on the way.
+        memory_bytes: How much memory all that is worked out may take; None for no bound. A third
+            of it is for columns that stay, the rest for what is needed on the way.
         folder: Where files are made; by default that of the system, ``TMPDIR``.
 
     Example:
@@ -44,7 +44,7 @@ class Room:
     def __init__(
         self, memory_bytes: int | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
-        self._left = None if memory_bytes is None else memory_bytes // 2
+        self._left = None if memory_bytes is None else memory_bytes // 3
         self._folder = folder
         self._lock = threading.Lock()
         self.n_spilled_bytes = 0
