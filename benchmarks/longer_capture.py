@@ -20,7 +20,8 @@ from typing import Any, BinaryIO
 from tfprof.wire import messages as pb
 
 _STEPS = ("group_id", "step_num", "iter_num", "step_id", "iteration_number")
-_PAIRS = ("correlation_id", "_p", "_c", "producer_id", "consumer_id", "context_id", "run_id")
+_PAIRS = ("correlation_id", "_p", "_c", "producer_id", "consumer_id", "context_id", "run_id",
+          "id", "element_id")  # fmt: skip
 _INT_KINDS = ("int64_value", "uint64_value")
 _PLANES, _LINES = 1 << 3 | 2, 3 << 3 | 2
 

@@ -1,10 +1,12 @@
 """Record the input-bound capture of ``tfprof/demo``: a small model that waits for slow images.
 
     python benchmarks/record_input_bound.py tfprof/demo/input_bound.xplane.pb.xz
+    python benchmarks/record_input_bound.py --parallel 8 faster-input/worker0.xplane.pb.xz
 
 Needs TensorFlow 2.21. Each image takes two milliseconds to "decode", one at a time and without
-``prefetch``, so that most of each step is spent on waiting. The step is compiled by XLA, and the
-CPU allocator records what it hands out. Times differ from run to run, and with the machine.
+``prefetch``, so that most of each step is spent on waiting; with ``--parallel N``, N at a time and
+ahead of the step. The step is compiled by XLA, and the CPU allocator records what it hands out.
+Times differ from run to run, and with the machine.
 """
 
 import argparse
@@ -33,14 +35,18 @@ def slow_decode(number):
     return tf.random.stateless_uniform([32, 32, 3], [int(number), 1]), int(number) % 10
 
 
-def dataset():
-    """Batches of images, one image after the other."""
+def dataset(parallel):
+    """Batches of images, one image after the other, or some at a time and ahead of the step."""
 
     def decode(number):
         image, label = tf.py_function(slow_decode, [number], [tf.float32, tf.int32])
         return tf.ensure_shape(image, [32, 32, 3]), tf.ensure_shape(label, [])
 
-    return tf.data.Dataset.range(10_000).map(decode, name="decode").batch(BATCH, True)
+    numbers = tf.data.Dataset.range(10_000)
+    if parallel is None:
+        return numbers.map(decode, name="decode").batch(BATCH, True)
+    images = numbers.map(decode, num_parallel_calls=parallel, name="decode")
+    return images.batch(BATCH, True).prefetch(2)
 
 
 class Model(tf.Module):
@@ -69,7 +75,7 @@ class Model(tf.Module):
         return tf.reduce_mean(losses)
 
 
-def record(folder):
+def record(folder, parallel):
     """Run the program, and profile all but the first steps."""
     model = Model()
 
@@ -82,7 +88,7 @@ def record(folder):
             weight.assign_sub(0.01 * gradient)
         return loss
 
-    batches = iter(dataset())
+    batches = iter(dataset(parallel))
     for _ in range(WARM_UP):
         train_step(*next(batches))
     tf.profiler.experimental.start(str(folder))
@@ -112,6 +118,8 @@ def neutral(data, folder):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
+    parser.add_argument("--parallel", type=int, help="images at a time [default: one, at once]")
+    chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as here:
-        content = neutral(record(here), here)
-    parser.parse_args().file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
+        content = neutral(record(here, chosen.parallel), here)
+    chosen.file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))

@@ -42,6 +42,14 @@ ENVIRONMENT = {
     "each core, up to four.",
     "TFPROF_PURE": "If set to anything but 0, read files without the compiled reader.",
     "TFPROF_HISTORY": "The file in which tfprof shell saves lines; if it is empty, none are saved.",
+    "TFPROF_REMOTE_CACHE": "The folder in which files of other machines are kept; if it is empty, "
+    "none are. By default tfprof/remote in XDG_CACHE_HOME.",
+    "TFPROF_REMOTE_CACHE_SIZE": "How large that folder may become, such as 500M; 10G by default.",
+    "TFPROF_REMOTE_TRIES": "How often another machine is asked for something before that is given "
+    "up; 5 by default.",
+    "TFPROF_REMOTE_TIMEOUT": "For how many seconds another machine may be silent; 60 by default.",
+    "XDG_CACHE_HOME": "See TFPROF_REMOTE_CACHE; by default .cache in the home folder. On Windows "
+    "it is LOCALAPPDATA.",
     "XDG_STATE_HOME": "The folder in which the history file is by default. On Windows it is "
     "LOCALAPPDATA.",
     "LOCALAPPDATA": "See XDG_STATE_HOME.",

@@ -36,6 +36,7 @@ EXECUTED = [
     *(DOCS / f"{name}.md" for name in ("tutorial", "migrating", "outputs", "advisor", "flops")),
     DOCS / "command_line.md",
     DOCS / "captures.md",
+    DOCS / "remote.md",
     DOCS / "capture.md",
     DOCS / "sql.md",
     DOCS / "compare.md",
@@ -49,6 +50,7 @@ EXECUTED = [
 ]
 
 PUBLIC_SITES = (
+    "https://filesystem-spec.readthedocs.io",
     "https://modelcontextprotocol.io",
     "https://docs.python.org/",
     "https://github.com/google/pprof",

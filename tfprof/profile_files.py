@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import compress
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import Unwatched, Watch, is_ordinary_file
 from tfprof.files.open import LoadedFile
+from tfprof.files.remote.path import as_path, named
 from tfprof.files.run_files import RunFile, RunFiles, find_run_files
 from tfprof.files.run_folder import is_capture
 from tfprof.files.threads import number_of_threads
@@ -51,7 +51,7 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
         >>> tfprof.open_profile(files.graph, files.run_meta, files.op_log).steps
         [0]
     """
-    captures, others = split_captures(paths)
+    captures, others = split_captures([named(path) for path in paths])
     if captures:
         files = find_run_files(others) if others else None
         return profiler_of_captures(captures, files, classic=classic)
@@ -144,7 +144,7 @@ def profiler_of(
 
 def _note_other_profiles(profiler: Profiler, files: RunFiles) -> None:
     assert files.profile is not None
-    names = [Path(file.path).name for file in files.other_profiles]
+    names = [as_path(file.path).name for file in files.other_profiles]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     session_of(profiler).profile.notices.set(
         "other-profiles",

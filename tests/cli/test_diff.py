@@ -1,28 +1,22 @@
 import json
+import shutil
 
 import pytest
 
-import tfprof
+from tfprof.demo import tutorial_files
 
 pytestmark = pytest.mark.slow
+
+WORKERS = tutorial_files() / "two-workers"
 
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory):
-    """Two folders with the same capture."""
-    from tfprof.demo import demo_capture
-
+    """Two folders with the captures of two workers."""
     folder = tmp_path_factory.mktemp("runs")
-    source = demo_capture("input-bound")
-    tfprof.open_run(source)
-    from pathlib import Path
-
-    for name in ("before", "after"):
-        for path in Path(source).rglob("*") if Path(source).is_dir() else [Path(source)]:
-            if path.is_file():
-                target = folder / name / path.name
-                target.parent.mkdir(exist_ok=True)
-                target.write_bytes(path.read_bytes())
+    for worker, name in enumerate(("before", "after")):
+        (folder / name).mkdir()
+        shutil.copy(WORKERS / f"worker{worker}_6009.xplane.pb.xz", folder / name)
     return folder / "before", folder / "after"
 
 
@@ -49,8 +43,8 @@ def test_formats_and_files(call, captures, tmp_path):
 
 def test_views_and_tools(call, captures):
     assert "Scope view" in call("diff", *captures, "--view", "scope").stdout
-    text = call("diff", *captures, "--tool", "tf-data", "--table", "iterators").stdout
-    assert "self time: before" in text
+    text = call("diff", *captures, "--tool", "op-stats", "--table", "ops").stdout
+    assert "total self-time: difference" in text
 
 
 def test_what_is_wrong_is_said(call, captures):
@@ -62,3 +56,14 @@ def test_what_is_wrong_is_said(call, captures):
         result = call("diff", *captures, *words)
         assert result.exit_code == 2
         assert why in result.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--view", "op"], ["--tool", "op-stats"]])
+def test_one_recording_given_twice_is_no_comparison(call, captures, tmp_path, words):
+    copied = tmp_path / "copied.xplane.pb.xz"
+    shutil.copy(WORKERS / "worker0_6009.xplane.pb.xz", copied)
+    for again in (captures[0], copied):
+        result = call("diff", captures[0], again, *words)
+        assert result.exit_code == 2
+        assert "are the same recording, so there is nothing to compare" in result.stderr
+        assert not result.stdout

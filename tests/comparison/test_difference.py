@@ -52,9 +52,9 @@ def test_differences_by_hand():
     assert rows["b"]["verdict"] == "longer"
     assert rows["b"]["points"] == pytest.approx(20 / 30, rel=0.01)
     assert rows["a"]["verdict"] == "within noise"
-    assert answer.verdict[0].startswith("Step time is 66.7% longer: 30 ms before, 50 ms now")
+    assert answer.verdict[0].startswith("Step time is 66.7% longer: 30.0 ms before, 50.0 ms now")
     assert answer.verdict[1] == "Counting each moment once: +66.7 points MatMul."
-    assert "b +20 ms (+66.7 points)" in answer.verdict[2]
+    assert "b +20.0 ms (+66.7 points)" in answer.verdict[2]
 
 
 def test_noise_is_not_called_sameness():
@@ -70,6 +70,14 @@ def test_noise_is_not_called_sameness():
     assert said.startswith("Step time differs by less than 1 %, as two runs of one program do: ")
 
 
+def test_a_large_difference_of_uneven_steps_is_not_called_none():
+    uneven = profiler((5_000, 0), (3_000, 0), (34_000, 0), (30_000, 0))
+    steady = profiler(*[(30_000, 0)] * 4)
+    said = steady.diff(uneven).verdict[0]
+    assert said.startswith("Step time is 40.0% shorter (30.0 ms before, 18.0 ms now), but steps ")
+    assert said.endswith("record more of them.")
+
+
 def test_one_step_cannot_tell():
     answer = profiler((10_000, 20_000)).diff(profiler((10_000, 30_000)))
     assert rows_of(answer)["b"]["verdict"] == "cannot tell"
@@ -80,7 +88,9 @@ def test_one_step_cannot_tell():
 def test_the_same_recording_is_named():
     one = profiler((10, 20), (11, 20), (10, 21))
     answer = one.diff(one)
-    assert "the same recording" in answer.verdict[0]
+    assert answer.verdict == (
+        "profile and profile are the same recording, so there is nothing to compare.",
+    )
     assert {row["verdict"] for row in answer.to_rows("ops")} == {"within noise"}
 
 
@@ -207,11 +217,17 @@ def test_tables_side_by_side():
     second = Table("t", columns, [(1, "b", 6), (2, "c", 1)])
     answer = first.diff(second)
     assert [column.id for column in answer.table().columns] == [
-        "op", "us_before", "us_after", "us_difference",
+        "op", "in", "us_before", "us_after", "us_difference",
     ]  # fmt: skip
     assert list(answer.table().rows) == [
-        ("a", 5, None, None), ("b", 4, 6, 2), ("b", 3, None, None), ("c", None, 1, None),
+        ("a", "before", 5, None, None), ("b", "before", 3, None, None), ("b", "both", 4, 6, 2),
+        ("c", "after", None, 1, None),
     ]  # fmt: skip
+    steps = [
+        Table("t", (Column("step", "Step", "string"), columns[2]), [("1", 5), ("2", late)])
+        for late in (4, 9)
+    ]
+    assert [row[0] for row in steps[0].diff(steps[1]).table().rows] == ["1", "2"]
     other = Table("t", (columns[1], Column("us", "Time", unit="ms")), [])
     with pytest.raises(UsageError, match="column us of table t is in us in the first and in ms"):
         first.diff(other)

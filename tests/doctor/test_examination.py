@@ -38,7 +38,9 @@ def test_all_is_well_with_a_gpu(machine):
     machine.tensorflow()
     machine.libcupti("/usr/local/cuda/extras/CUPTI/lib64")
     machine.variables["LD_LIBRARY_PATH"] = "/usr/local/cuda/extras/CUPTI/lib64"
-    for name in ("cupti-python", "graphviz", "grpcio", "starlette", "uvicorn"):
+    for name in (
+        *("aiohttp", "cupti-python", "fsspec", "graphviz", "grpcio", "starlette", "uvicorn"),
+    ):
         machine.package(name, "99.0")
     machine.program("dot")
     report = tfprof.doctor.examine(environment=machine.environment())

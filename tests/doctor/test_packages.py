@@ -131,6 +131,14 @@ def test_calls_of_profiler_servers(machine, facts):
     assert [check.status for check in packages.check_remote(facts())] == ["ok"]
 
 
+def test_files_of_other_machines(machine, facts):
+    (check,) = packages.check_remote_files(facts())
+    assert (check.status, check.command) == ("note", "pip install 'tfprof[remote]'")
+    machine.package("fsspec", "2026.9.0")
+    machine.package("aiohttp", "3.14.5")
+    assert [check.status for check in packages.check_remote_files(facts())] == ["ok", "ok"]
+
+
 def test_tensorflow_without_its_module(machine, facts):
     machine.package("tensorflow", "2.21.0")
     (check,) = packages.check_tensorflow(facts())

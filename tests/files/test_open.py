@@ -14,7 +14,7 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.files import open as opening
-from tfprof.graphs.read.graphdef import read_graph
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS, read_graph
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, run, traced
 from tfprof.wire import messages as pb
@@ -280,3 +280,32 @@ def test_large_files_may_be_cut_once_they_are_read(tmp_path):
         profiler.serialize_to_string(constants=True)
     )
     assert len(loaded.serialize_to_string(constants=True)) > 3 << 20
+
+
+def large_graph() -> pb.GraphDef:
+    """A graph of a few parts of those that are checked one after the other, and a function."""
+    graph = pb.GraphDef(versions={"producer": 1882})
+    for place in range(40):
+        node = graph.node.add(name=f"op_{place}", op="Const")
+        node.attr["value"].tensor.tensor_content = b"\0" * 100_000
+    graph.library.function.add().signature.name = "f"
+    return graph
+
+
+def test_a_large_graph_is_not_kept_as_a_message():
+    graph = large_graph()
+    data = graph.SerializeToString()
+    opened = opening.open_message(data, GRAPH_FORMATS[:1], argument="graph")
+    assert (opened.data, opened.message) == (data, graph)
+
+
+def test_what_is_broken_in_a_large_graph_is_said():
+    data = large_graph().SerializeToString()
+    place = data.index(b"op_30") - 2
+    for broken, about in (
+        (data[:-1], "truncated GraphDef message"),
+        (data.replace(b"op_30", b"op_3\xff"), "not UTF-8"),
+        (data[:place] + b"\x0b" + data[place + 1 :], "not a GraphDef message"),
+    ):
+        with pytest.raises(MalformedProfileError, match=about):
+            opening.open_message(broken, GRAPH_FORMATS[:1], argument="graph")

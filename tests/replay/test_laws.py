@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tfprof.replay.longest import replayed
 from tfprof.replay.marks import marks_of
-from tfprof.replay.waits import waits_of
+from tfprof.replay.waits import last_of_group, waits_of
 
 SETTINGS = settings(max_examples=60, deadline=None)
 
@@ -95,3 +95,16 @@ def test_what_was_before_stays():
     marks = marks_from([[(0, 10), (20, 10)]])
     again = replayed(marks, waits_from(marks, []), np.zeros(2), 15)
     assert again.times_ps.tolist() == pytest.approx([0, 10, 20, 20])
+
+
+TIMED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), max_size=12)
+
+
+@SETTINGS
+@given(TIMED, TIMED)
+def test_the_last_of_a_group_up_to_a_time(rows, asked):
+    columns = [np.array(one, np.int64).reshape(-1, 2).T for one in (rows, asked)]
+    found = last_of_group(*columns[0], *columns[1])
+    for (group, time), row in zip(asked, found.tolist(), strict=True):
+        earlier = [(at, place) for place, (of, at) in enumerate(rows) if of == group and at <= time]
+        assert row == max(earlier, default=(0, -1))[1]

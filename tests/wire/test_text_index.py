@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.wire.engines import needs_native
 from tfprof.captures.model.xspace_stats import text_at
 from tfprof.wire.scan import Texts
-from tfprof.wire.text_index import TextIndex
+from tfprof.wire.text_index import TextIndex, places_of, strings
 
 
 @pytest.fixture(
@@ -211,3 +211,27 @@ def test_texts_stand_behind_their_lengths() -> None:
     assert [text_at(data, place) for place in places.tolist()] == found
     assert len(data) == sum(map(len, found)) + 1 + 1 + 1 + 2 + 3
     assert TextIndex().with_lengths()[1].tolist() == []
+
+
+def test_texts_as_str() -> None:
+    words = [b"a", b"", "ö/\U0001f600".encode(), b"\x00"]
+    assert strings(texts_of(words, gap=b"\xff")) == [word.decode() for word in words]
+    assert strings(texts_of([])) == []
+    for broken in (b"\xff", b"\xed\xa0\x80"):
+        with pytest.raises(UnicodeDecodeError):
+            strings(texts_of([b"a", broken]))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.binary(max_size=6)))
+def test_the_first_place_of_a_byte(words: list[bytes]) -> None:
+    texts = texts_of(words, gap=b"\x01:")
+    assert places_of(b"\x01", texts).tolist() == [word.find(b"\x01") for word in words]
+
+
+@pytest.mark.parametrize(("start", "length"), [(-1, 1), (0, 4), (4, 0), (0, -1), (2**63 - 1, 1)])
+def test_texts_outside_the_buffer_are_refused(start: int, length: int) -> None:
+    outside = Texts(b"abc", np.array([start], np.int64), np.array([length], np.int64))
+    for read in (strings, lambda texts: places_of(b":", texts)):
+        with pytest.raises(ValueError, match="a text is not in the buffer"):
+            read(outside)

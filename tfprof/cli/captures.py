@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.cli.captured_runs import read_run
@@ -16,7 +15,8 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.web_pages import as_params
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files.disk import is_folder
+from tfprof.files.disk import files_below, is_folder
+from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def source_of(question: Question) -> str:
     """What a page is about: names of files and folders, without the way to them."""
     if question.demo:
         return "the demo capture of tfprof"
-    return some([Path(path).name or path for path in question.paths], 3)
+    return some([as_path(path).name or path for path in question.paths], 3)
 
 
 def _params(question: Question) -> dict[str, str]:
@@ -343,10 +343,10 @@ def _legacy_result(tool: str, question: Question) -> ToolResult | None:
             f"{results[0]}: a result that was computed during the capture cannot be combined with "
             "other files; give it alone"
         )
-    return _checked(Path(results[0]), tool, question)
+    return _checked(as_path(results[0]), tool, question)
 
 
-def _checked(path: Path, tool: str, question: Question) -> ToolResult:
+def _checked(path: AnyPath, tool: str, question: Question) -> ToolResult:
     """Read a precomputed result; refuses one that does not answer the question."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
 
@@ -364,15 +364,15 @@ def _checked(path: Path, tool: str, question: Question) -> ToolResult:
         return open_legacy(path)
 
 
-def _legacy_in(tool: str, question: Question) -> Path | None:
+def _legacy_in(tool: str, question: Question) -> AnyPath | None:
     """The one precomputed result of a tool in a folder without captures."""
     from tfprof.captures.legacy.results import legacy_name
 
-    folder = Path(question.paths[0])
+    folder = as_path(question.paths[0])
     results = []
-    for path in sorted(folder.rglob("*")):
+    for path in files_below(folder):
         name = legacy_name(path)
-        if name is None or name.tool != tool or not path.is_file():
+        if name is None or name.tool != tool:
             continue
         is_host = question.host in (None, name.host)
         if is_host and question.run in (None, path.parent.name):

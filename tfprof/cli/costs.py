@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import DEMO
@@ -15,6 +14,7 @@ from tfprof.cli.results import result_options
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 from tfprof.files.disk import is_ordinary_file
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
@@ -158,7 +158,7 @@ class CostQuestion:
         if self.demo:
             return DEMO
         path = self.path or self.graph_path
-        return Path(path).name or path if path else ""
+        return as_path(path).name or path if path else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tfprof.cli.options import CommandOption, MemorySize
+from tfprof.cli.progress import progress
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
     from tfprof.fleet.asked import Fleet
 
@@ -70,3 +72,32 @@ def fleet_for(
         of_each = memory // most_workers(fleet.files, memory)
         fleet.files = [file._replace(memory_bytes=of_each) for file in fleet.files]
     return fleet
+
+
+def run_reader(
+    question: Callable[[Run], object], engine: str | None, memory: int | None
+) -> Callable[[str | list[str]], Run] | None:
+    """Reads runs so that they have all that a question needs of their hosts, and no events.
+
+    Args:
+        question: A function of a run.
+        engine: The value of ``--engine``.
+        memory: The value of ``--memory``, bytes.
+
+    Returns:
+        The reader; None if neither is given, as runs are better opened as a whole then.
+    """
+    if engine is None and memory is None:
+        return None
+
+    def read(source: str | list[str]) -> Run:
+        paths = [source] if isinstance(source, str) else source
+        with progress() as watch:
+            fleet = fleet_for(paths, None, engine, memory, watch)
+            assert fleet is not None
+            run = fleet.run_for(question)
+        if fleet.n_missing:  # verdicts are of all hosts, or of none
+            raise KeyboardInterrupt
+        return run
+
+    return read

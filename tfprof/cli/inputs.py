@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
+from tfprof.files.remote.path import as_path
 from tfprof.options.lists import split_list
 from tfprof.text.units import some
 
@@ -95,7 +95,7 @@ class RunInputs:
         """Names of the inputs, for the head of a page; empty in a session."""
         if self.demo:
             return DEMO
-        return some([Path(path).name or path for path in self.every_path], _MOST_SOURCES)
+        return some([as_path(path).name or path for path in self.every_path], _MOST_SOURCES)
 
 
 def input_options() -> list[click.Parameter]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.cli.spelling import Flag, is_bool_word, key_of
+from tfprof.files.remote.path import is_remote
 
 SHELL = "shell"
 _GLOBAL = ("-h", "--help", "--version")
@@ -93,6 +94,6 @@ def classify(words: Sequence[str], flags: Mapping[str, Flag], *, bare: bool = Fa
 def _is_path(word: str) -> bool:
     """Whether the word names a file, a folder or a checkpoint's prefix."""
     try:
-        return Path(word).exists() or Path(f"{word}.index").exists()
+        return is_remote(word) or Path(word).exists() or Path(f"{word}.index").exists()
     except (OSError, ValueError):
         return False

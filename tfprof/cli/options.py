@@ -19,6 +19,7 @@ from tfprof.cli.spelling import (
     key_of,
 )
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import named
 from tfprof.options.lists import split_list
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
 from tfprof.text.units import bytes_of
@@ -66,7 +67,7 @@ class Choice(_Choice):
 
 
 class InputPath(_ParamType):
-    """A file or folder to read; ``-`` is stdin, if the system has a path for it."""
+    """A file, folder or URL to read; ``-`` is stdin, if the system has a path for it."""
 
     name = "PATH"
 
@@ -74,7 +75,7 @@ class InputPath(_ParamType):
         """Check the value."""
         if value == "" and isinstance(param, click.Argument):
             self.fail("'' is not the name of a file", param, ctx)
-        return _STDIN if value == "-" and Path(_STDIN).exists() else value
+        return _STDIN if value == "-" and Path(_STDIN).exists() else named(value)
 
 
 class OutputPath(_ParamType):

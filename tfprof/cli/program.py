@@ -138,9 +138,9 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Files and folders need no flags: tfprof op run/. Without a command, a shell opens: "
-    "tfprof run/. Every option may be written -max_depth 4, -max_depth=4, --max_depth=4 or "
-    "--max-depth 4. Start with: tfprof demo",
+    epilog="Files and folders need no flags, and may be URLs: tfprof op run/, tfprof overview "
+    "gs://bucket/logs. Without a command, a shell opens: tfprof run/. Every option may be written "
+    "-max_depth 4, -max_depth=4, --max_depth=4 or --max-depth 4. Start with: tfprof demo",
 )
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version,

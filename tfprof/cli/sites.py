@@ -15,6 +15,7 @@ from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
+    from tfprof.pages.open_paths import ReadRun
     from tfprof.pages.opened import Opened
     from tfprof.pages.site import Site
 
@@ -77,14 +78,18 @@ def site_of(runs: Sequence[Opened], classic: bool | None) -> Site:
     return Site(runs, {"classic": "1"} if is_classic(classic) else {})
 
 
-def open_runs(inputs: SiteInputs) -> Sequence[Opened]:
+def open_runs(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Opened]:
     """The runs that the options name, or that of the shell's session.
+
+    Args:
+        inputs: The options.
+        read_run: Reads captured runs; by default ``open_run``.
 
     Raises:
         UsageError: They name nothing, or no such run.
         InputError: A path cannot be read.
     """
-    found = _opened(inputs)
+    found = _opened(inputs, read_run)
     if inputs.run is not None:
         first = [one for one in found if one.name == inputs.run]
         if not first:
@@ -103,7 +108,7 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
     return lambda: open_paths(inputs.paths, classic=inputs.classic)
 
 
-def _opened(inputs: SiteInputs) -> Sequence[Opened]:
+def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
     from tfprof.pages.open_paths import open_paths
     from tfprof.pages.opened import Once, Opened
 
@@ -125,7 +130,7 @@ def _opened(inputs: SiteInputs) -> Sequence[Opened]:
             "what comes with tfprof"
         )
     with progress() as watch:
-        return open_paths(paths, classic=inputs.classic, watch=watch)
+        return open_paths(paths, classic=inputs.classic, watch=watch, read_run=read_run)
 
 
 def _demo(classic: bool | None) -> list[Opened]:

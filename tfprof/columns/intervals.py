@@ -4,13 +4,13 @@ Steps that follow each other are not independent: a slow moment of the machine l
 So n steps count as fewer, ``n (1 - r) / (1 + r)`` for a correlation r of neighbours (the variance
 of a mean of a first-order autoregressive process; Bayley and Hammersley, 1946). What they tell of
 the variance itself is more, ``n (1 - r²) / (1 + r²)`` (Bartlett, 1946): these are the degrees of
-freedom. Few steps do not tell how much they resemble each other: who compares runs assumes that
-they do.
+freedom. Few steps hardly tell how much they resemble each other: what they seem to is drawn towards
+what is assumed, the more the fewer than thirty they are, and below eight nothing else counts.
 ``tests/columns/test_intervals.py`` simulates how often the intervals hold.
 
 >>> low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
 >>> round(low, 2), mid, round(high, 2)
-(8.7, 10.0, 11.3)
+(8.02, 10.0, 11.98)
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ FEWEST = 2
 _FEWEST_TO_CORRELATE = 8
 """The correlation of fewer neighbours is mostly chance."""
 
-ASSUMED_CORRELATION = 0.4
-"""What to assume of fewer, where intervals shall hold although they resemble each other."""
+_ASSUMED_CORRELATION = 0.4
+"""What to assume of fewer, so that intervals hold although they resemble each other."""
+
+_ENOUGH_TO_CORRELATE = 30
+"""From so many on nothing is assumed; fewer seem to resemble each other by chance, and intervals
+would be several deviations wide."""
 
 _MOST_CORRELATED = 0.95
 _N_ANGLES = 1 << 14
@@ -69,12 +73,11 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_of(values: Sequence[float], *, assumed_correlation: float = 0.0) -> Mean:
+def mean_of(values: Sequence[float]) -> Mean:
     """The mean of some steps in the order in which they ran.
 
     Args:
         values: At least ``FEWEST`` numbers.
-        assumed_correlation: Of steps that are too few to tell how much they resemble each other.
 
     Raises:
         ValueError: There are fewer.
@@ -87,9 +90,10 @@ def mean_of(values: Sequence[float], *, assumed_correlation: float = 0.0) -> Mea
     off = numbers - mean
     squares = float(off @ off)
     if n < _FEWEST_TO_CORRELATE:
-        n_counting = n * (1 - assumed_correlation) / (1 + assumed_correlation)
+        n_counting = n * (1 - _ASSUMED_CORRELATION) / (1 + _ASSUMED_CORRELATION)
         return Mean(mean, math.sqrt(squares / ((n - 1) * n_counting)), n - 1)
-    r = _correlation(off, squares)
+    weight = min(n / _ENOUGH_TO_CORRELATE, 1.0)
+    r = weight * _correlation(off, squares) + (1 - weight) * _ASSUMED_CORRELATION
     n_counting = max(n * (1 - r) / (1 + r), float(FEWEST))
     # Correlated values differ less from their own mean than from the true one: hence the - 1 here
     # instead of in the variance. Without correlation it is the usual error.

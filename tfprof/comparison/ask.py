@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tfprof import tools
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
@@ -17,6 +18,7 @@ from tfprof.comparison.side import Side
 from tfprof.comparison.tables import diff_results, diff_tables
 from tfprof.comparison.views import diff_views
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path, named
 from tfprof.files.run_folder import is_capture
 from tfprof.profile_files import open_profile
 from tfprof.profiler import Profiler
@@ -86,18 +88,39 @@ def side_of(thing: Any, name: str = "") -> Side:
     if isinstance(thing, Side):
         return thing
     if isinstance(thing, (str, os.PathLike)):
-        name = name or Path(thing).resolve().name
-        if is_capture(os.fspath(thing)):
-            return side_of(open_run(os.fspath(thing)), name)
+        thing = named(thing)
+        name = name or as_path(thing).resolve().name
+        if is_capture(thing):
+            return side_of(open_run(thing), name)
         return Side(name, open_profile(thing))
     if isinstance(thing, Run):
-        return Side(name or thing.name or "run", Profiler.from_xspace(thing), thing)
+        return Side(name or thing.name or "run", None, thing)
     if isinstance(thing, Profiler):
         return Side(name or "profile", thing)
     raise UsageError(
         f"{type(thing).__name__} cannot be compared with the other; give two of one kind: paths, "
         "captured runs, profilers, views, answers of a tool, or tables"
     )
+
+
+def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any]) -> None:
+    """Ask a run all that ``diff`` asks of each of two: which facts of hosts it needs.
+
+    Args:
+        run: The run.
+        view: As for ``diff``; likewise ``tool`` and ``asked``.
+    """
+    if tool:
+        getattr(tools, tool.replace("-", "_"))(run, **asked)
+        return
+    side = side_of(run)
+    if view:
+        side.profiler.view(view)
+        return
+    environment(run)
+    words_for(run.hosts)
+    for each in (side.step_ms, side.category_ms, side.moments, side.ops):
+        assert each is not None
 
 
 def _of_tool(first: Side, second: Side, tool: str, asked: Mapping[str, Any]) -> ToolResult:

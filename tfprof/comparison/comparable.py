@@ -18,21 +18,22 @@ _MOST_SHAPES = 0.5
 """From this part of all shapes on, a changed first dimension is the batch."""
 
 
+def same_recording(first: Side, second: Side) -> str:
+    """What to say if both are the same recording, perhaps in two files; otherwise empty."""
+    if (
+        not len(first.ops)
+        or first.step_ms.tolist() != second.step_ms.tolist()
+        or first.ops.names != second.ops.names
+        or first.ops.micros.tolist() != second.ops.micros.tolist()
+    ):
+        return ""
+    return f"{first.name} and {second.name} are the same recording, so there is nothing to compare"
+
+
 def mismatches(first: Side, second: Side, pairs: Sequence[Pair]) -> list[Note]:
     """What differs besides time, the gravest first, each with what it means."""
-    if _are_the_same(first, second):
-        return [Note("warning", f"{first.name} and {second.name} are the same recording")]
     return [*_machines(first, second), *_graphs(first.ops, second.ops, pairs),
             *_steps(first, second)]  # fmt: skip
-
-
-def _are_the_same(first: Side, second: Side) -> bool:
-    return (
-        len(first.step_ms) > 0
-        and first.step_ms.tolist() == second.step_ms.tolist()
-        and first.ops.names == second.ops.names
-        and first.ops.micros.tolist() == second.ops.micros.tolist()
-    )
 
 
 def _machines(first: Side, second: Side) -> Iterator[Note]:
@@ -72,7 +73,8 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
     only_second = sum(1 for a, _ in pairs if a is None)
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     if only_first or only_second:
-        counts = f"{len(both):,} ops in both, {only_first:,} only in the first, {only_second:,}"
+        ops = "op" if len(both) == 1 else "ops"
+        counts = f"{len(both):,} {ops} in both, {only_first:,} only in the first, {only_second:,}"
         hint = _hint(first, second, pairs)
         yield Note("info", f"the programs differ: {counts} only in the second{hint}")
     batches = Counter(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,9 @@ from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.hlo_programs import module_names
 from tfprof.captures.facts.host_devices import uses_gpu
 from tfprof.captures.facts.host_op_db import ops_of_programs
+from tfprof.captures.facts.run_steps import steps_of_host
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 from tfprof.comparison.shared_time import Float64Array, Layer, Spans, shared_time
@@ -85,14 +87,65 @@ def moments_of_run(steps: RunSteps) -> Moments:
     for number, one in enumerate(steps.hosts):
         rows = np.flatnonzero(slowest == number)
         if len(rows):
-            for found, parts in zip((ops, other), _of_host(one.take(rows)), strict=True):
+            of_host = OfSteps(*moments_of_host(one.host)[_core(one)])
+            for found, parts in zip((ops, other), of_host.at(one.times.groups[rows]), strict=True):
                 for name, time in parts.items():
                     found.setdefault(name, np.zeros(steps.n_steps))[rows] += time / 1e9
     return Moments(ops, other)
 
 
-def _of_host(one: HostSteps) -> tuple[dict[str, Float64Array], dict[str, Float64Array]]:
-    """Ops and other time of a host, or of a core of its TPUs; ps."""
+class OfSteps(NamedTuple):
+    """The moments of all steps of a host, or of a core of its TPUs; only those that are not 0.
+
+    Attributes:
+        groups: The groups of the steps, shape (n_steps,).
+        names: Names of ops.
+        step: Places of steps, shape (n,).
+        op: The op that took part of each, shape (n,).
+        time_ps: What it took, shape (n,).
+        other_ps: What no op gets, by what it is, each of shape (n_steps,).
+    """
+
+    groups: Int64Array
+    names: tuple[str, ...]
+    step: Int64Array
+    op: Int64Array
+    time_ps: Float64Array
+    other_ps: Mapping[str, Float64Array]
+
+    def at(
+        self, groups: Int64Array
+    ) -> tuple[Mapping[str, Float64Array], Mapping[str, Float64Array]]:
+        """Ops and other time of some steps; ps.
+
+        Args:
+            groups: The groups of these steps.
+        """
+        place = {group: row for row, group in enumerate(self.groups.tolist())}
+        rows = [place[group] for group in groups.tolist()]
+        row_of = np.full(len(self.groups), -1, np.int64)
+        row_of[rows] = np.arange(len(rows))
+        whole = np.zeros((len(self.names), len(rows)))
+        chosen = row_of[self.step] >= 0
+        whole[self.op[chosen], row_of[self.step[chosen]]] = self.time_ps[chosen]
+        return (
+            dict(zip(self.names, whole, strict=True)),
+            {what: time[rows] for what, time in self.other_ps.items()},
+        )
+
+
+def _core(one: HostSteps) -> int:
+    """Which core of its host the steps are of; -1 if they are of the host."""
+    return -1 if one.core is None else one.core.core.plane
+
+
+@fact
+def moments_of_host(host: Host) -> dict[int, tuple[Any, ...]]:
+    """``OfSteps`` of each core of a host's TPUs by its plane, or of the host by -1."""
+    return {_core(one): tuple(_of_steps(one)) for one in steps_of_host(host)}
+
+
+def _of_steps(one: HostSteps) -> OfSteps:
     host, times = one.host, one.times
     windows = np.stack([times.start_ps, times.start_ps + times.duration_ps], axis=1)
     row_of = np.full(int(host.groups().of_event.max(initial=-1)) + 2, -1, np.int64)
@@ -119,7 +172,8 @@ def _of_host(one: HostSteps) -> tuple[dict[str, Float64Array], dict[str, Float64
     for kind, time in shared.rest.items():
         what = _WITHOUT_OP[Spent(kind)]
         other[what] = other.get(what, np.zeros(len(windows))) + time
-    return {name: whole[:, number] for name, number in numbers.items()}, other
+    step, op = np.nonzero(whole)
+    return OfSteps(times.groups, tuple(numbers), step, op, whole[step, op], other)
 
 
 def _on_device(host: Host, plane: int) -> OpRuns:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tfprof.columns.intervals import (
-    ASSUMED_CORRELATION,
     CONFIDENCE,
     FEWEST,
-    Mean,
     interval_of,
     mean_of,
 )
@@ -80,16 +78,12 @@ def change(before: Float64Array | None, after: Float64Array | None, n_compared: 
         return Change(_mean(before), _mean(after))
     if min(len(before), len(after)) < FEWEST:
         return Change(_mean(before), _mean(after))
-    off = _mean_of_steps(after).minus(_mean_of_steps(before))
+    off = mean_of(after.tolist()).minus(mean_of(before.tolist()))
     interval = interval_of(off, 1 - (1 - CONFIDENCE) / max(n_compared, 1))
     # Adding zero makes zero of -0.
     return Change(
         float(before.mean()), float(after.mean()), interval.low + 0.0, interval.high + 0.0
     )
-
-
-def _mean_of_steps(values: Float64Array) -> Mean:
-    return mean_of(values.tolist(), assumed_correlation=ASSUMED_CORRELATION)
 
 
 def _mean(values: Float64Array | Sequence[float] | None) -> float | None:

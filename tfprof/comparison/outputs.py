@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.captures.events.ops.memory import dtype_name
 from tfprof.captures.facts.hlo_programs import programs_of
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
 
 _PLAIN: Final = {"float": "float32", "double": "float64", "half": "float16"}
@@ -41,59 +42,57 @@ def outputs_of(run: Run) -> Mapping[str, Output]:
     """Outputs by the names of ops; of several, what is said first, or what is largest."""
     found: dict[str, Output] = {}
     for host in run.hosts:
-        for name, output in (*_allocated(host).items(), *_compiled(host).items()):
-            found.setdefault(name, output)
+        for name, told in outputs_of_host(host).items():
+            found.setdefault(name, Output(*told))
     return found
 
 
-def _allocated(host: Host) -> Mapping[str, Output]:
+@fact
+def outputs_of_host(host: Host) -> dict[str, tuple[str, str]]:
+    """Element type and shape by the name of the op: what was allocated, else what was compiled."""
+    return _compiled(host) | _allocated(host)
+
+
+def _allocated(host: Host) -> dict[str, tuple[str, str]]:
     """What the first allocation for the output of each op says."""
-
-    def make() -> dict[str, Output]:
-        timeline = host.timeline
-        dtype, shape, op = (timeline.stat(name) for name in ("data_type", "shape", "tf_op"))
-        said = op.only(op.is_text())
-        said = said.only(dtype.mask(len(timeline))[said.events])
-        said = said.only(shape.mask(len(timeline))[said.events])
-        first = np.full(len(said.texts), -1, np.int64)
-        first[said.values[::-1]] = said.events[::-1]
-        named = np.flatnonzero(first >= 0)
-        events = first[named]
-        shapes = shape.text_ids(len(timeline))[events]
-        columns = zip(named.tolist(), dtype.at(events).tolist(), shapes.tolist(), strict=True)
-        return {
-            op.texts[name].partition(":")[0]: Output(
-                dtype_of(number),
-                _sizes(shape.texts[text]) if text >= 0 else "",
-            )
-            for name, number, text in columns
-            if number > 0
-        }
-
-    return host.memo.once("outputs by allocation", make)
+    timeline = host.timeline
+    dtype, shape, op = (timeline.stat(name) for name in ("data_type", "shape", "tf_op"))
+    said = op.only(op.is_text())
+    said = said.only(shape.mask(len(timeline))[said.events])
+    said = said.only(dtype.mask(len(timeline))[said.events])
+    first = np.full(len(said.texts), -1, np.int64)
+    first[said.values[::-1]] = said.events[::-1]
+    named = np.flatnonzero(first >= 0)
+    events = first[named]
+    shapes = shape.text_ids(len(timeline))[events]
+    columns = zip(named.tolist(), dtype.at(events).tolist(), shapes.tolist(), strict=True)
+    return {
+        op.texts[name].partition(":")[0]: (
+            dtype_of(number),
+            _sizes(shape.texts[text]) if text >= 0 else "",
+        )
+        for name, number, text in columns
+        if number > 0
+    }
 
 
-def _compiled(host: Host) -> Mapping[str, Output]:
+def _compiled(host: Host) -> dict[str, tuple[str, str]]:
     """What the largest instruction of each op of a compiled program says."""
-
-    def make() -> dict[str, Output]:
-        largest: dict[str, tuple[int, str]] = {}
-        for program in programs_of(host):
-            for instruction in program.module().instructions:
-                said = instruction.shape.n_bytes, instruction.shape.text()
-                op = instruction.tf_op.rpartition(":")[0] or instruction.tf_op
-                for name in (f"{program.title}/{instruction.name}", op):
-                    if instruction.shape.is_array and said > largest.get(name, (-1, "")):
-                        largest[name] = said
-        return {name: _of_text(text) for name, (_, text) in largest.items()}
-
-    return host.memo.once("outputs by program", make)
+    largest: dict[str, tuple[int, str]] = {}
+    for program in programs_of(host):
+        for instruction in program.module().instructions:
+            said = instruction.shape.n_bytes, instruction.shape.text()
+            op = instruction.tf_op.rpartition(":")[0] or instruction.tf_op
+            for name in (f"{program.title}/{instruction.name}", op):
+                if instruction.shape.is_array and said > largest.get(name, (-1, "")):
+                    largest[name] = said
+    return {name: _of_text(text) for name, (_, text) in largest.items()}
 
 
-def _of_text(text: str) -> Output:
+def _of_text(text: str) -> tuple[str, str]:
     """``f32[300,300]``, as XLA writes it."""
     dtype = text.partition("[")[0]
-    return Output(_XLA.get(dtype, dtype), _sizes(text))
+    return _XLA.get(dtype, dtype), _sizes(text)
 
 
 def _sizes(text: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from tfprof.comparison.moments import Moments
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.shared_time import Float64Array
+from tfprof.comparison.structure import plain_name
 
 _MOST_OF_IT: Final = 0.8
 """A scope is named if it holds so much of what changed in a type of op."""
@@ -60,8 +61,12 @@ class Part:
 
 
 def plain_type(op_type: str) -> str:
-    """The type of an op without the library that computes it: ``_MklMatMul`` is a ``MatMul``."""
-    return op_type.removeprefix("_MklNative").removeprefix("_Mkl")
+    """The type of an op without the library that computes it, or the number of its function.
+
+    >>> plain_type("_MklMatMul"), plain_type("__inference_step_554")
+    ('MatMul', 'step')
+    """
+    return plain_name(op_type.removeprefix("_MklNative").removeprefix("_Mkl"))
 
 
 def parts_of(first: Moments, second: Moments, ops: Sequence[Op]) -> list[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tfprof.comparison.comparable import same_recording
 from tfprof.comparison.noise import Change
 
 if TYPE_CHECKING:
@@ -18,12 +19,20 @@ _LEAST_POINTS = 0.01
 _SAID = ("longer", "shorter", "appeared", "gone")
 
 
+_LARGE = 0.1
+"""What is seen of a change from which on it is worth more steps, as part of the step."""
+
+
 def verdict_of(found: Difference) -> tuple[str, ...]:
     """Sentences on a difference, the most important first."""
     return tuple(_sentences(found))
 
 
 def _sentences(found: Difference) -> Iterator[str]:
+    same = same_recording(found.first, found.second)
+    if same:
+        yield f"{same}."
+        return
     for note in found.mismatches:
         if note.severity != "info":
             yield f"Compare with care: {note.message}."
@@ -70,7 +79,13 @@ def _on_step(step: Change) -> str:
     assert step.low is not None and step.high is not None
     between = f"between {_signed(step.low)} and {_signed(step.high)}"
     if step.verdict == "within noise":
-        if step.low <= 0 <= step.high:
+        is_inside = step.low <= 0 <= step.high
+        if is_inside and relative >= _LARGE:
+            return (
+                f"Step time is {relative:.1%} {word} ({both}), but steps of one run differ so much "
+                f"that this may be chance: the difference is {between}; record more of them."
+            )
+        if is_inside:
             said = "does not differ by more than the noise of the steps"
         else:
             said = "differs by less than 1 %, as two runs of one program do"
@@ -118,11 +133,11 @@ def _on_ops(ops: Sequence[OpChange], step: Change | None) -> Iterator[str]:
     sure = [op for op in named if op.time.verdict in _SAID]
     if sure:
         yield f"Ops that changed most: {_listed([_op(op, step) for op in sure[:_NAMED]])}."
-    elif named and any(op.time.verdict == "cannot tell" for op in named):
+    elif named:
         unsure = [_op(op, step) for op in named[:_NAMED]]
         yield f"Ops that differ most, perhaps by chance: {_listed(unsure)}."
     elif step is not None:
-        yield "No op changed by more than noise: the time is spent between or around them."
+        yield "No op changed by 1 % of the step: the time is spent between or around them."
     moved = sum(op.time.difference for op in sure)
     if step is not None and step.verdict in _SAID and abs(moved) > 1.2 * abs(step.difference):
         yield (
@@ -135,7 +150,8 @@ def _op(op: OpChange, step: Change | None) -> str:
     share = f" ({_points(op.time.difference, step)})" if step is not None and step.before else ""
     state = f", {op.time.verdict}" if op.time.verdict in ("appeared", "gone") else ""
     cause = f": {op.cause}" if op.cause else ""
-    return f"{op.type} {op.name} {_signed(op.time.difference)}{share}{state}{cause}"
+    name = op.name if op.name == op.type else f"{op.type} {op.name}".lstrip()
+    return f"{name} {_signed(op.time.difference)}{share}{state}{cause}"
 
 
 def _points(part_ms: float, step: Change) -> str:
@@ -149,11 +165,16 @@ def _signed(milliseconds: float) -> str:
 
 
 def time_ms(milliseconds: float) -> str:
-    """A time with three digits in the unit that suits it."""
+    """A time with three digits in the unit that suits it, as tables have it.
+
+    >>> time_ms(2.9), time_ms(0.112), time_ms(0.0)
+    ('2.90 ms', '112 µs', '0 µs')
+    """
     for factor, unit in ((1e-3, "s"), (1.0, "ms"), (1e3, "µs")):
         value = milliseconds * factor
         if value >= 1 or unit == "µs":
-            return f"{value:.3g} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+            text = f"{value:,.0f}" if value >= 999.5 or not value else f"{value:#.3g}".rstrip(".")
+            return f"{text} {unit}"
     raise AssertionError
 
 

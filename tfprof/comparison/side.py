@@ -65,12 +65,20 @@ class Side:
 
     Args:
         name: What it is called.
-        profiler: Its views.
+        profiler: Its views; None for those of the capture, which are made when they are needed.
         run: The capture that it is; None for a profile.
     """
 
-    def __init__(self, name: str, profiler: Profiler, run: Run | None = None) -> None:
-        self.name, self.profiler, self.run = name, profiler, run
+    def __init__(self, name: str, profiler: Profiler | None, run: Run | None = None) -> None:
+        self.name, self._profiler, self.run = name, profiler, run
+
+    @cached_property
+    def profiler(self) -> Profiler:
+        """Its views."""
+        if self._profiler is not None:
+            return self._profiler
+        assert self.run is not None
+        return Profiler.from_xspace(self.run)
 
     @property
     def kind(self) -> str:

@@ -7,16 +7,16 @@ checksums.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from tfprof.doctor.report import Check
 from tfprof.errors import InputError, UsageError
 from tfprof.files.checkpoint import open_checkpoint
+from tfprof.files.remote.path import AnyPath
 from tfprof.text.units import human_memory
 from tfprof.text.wording import plural
 
 
-def check_checkpoint(path: Path) -> Iterator[Check]:
+def check_checkpoint(path: AnyPath) -> Iterator[Check]:
     """Check a checkpoint, given as its prefix, one of its files or its folder."""
     try:
         checkpoint = open_checkpoint(path)

@@ -27,6 +27,7 @@ MACHINE_CHECKS: Final[tuple[tuple[str, tuple[MachineCheck, ...]], ...]] = (
             packages.check_drawing,
             packages.check_web,
             packages.check_remote,
+            packages.check_remote_files,
             packages.check_cupti_python,
         ),
     ),

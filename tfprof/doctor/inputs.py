@@ -23,6 +23,7 @@ from tfprof.doctor.traces import (
 from tfprof.errors import InputError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES
+from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.files.run_files import look_at
 from tfprof.files.sniff import Format, advice, sniff
 from tfprof.text.wording import plural
@@ -62,7 +63,7 @@ def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
     """One area for each file, and one for all files together."""
     readable: _Readable = {}
     for path in paths:
-        yield from _check_path(Path(path), readable)
+        yield from _check_path(as_path(path), readable)
     if len(readable) > 1:
         graph, op_log = (readable.get(kind, [None])[0] for kind in ("graph", "op log"))
         try:
@@ -73,7 +74,7 @@ def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
             yield Area("These files together", checks)
 
 
-def _check_path(path: Path, readable: _Readable) -> Iterator[Area]:
+def _check_path(path: AnyPath, readable: _Readable) -> Iterator[Area]:
     try:
         if path.is_dir():
             yield from _check_folder(path, readable)
@@ -81,6 +82,8 @@ def _check_path(path: Path, readable: _Readable) -> Iterator[Area]:
             yield Area(str(path), tuple(check_checkpoint(path)))
         else:
             yield _check_file(path, readable)
+    except InputError as error:  # of a file of another machine
+        yield Area(str(path), (Check("file", "error", _without_name(error, path)),))
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or error
         yield Area(
@@ -88,14 +91,14 @@ def _check_path(path: Path, readable: _Readable) -> Iterator[Area]:
         )
 
 
-def _is_checkpoint(path: Path) -> bool:
+def _is_checkpoint(path: AnyPath) -> bool:
     """Whether a path is a checkpoint's prefix or one of its files."""
     if path.is_file():
         return bool(_CHECKPOINT_PART.search(path.name))
     return path.with_name(path.name + _INDEX_SUFFIX).is_file()
 
 
-def _check_file(path: Path, readable: _Readable) -> Area:
+def _check_file(path: AnyPath, readable: _Readable) -> Area:
     try:
         data = decompressed(path.read_bytes(), str(path))
         checks = list(_check_bytes(data, path, readable))
@@ -104,7 +107,7 @@ def _check_file(path: Path, readable: _Readable) -> Area:
     return Area(str(path), tuple(checks))
 
 
-def _check_bytes(data: bytes, path: Path, readable: _Readable) -> Iterator[Check]:
+def _check_bytes(data: bytes, path: AnyPath, readable: _Readable) -> Iterator[Check]:
     guess = sniff(data, path.name)
     check = _CHECKS.get(guess.format)
     if check is not None:
@@ -133,7 +136,7 @@ def _check_bytes(data: bytes, path: Path, readable: _Readable) -> Iterator[Check
         yield Check("file", "warning", advice(guess))
 
 
-def _without_name(error: InputError, path: Path) -> str:
+def _without_name(error: InputError, path: AnyPath) -> str:
     """A reader's message without the name of the file, which is the title of the area."""
     text = str(error)
     for name in (str(path), "graph", "run_meta", "op_log", "profile", "capture"):
@@ -141,7 +144,7 @@ def _without_name(error: InputError, path: Path) -> str:
     return text
 
 
-def _check_folder(folder: Path, readable: _Readable) -> Iterator[Area]:
+def _check_folder(folder: AnyPath, readable: _Readable) -> Iterator[Area]:
     for name in _SAVED_MODELS:
         if (folder / name).is_file():
             yield _check_file(folder / name, readable)
@@ -164,7 +167,7 @@ def _check_folder(folder: Path, readable: _Readable) -> Iterator[Area]:
         yield from _check_files(folder, files, readable)
 
 
-def _profile_folders(folder: Path) -> list[Path]:
+def _profile_folders(folder: AnyPath) -> list[AnyPath]:
     """The folders ``plugins/profile`` of a log folder, or this folder if it is one."""
     if folder.name == "profile" and folder.parent.name == "plugins":
         return [folder]
@@ -174,7 +177,7 @@ def _profile_folders(folder: Path) -> list[Path]:
     return [path / _PROFILES for path in candidates if (path / _PROFILES).is_dir()]
 
 
-def _check_runs(home: Path, readable: _Readable) -> Iterator[Area]:
+def _check_runs(home: AnyPath, readable: _Readable) -> Iterator[Area]:
     """The runs in ``plugins/profile``: all checks of the newest; the others only if empty."""
     runs = sorted(path for path in home.iterdir() if path.is_dir())
     full = [run for run in runs if _captures_of(run)]
@@ -198,11 +201,11 @@ def _check_runs(home: Path, readable: _Readable) -> Iterator[Area]:
         yield _check_file(path, readable)
 
 
-def _captures_of(run: Path) -> list[Path]:
+def _captures_of(run: AnyPath) -> list[AnyPath]:
     return sorted(path for path in run.iterdir() if path.name.endswith(_CAPTURE_SUFFIXES))
 
 
-def _empty_run(files: Sequence[Path]) -> Check:
+def _empty_run(files: Sequence[AnyPath]) -> Check:
     if files:
         return Check(
             "run",
@@ -213,7 +216,7 @@ def _empty_run(files: Sequence[Path]) -> Check:
     return Check("run", "error", "the run is empty: nothing was captured", LONGER_WINDOW)
 
 
-def _check_files(folder: Path, files: Sequence[Path], readable: _Readable) -> Iterator[Area]:
+def _check_files(folder: AnyPath, files: Sequence[AnyPath], readable: _Readable) -> Iterator[Area]:
     """The files in a folder that tfprof reads, or would read if they were complete."""
     n_checked = 0
     if any(path.name.endswith(_INDEX_SUFFIX) for path in files):
@@ -230,7 +233,7 @@ def _check_files(folder: Path, files: Sequence[Path], readable: _Readable) -> It
         yield Area(str(folder), (_wrong_folder(files),))
 
 
-def _is_meant_for_tfprof(path: Path) -> bool:
+def _is_meant_for_tfprof(path: AnyPath) -> bool:
     """Whether a file is of a format that tfprof reads, or was meant to be."""
     try:
         guess = look_at(str(path)).found
@@ -241,7 +244,7 @@ def _is_meant_for_tfprof(path: Path) -> bool:
     return guess.format in _CHECKS and guess.certainty >= _SURE
 
 
-def _wrong_folder(files: Sequence[Path]) -> Check:
+def _wrong_folder(files: Sequence[AnyPath]) -> Check:
     kinds = [
         f"{path.name} ({look_at(str(path)).found.format.value})" for path in files[:_MOST_NAMED]
     ]

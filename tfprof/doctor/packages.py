@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tfprof._version import __version__
@@ -36,6 +36,10 @@ _WEB = (
     _Optional("uvicorn", "web", "serves the pages of tfprof ui"),
 )
 _REMOTE = _Optional("grpcio", "remote", "captures running programs from outside")
+_REMOTE_FILES = (
+    _Optional("fsspec", "remote", "reads files of other machines"),
+    _Optional("aiohttp", "remote", "reads files of web servers"),
+)
 _CUPTI = _Optional("cupti-python", "gpu", "records what NVIDIA GPUs do")
 _TENSORFLOW = _Optional(
     "tensorflow", "tf", "runs the programs to record; saved files do not need it"
@@ -195,18 +199,18 @@ def check_drawing(facts: Facts) -> Iterator[Check]:
 
 def check_web(facts: Facts) -> Iterator[Check]:
     """The packages of the local server."""
-    for package in _WEB:
-        version = facts.packages.get(package.name)
-        if version is None:
-            yield _missing(package)
-            return
-        yield _optional(facts, package, version)
+    yield from _all_of(facts, _WEB)
 
 
 def check_remote(facts: Facts) -> Iterator[Check]:
     """The package that calls profiler servers."""
     version = facts.packages.get(_REMOTE.name)
     yield _missing(_REMOTE) if version is None else _optional(facts, _REMOTE, version)
+
+
+def check_remote_files(facts: Facts) -> Iterator[Check]:
+    """The packages that read files of other machines."""
+    yield from _all_of(facts, _REMOTE_FILES)
 
 
 def check_cupti_python(facts: Facts) -> Iterator[Check]:
@@ -216,6 +220,16 @@ def check_cupti_python(facts: Facts) -> Iterator[Check]:
         yield _optional(facts, _CUPTI, version)
     elif facts.gpus.driver and facts.environment.system == "Linux":
         yield _missing(_CUPTI)
+
+
+def _all_of(facts: Facts, packages: Sequence[_Optional]) -> Iterator[Check]:
+    """Packages that are needed together, up to the first that is missing."""
+    for package in packages:
+        version = facts.packages.get(package.name)
+        if version is None:
+            yield _missing(package)
+            return
+        yield _optional(facts, package, version)
 
 
 def _optional(facts: Facts, package: _Optional, version: str) -> Check:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import io
 import mmap
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
 
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
 
 if TYPE_CHECKING:
     from tfprof.files.spill import Room
@@ -58,14 +60,27 @@ class Unwatched:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def opened(
+    path: str | os.PathLike[str], watch: Watch | None = None, *, whole: bool = True
+) -> Iterator[BinaryIO]:
     """A file that is open for reading; what fails in reading it becomes an error of ours.
+
+    Args:
+        path: The file; one of another machine is fetched.
+        watch: Receives the progress of fetching it.
+        whole: Whether it will be read from its beginning to its end; else only those parts are
+            fetched that are read.
 
     Raises:
         InputError: It cannot be read.
     """
     try:
-        with Path(path).open("rb") as stream:
+        file = as_path(path)
+        if not isinstance(file, RemotePath):
+            stream: BinaryIO = file.open("rb")
+        else:
+            stream = file.open(watch=watch) if whole else file.open_parts()
+        with stream:
             yield stream
     except (OSError, ValueError) as error:  # ValueError: a name that cannot be one
         if isinstance(error, TfprofError):
@@ -76,13 +91,17 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def unreadable(path: str | os.PathLike[str], error: Exception) -> InputError:
     """The error for a path that the system cannot read."""
     reason = getattr(error, "strerror", None) or error
-    return InputError(f"{os.fspath(path)}: cannot be read: {reason}. Check the path")
+    return InputError(f"{named(path)}: cannot be read: {reason}. Check the path")
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether there is such a folder; False if that is unknown: reading the path says why."""
+    """Whether there is such a folder; False if that is unknown: reading the path says why.
+
+    Raises:
+        InputError: It is on another machine, which denies the answer or does not give it.
+    """
     try:
-        return Path(path).is_dir()
+        return as_path(path).is_dir()
     except (OSError, ValueError):
         return False
 
@@ -90,29 +109,71 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def size_of(path: str | os.PathLike[str]) -> int:
     """Bytes of a file; 0 if that cannot be told."""
     try:
-        return Path(path).stat().st_size
-    except (OSError, ValueError):
+        file = as_path(path)
+        state = file.state() if isinstance(file, RemotePath) else file.stat()
+        return state.st_size or 0
+    except (InputError, OSError, ValueError):
         return 0
 
 
 def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is such a file and no device or pipe; otherwise as ``is_folder``."""
     try:
-        return Path(path).is_file()
+        return as_path(path).is_file()
     except (OSError, ValueError):
         return False
 
 
-def entries(folder: str | os.PathLike[str]) -> list[Path]:
+def entries(folder: str | os.PathLike[str]) -> list[AnyPath]:
     """What a folder holds, by name.
 
     Raises:
         InputError: It cannot be read.
     """
     try:
-        return sorted(Path(folder).iterdir())
+        return sorted(as_path(folder).iterdir())
     except OSError as error:
         raise unreadable(folder, error) from error
+
+
+def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[AnyPath, list[str], list[str]]]:
+    """As ``os.walk``: folders, and the names of what they hold.
+
+    Raises:
+        InputError: A folder of another machine cannot be read.
+    """
+    top = as_path(folder)
+    if isinstance(top, RemotePath):
+        yield from top.walk()
+        return
+    for parent, folders, files in os.walk(top):
+        yield Path(parent), folders, files
+
+
+def files_below(folder: str | os.PathLike[str]) -> list[AnyPath]:
+    """The files in a folder, at any depth, by name.
+
+    Raises:
+        InputError: A folder of another machine cannot be read.
+    """
+    top = as_path(folder)
+    if isinstance(top, RemotePath):
+        return sorted(below / name for below, _, names in top.walk() for name in names)
+    return sorted(path for path in top.rglob("*") if path.is_file())
+
+
+def state_of(path: str | os.PathLike[str]) -> Hashable:
+    """The size of a file, and what changes with its content.
+
+    Raises:
+        InputError: It is on another machine, and cannot be asked for.
+        OSError: It is on this machine, and cannot.
+    """
+    file = as_path(path)
+    if isinstance(file, RemotePath):
+        return file.state()
+    now = file.stat()
+    return now.st_size, now.st_mtime_ns
 
 
 def read_file(
@@ -129,8 +190,8 @@ def read_file(
         InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
             more than 2 GiB come out of a pipe.
     """
-    with opened(path) as stream:
-        return content_of(stream, os.fspath(path), watch, room)
+    with opened(path, watch) as stream:
+        return content_of(stream, named(path), watch, room)
 
 
 def content_of(
@@ -243,7 +304,7 @@ class FileParts:
 
     def __init__(self, stream: BinaryIO, label: str) -> None:
         self._stream, self._label = stream, label
-        self._size = os.fstat(stream.fileno()).st_size
+        self._size = stream.seek(0, os.SEEK_END)
         self._held, self._held_from = b"", 0
 
     def __len__(self) -> int:
@@ -284,7 +345,10 @@ def file_parts(
     Arguments and errors as for ``content_of``; a large file is read in parts, as they are asked
     for.
     """
-    state = os.fstat(stream.fileno())
+    try:
+        state = os.fstat(stream.fileno())
+    except io.UnsupportedOperation:  # only parts of it are on this machine
+        return FileParts(stream, label)
     if stat.S_ISREG(state.st_mode) and state.st_size >= _LARGE_BYTES:
         return FileParts(stream, label)
     return content_of(stream, label, watch)

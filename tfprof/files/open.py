@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack
 from tfprof.files.disk import content_of, entries, is_folder, is_ordinary_file, opened
+from tfprof.files.remote.path import AnyPath, as_path, named
 from tfprof.files.sniff import Format, check_expected, packed_format, sniff
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import MAX_MESSAGE_BYTES, parse
@@ -38,6 +39,8 @@ SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
 
 _MAGIC_BYTES = 16
 
+_LARGE_BYTES = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
@@ -52,21 +55,28 @@ class LoadedFile:
     data: Data
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Opened:
     """A message and what it was.
 
     Attributes:
         format: Which of the wanted formats.
-        message: The message, of our own class for the format.
         label: What to call the source in errors.
-        data: The message's bytes, where they were at hand.
+        data: The message's bytes, where they were at hand; they are valid.
+        parsed: The message, where it was at hand. One of the two is.
     """
 
     format: Format
-    message: Any
     label: str
     data: bytes | None = None
+    parsed: Any = None
+
+    @functools.cached_property
+    def message(self) -> Any:
+        """The message, of our own class for the format."""
+        if self.parsed is not None:
+            return self.parsed
+        return getattr(pb, CLASSES[self.format]).FromString(self.data)
 
 
 def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> Opened:
@@ -144,9 +154,9 @@ def _from_message(message: Any, wanted: Sequence[Format], argument: str) -> Open
         ours = getattr(pb, CLASSES[kind])
         if name == ours.DESCRIPTOR.full_name:
             if isinstance(message, ours):
-                return Opened(kind, message, argument)
+                return Opened(kind, argument, parsed=message)
             data = message.SerializePartialToString(deterministic=True)
-            return Opened(kind, parse(ours, data, source=argument), argument, data)
+            return _checked(kind, data, argument)
     raise UsageError(f"{argument} must be a {wanted[0].value} message; got a {name}")
 
 
@@ -158,11 +168,23 @@ def _from_bytes(data: Data, label: str, wanted: Sequence[Format]) -> Opened:
     is_text = check_expected(data, kind, label)
     message_class = getattr(pb, CLASSES[kind])
     if is_text:
-        return Opened(kind, parse_text(message_class, data, label), label)
+        return Opened(kind, label, parsed=parse_text(message_class, data, label))
     if len(data) > MAX_MESSAGE_BYTES:
         parse(message_class, data, source=label)  # refuses it, before anything is copied
-    content = bytes(data)
-    return Opened(kind, parse(message_class, content, source=label), label, content)
+    return _checked(kind, bytes(data), label)
+
+
+def _checked(kind: Format, data: bytes, label: str) -> Opened:
+    """A message that can be parsed; a large graph is not kept as one, as its bytes are enough."""
+    message_class = getattr(pb, CLASSES[kind])
+    if kind is Format.GRAPH_DEF and len(data) > _LARGE_BYTES:
+        from tfprof.wire.plan import Plan, rows
+        from tfprof.wire.scan_parts import is_valid_in_parts
+
+        outline = Plan(message_class.DESCRIPTOR.full_name, [rows("node")])
+        if is_valid_in_parts(outline, message_class, data):
+            return Opened(kind, label, data)
+    return Opened(kind, label, data, parse(message_class, data, source=label))
 
 
 def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
@@ -213,11 +235,10 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
         MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
         MissingDependencyError: The package that could unpack it is not installed.
     """
-    label = str(path)
-    file = Path(path)
+    label, file = named(path), as_path(path)
     if is_folder(file):
         file = saved_model_file(file)
-    with opened(file) as stream:
+    with opened(file, watch) as stream:
         return LoadedFile(label, _content(stream, label, watch))
 
 
@@ -231,7 +252,7 @@ def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
     return content_of(stream, label, watch)
 
 
-def saved_model_file(folder: Path) -> Path:
+def saved_model_file(folder: AnyPath) -> AnyPath:
     """The message in a SavedModel folder.
 
     Raises:

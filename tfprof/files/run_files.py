@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
@@ -23,6 +22,7 @@ from tfprof.files.disk import (
 )
 from tfprof.files.numbered_names import natural_order, step_in_name, unpacked_name
 from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
+from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
 from tfprof.wire.parsing import with_article
 
@@ -72,7 +72,7 @@ class RunFile:
     def n_bytes(self) -> int:
         """Bytes that ``load`` will read from a disk; 0 if unknown."""
         try:
-            return 0 if self.data is not None else Path(self.path).stat().st_size
+            return 0 if self.data is not None else as_path(self.path).stat().st_size
         except OSError:
             return 0
 
@@ -139,7 +139,7 @@ def find_run_files(
     checkpoints: list[str] = []
     older: list[RunFile] = []
     watch = watch or Unwatched()
-    for path in (os.fspath(path) for path in paths):
+    for path in map(named, paths):
         watch.stage(f"looking at {path}")
         if not is_run_folder(path):
             file = look_at(path)
@@ -159,9 +159,13 @@ def find_run_files(
         files += [file for file in usable if _role(file) in roles - {"checkpoint"}]
         checkpoints += [path] if "checkpoint" in roles else []
         unused += others
-    files = list({os.path.realpath(file.path): file for file in files}.values())
+    files = list({_real(file.path): file for file in files}.values())
     checkpoints += [file.path for file in files if _role(file) == "checkpoint"]
     return _by_role(files, checkpoints, tuple(unused), tuple(older))
+
+
+def _real(path: str) -> str:
+    return path if is_remote(path) else os.path.realpath(path)
 
 
 def look_at(path: str) -> RunFile:
@@ -173,10 +177,10 @@ def look_at(path: str) -> RunFile:
     """
     if is_folder(path):
         return RunFile(path, _surely(Format.SAVED_MODEL))
-    if is_ordinary_file(f"{path}.index") and not Path(path).exists():
+    if is_prefix(path):
         return RunFile(path, _surely(Format.CHECKPOINT))
     name = unpacked_name(path)
-    with opened(path) as stream:
+    with opened(path, whole=False) as stream:
         if not stream.seekable():
             data = decompressed(bytes(content_of(stream, path)), path)
             return RunFile(path, sniff(data, name), data)
@@ -189,11 +193,19 @@ def look_at(path: str) -> RunFile:
     return RunFile(path, sniff(head, name), head if is_all else None)
 
 
+def is_prefix(path: str) -> bool:
+    """Whether it is what the names of a checkpoint's files begin with, and no file."""
+    file = as_path(path)
+    if isinstance(file, RemotePath):
+        return not file.exists() and file.with_name(f"{file.name}.index").is_file()
+    return is_ordinary_file(f"{path}.index") and not file.exists()
+
+
 def is_run_folder(path: str) -> bool:
     """Whether it is a folder and no SavedModel."""
     if not is_folder(path):
         return False
-    return not any(is_ordinary_file(Path(path, name)) for name in SAVED_MODEL_NAMES)
+    return not any(is_ordinary_file(as_path(path) / name) for name in SAVED_MODEL_NAMES)
 
 
 def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
@@ -207,10 +219,10 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
         if has_checkpoint and _CHECKPOINT_DATA.search(path.name):
             continue
         try:
-            file = look_at(str(path))
+            file = look_at(named(path))
         except InputError as error:
             unknown = Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
-            file = RunFile(str(path), unknown, trouble=str(error))
+            file = RunFile(named(path), unknown, trouble=str(error))
         is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
         (usable if is_usable else others).append(file)
     logs = [file for file in others if file.found.format is Format.EVENTS]
@@ -239,11 +251,18 @@ def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]
         return files, []
     numbers = [step_in_name(file.path) for file in profiles]
     if None in numbers or len(set(numbers)) < len(numbers):
-        newest = max(profiles, key=lambda file: Path(file.path).stat().st_mtime_ns)
+        newest = max(profiles, key=_last_written)
     else:
         newest = max(profiles, key=lambda file: step_in_name(file.path) or 0)
     kept = [file for file in files if file is newest or _role(file) == "checkpoint"]
     return kept, [file for file in files if file not in kept]
+
+
+def _last_written(file: RunFile) -> tuple[int, list[tuple[int, str]]]:
+    """A key by which the newest file is the last; servers need not tell, but names may."""
+    path = as_path(file.path)
+    written = 0 if isinstance(path, RemotePath) else path.stat().st_mtime_ns
+    return written, natural_order(path.name)
 
 
 def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
@@ -320,7 +339,7 @@ def refuse_empty(path: str) -> None:
     Raises:
         UnknownFormatError: It is such a file.
     """
-    if is_ordinary_file(path) and not Path(path).stat().st_size:
+    if is_ordinary_file(path) and not as_path(path).stat().st_size:
         raise _empty(path)
 
 
@@ -377,7 +396,9 @@ def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
     troubles = [file.trouble for file in others if file.trouble]
     if troubles and len(troubles) == len(others):
         return f"{folder}: no file of a run could be read: {'; '.join(troubles[:5])}."
-    seen = ", ".join(f"{Path(file.path).name} ({file.found.format.value})" for file in others[:5])
+    seen = ", ".join(
+        f"{as_path(file.path).name} ({file.found.format.value})" for file in others[:5]
+    )
     more = f" and {len(others) - 5} more" if len(others) > 5 else ""
     holds = f"it holds {seen}{more}" if others else "it is empty"
     remedy = ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import entries, is_folder, is_ordinary_file
+from tfprof.files.disk import entries, is_folder, is_ordinary_file, walk
+from tfprof.files.remote.path import AnyPath, as_path
 
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 
@@ -24,12 +25,12 @@ _DEEPEST = 8
 
 def host_name(path: str | os.PathLike[str]) -> str:
     """Name of a host's file up to ``.xplane.pb``."""
-    name = Path(path).name
+    name = as_path(path).name
     match = _FILE.fullmatch(name)
     return name if match is None else match["host"]
 
 
-def capture_files(folder: Path) -> list[Path]:
+def capture_files(folder: AnyPath) -> list[AnyPath]:
     """The captures of a run folder, one for each host, by name.
 
     A file that is there packed and unpacked is taken once, unpacked.
@@ -37,7 +38,7 @@ def capture_files(folder: Path) -> list[Path]:
     Raises:
         InputError: The folder cannot be read.
     """
-    files: dict[str, Path] = {}
+    files: dict[str, AnyPath] = {}
     for path in entries(folder):
         match = _FILE.fullmatch(path.name)
         if match is not None and is_ordinary_file(path):
@@ -45,12 +46,25 @@ def capture_files(folder: Path) -> list[Path]:
     return [files[host] for host in sorted(files)]
 
 
+def gone_files(folder: AnyPath) -> list[Path]:
+    """Links of a run folder that are called as captures, to files that are gone.
+
+    Raises:
+        InputError: The folder cannot be read.
+    """
+    return [
+        path for path in entries(folder)
+        if isinstance(path, Path)  # other machines show no links
+        and _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+    ]  # fmt: skip
+
+
 def is_capture(path: str | os.PathLike[str]) -> bool:
     """Whether a file is named as captures are, or a folder is a log folder or holds some.
 
     What lies deeper than a log folder's runs counts where a folder has no files of its own.
     """
-    named = Path(path)
+    named = as_path(path)
     if not is_folder(named):
         return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
     try:
@@ -65,44 +79,49 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def runs(folder: Path) -> dict[str, Path]:
+def runs(folder: AnyPath) -> dict[str, AnyPath]:
     """Run folders of a log folder, in the order of their names.
 
     A run is called as its path from the log folder to the folder that holds ``plugins``, and the
     name of the run. Where there is no folder ``plugins/profile``, runs are the folders below that
     hold captures, called as the way to them.
     """
-    by_name: dict[str, Path] = {}
-    loose: dict[str, Path] = {}
-    for parent, folders, _ in os.walk(folder):
-        here = Path(parent)
+    by_name: dict[str, AnyPath] = {}
+    loose: dict[str, AnyPath] = {}
+    for here, folders, _ in walk(folder):
         folders.sort()
-        if len(here.relative_to(folder).parts) >= _DEEPEST:
+        if len(_way(here, folder).parts) >= _DEEPEST:
             folders.clear()
         if here.parts[-2:] == _PROFILES:
-            prefix = here.parent.parent.relative_to(folder) if _is_inside(here, folder) else Path()
+            is_inside = _is_inside(here, folder)
+            prefix = _way(here.parent.parent, folder) if is_inside else PurePath()
             for name in folders:
                 if capture_files(here / name):
                     by_name[str(prefix / name)] = here / name
             folders.clear()
         elif here != folder and capture_files(here):
-            loose[str(here.relative_to(folder))] = here
+            loose[str(_way(here, folder))] = here
             folders.clear()
     by_name = by_name or loose
     return dict(sorted(by_name.items(), key=lambda item: (item[1].name, item[0])))
 
 
-def _is_log(run: Path) -> bool:
+def _way(here: AnyPath, folder: AnyPath) -> PurePath:
+    """The way from a folder to one that lies in it."""
+    return here.relative_to(folder)  # type: ignore[arg-type]  # both of one machine
+
+
+def _is_log(run: AnyPath) -> bool:
     """Whether a run lies where log folders have them, under a name that tells its time."""
     return run.parent.parts[-2:] == _PROFILES
 
 
-def _is_inside(profiles: Path, folder: Path) -> bool:
+def _is_inside(profiles: AnyPath, folder: AnyPath) -> bool:
     """Whether the folder that holds ``plugins`` is the log folder or lies in it."""
-    return len(profiles.relative_to(folder).parts) >= len(_PROFILES)
+    return len(_way(profiles, folder).parts) >= len(_PROFILES)
 
 
-def run_files(folder: Path, run: str | None) -> tuple[str, list[Path], list[str]]:
+def run_files(folder: AnyPath, run: str | None) -> tuple[str, list[AnyPath], list[str]]:
     """The files of a run.
 
     Args:

@@ -17,6 +17,7 @@ from tfprof.captures.parts.condense import HostFile, failed
 from tfprof.captures.parts.condensed import Asked, Facts, ProbedHost, condensed_run
 from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, merge
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.missing_hosts import Copy, check_not_empty
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Memo, Run, files_of
@@ -42,6 +43,7 @@ class Fleet:
         name: Folder of the run.
         files: The files of its hosts.
         notes: Which run was chosen.
+        copies: Further files with the bytes of one of these.
         engine: What makes parts.
         watch: Is told how far the reading is.
         n_missing: How many hosts the last answer lacks, because Ctrl-C came before them.
@@ -53,10 +55,12 @@ class Fleet:
         name: str,
         files: Sequence[HostFile],
         notes: Sequence[Note] = (),
+        copies: Sequence[Copy] = (),
         engine: Engine | None = None,
         watch: Watch | None = None,
     ) -> None:
-        self.name, self.files, self.notes = name, list(files), list(notes)
+        self.name, self.files = name, list(files)
+        self.notes, self.copies = list(notes), list(copies)
         self.engine = engine or OneProcess()
         self.watch = watch or Unwatched()
         self.n_missing = 0
@@ -73,13 +77,16 @@ class Fleet:
         Raises:
             EmptyProfileError: No host could be read.
         """
+        return question(self.run_for(question, host=host))
+
+    def run_for(self, question: Callable[[Run], object], *, host: str | None = None) -> Run:
+        """The run with all facts that a question needs; arguments and errors as ``ask``."""
         self.watch.stage(f"reading {plural(len(self.files), 'host')}")
         self.watch.expect(sum(file.n_bytes for file in self.files))
         part, wanted = self._probed(question, host)
         part, left_out = self._of_others(part, wanted)
         self.facts = Facts(part, self._more, self._reopened)
-        run = condensed_run(self.name, self.facts, self.notes, is_left_out=left_out)
-        return question(run)
+        return condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
 
     def _probed(self, question: Callable[[Run], T], host: str | None) -> tuple[Part, Wanted]:
         """The part of the first host that can be read, and the facts that the question needs."""
@@ -87,6 +94,7 @@ class Fleet:
         part, wanted = Part(), Wanted()
         for file in sorted(self.files, key=lambda file: (file.label != host, file.place)):
             try:
+                check_not_empty(file.path)
                 space = read_xspace(file.path, memory_bytes=file.memory_bytes)
             except TfprofError as error:
                 unread.append((file, str(error)))
@@ -173,7 +181,7 @@ def fleet_of(
         EmptyProfileError: There is no capture in a folder.
         UsageError: There is no such run; or something is given that is no path.
     """
-    name, files, notes = files_of(source, run)
+    name, files, copies, notes = files_of(source, run)
     paths = []
     for file in files:
         if not isinstance(file, (str, Path)):
@@ -183,4 +191,4 @@ def fleet_of(
             )
         paths.append(str(file))
     listed = [HostFile(place, path, size_of(path)) for place, path in enumerate(paths)]
-    return Fleet(name, listed, notes, engine, watch)
+    return Fleet(name, listed, notes, copies, engine, watch)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.files.disk import read_file
+from tfprof.files.remote.path import named
 from tfprof.gate.metrics import METRICS, Metric
 from tfprof.gate.quantities import Bound, bound_of
 
@@ -75,7 +76,7 @@ def read_budget(path: str | os.PathLike[str]) -> Budget:
             the line and the nearest word that is known.
         MissingDependencyError: Python 3.10 needs the package tomli.
     """
-    name = os.fspath(path)
+    name = named(path)
     return budget_of(bytes(read_file(name)), name)
 
 

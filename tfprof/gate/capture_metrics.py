@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_compiling
-from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.events.timeline.nesting import nest
-from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
-from tfprof.captures.run.run import Run
+from tfprof.captures.practices.evidence import host_functions
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host, Run
 from tfprof.captures.tools.memory_profile import memory
 from tfprof.columns.columns import Int64Array
 from tfprof.gate.frames import first_lines
@@ -50,7 +52,7 @@ def _of_functions(
     are_added: bool,
 ) -> Measurement:
     """A number of the functions whose name matches: their sum, or the largest, on any host."""
-    by_host = [function_calls(host.timeline) for host in run.hosts]
+    by_host = [host_functions(host) for host in run.hosts]
     if not any(by_host):
         return Missing(_NO_FUNCTIONS)
     expression = re.compile(pattern)
@@ -70,25 +72,21 @@ def _of_functions(
 
 def compilations(run: Run) -> Measurement:
     """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
-    by_host = []
-    for host in run.hosts:
-        counts: dict[str, int] = {}
-        for name in _compiled(host.timeline):
-            counts[name] = counts.get(name, 0) + 1
-        by_host.append(counts)
+    by_host = [compiled(host) for host in run.hosts]
     most = max(by_host, key=lambda counts: sum(counts.values()))
     parts = [Contributor(name, float(number)) for name, number in most.items()]
     return Measured((float(sum(most.values())),), contributors=largest(parts))
 
 
-def _compiled(timeline: Timeline) -> Iterator[str]:
-    """Names of the outermost events in which something is compiled."""
+@fact
+def compiled(host: Host) -> dict[str, int]:
+    """How often each program was compiled on a host: the outermost events of compiling."""
+    timeline = host.timeline
     kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
     events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
     first = np.searchsorted(events, timeline.first)
     parents = nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents
-    for event in events[parents < 0].tolist():
-        yield timeline.name(event)
+    return dict(Counter(timeline.name(event) for event in events[parents < 0].tolist()))
 
 
 def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:

@@ -33,14 +33,20 @@ def first_budget(subject: Subject) -> str:
         f"# {TIME_ROOM:.0%} for times and {100 * SHARE_ROOM:.0f} points for shares, above the "
         "interval of their mean.",
     ]
-    for metric in METRICS.values():
-        if not metric.needs_pattern:
-            lines += ["", f"# {metric.about}", *_lines(metric, subject)]
+    for limit in first_limits():
+        metric = limit.metric
+        lines += ["", f"# {metric.about}", *_lines(limit, subject)]
     return "\n".join(lines) + "\n"
 
 
-def _lines(metric: Metric, subject: Subject) -> Iterator[str]:
-    found = subject.measure(Limit(metric, Bound("", 0.0)))
+def first_limits() -> list[Limit]:
+    """What a first budget limits; the bounds are to be found."""
+    chosen = [metric for metric in METRICS.values() if not metric.needs_pattern]
+    return [Limit(metric, Bound("", 0.0)) for metric in chosen]
+
+
+def _lines(limit: Limit, subject: Subject) -> Iterator[str]:
+    metric, found = limit.metric, subject.measure(limit)
     if isinstance(found, Missing):
         yield f"# {metric.name}: {escaped(found.reason)}"
     elif found.is_timed and len(found.values) < FEWEST:

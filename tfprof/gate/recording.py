@@ -107,7 +107,7 @@ class CheckedTrace(trace):
     def _check(self) -> None:
         __tracebackhide__ = True
         profiler = self.profiler
-        subject = Subject("recording", profiler, self._run, profiler, is_recording=True)
+        subject = Subject("recording", lambda: profiler, self._run, is_recording=True)
         self.outcomes = [
             outcome_of("recording", limit, self._measured(subject, limit)) for limit in self._limits
         ]

@@ -27,20 +27,30 @@ class Subject:
 
     Attributes:
         name: Its name in reports.
-        profiler: Its profile.
+        profile: Makes its profile, or has it; it is not asked before a limit needs it.
         run: Its capture; None if it is none.
-        counted: What float operations and parameters are counted of: the path of a graph, a
-            model, or the profile.
+        program: What float operations and parameters are counted of, the path of a graph or a
+            model; None is the profile.
         batch: First dimension of inputs, where the graph leaves it open.
         is_recording: It was recorded in this process, with marks of ``tfprof.trace``.
     """
 
     name: str
-    profiler: Profiler
+    profile: Callable[[], Profiler]
     run: Run | None
-    counted: Any
+    program: Any = None
     batch: int | None = None
     is_recording: bool = False
+
+    @cached_property
+    def profiler(self) -> Profiler:
+        """Its profile."""
+        return self.profile()
+
+    @property
+    def counted(self) -> Any:
+        """What float operations and parameters are counted of."""
+        return self.profiler if self.program is None else self.program
 
     @cached_property
     def report(self) -> FlopsReport:
@@ -56,9 +66,11 @@ class Subject:
 
         assert self.run is not None
         steps = run_steps(self.run)
+        if not self.is_recording:
+            return steps
         ran = set(map(str, self.profiler.steps))
         kept = [n for n, name in enumerate(steps.names) if name.rpartition(" ")[2] in ran]
-        return steps.take(np.array(kept, np.int64)) if self.is_recording else steps
+        return steps.take(np.array(kept, np.int64))
 
     def measure(self, limit: Limit) -> Measurement:
         """The value of what a limit is for."""
@@ -105,6 +117,7 @@ def subject_of(
         InputError: It cannot be read, or holds nothing that can be checked.
     """
     from tfprof.errors import EmptyProfileError
+    from tfprof.files.remote.path import named
     from tfprof.files.run_folder import is_capture
 
     if opened.profiler is None:
@@ -112,13 +125,34 @@ def subject_of(
             f"{opened.source}: holds only what older tools answered, or a trace; give a capture, a "
             "profile or a graph"
         )
-    profiler = opened.profiler()
+    profile = opened.profiler
     run = None if opened.run is None else opened.run()
-    parts = [os.fspath(path) for path in paths if not is_capture(path)]
-    counted: Any = profiler
-    if len(parts) == 1 and (run is not None or not profiler.steps) and _is_model(parts[0]):
-        counted = parts[0]
-    return Subject(opened.name, profiler, run, counted, batch)
+    parts = [named(path) for path in paths if not is_capture(path)]
+    program = None
+    if len(parts) == 1 and (run is not None or not profile().steps) and _is_model(parts[0]):
+        program = parts[0]
+    return Subject(opened.name, profile, run, program, batch)
+
+
+_OF_CAPTURES = frozenset(
+    ("traces", "retraces", "compilations", "step_time", "input_share", "idle_share", "peak_memory",
+     "op_time", "scope_time")
+)  # fmt: skip
+
+
+def measured(run: Run, limits: Sequence[Limit]) -> None:
+    """Measure what only captures tell: which facts of hosts some limits need.
+
+    Args:
+        run: The run.
+        limits: The limits.
+    """
+    from tfprof.pages.opened import opened_run
+
+    subject = subject_of(opened_run(run), ())
+    for limit in limits:
+        if limit.metric.name in _OF_CAPTURES:
+            subject.measure(limit)
 
 
 def _is_model(path: str) -> bool:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import Watch, entries, is_folder, is_ordinary_file
-from tfprof.files.run_files import RunFiles, find_run_files, is_run_folder, look_at
+from tfprof.files.disk import Watch, entries, files_below, is_folder, is_ordinary_file, state_of
+from tfprof.files.remote.path import AnyPath, as_path, named
+from tfprof.files.run_files import RunFiles, find_run_files, is_prefix, is_run_folder, look_at
 from tfprof.files.run_folder import capture_files, host_name, is_capture, run_files, runs
 from tfprof.files.sniff import Format
 from tfprof.pages.opened import Once, Opened, Watched
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tfprof.columns.stacks import Stacks
     from tfprof.profiler import Profiler
 
+ReadRun = Callable[["str | list[str]"], "Run"]
+"""Reads a captured run: a run folder, or the files of one."""
+
+MakeCaptured = Callable[["str", "str | list[str]"], Opened]
+
 _WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
 """Files that are a run each; others are parts of one."""
 
@@ -32,6 +37,7 @@ def open_paths(
     *,
     classic: bool | None = None,
     watch: Watch | None = None,
+    read_run: ReadRun | None = None,
 ) -> list[Opened]:
     """The runs in some paths.
 
@@ -45,6 +51,7 @@ def open_paths(
         paths: Files and folders.
         classic: As for ``Profiler``.
         watch: Is told of what is read.
+        read_run: Reads a captured run; by default ``open_run``.
 
     Raises:
         UsageError: There are no paths, or files that do not go together.
@@ -52,15 +59,16 @@ def open_paths(
     """
     if not paths:
         raise UsageError("nothing to open: give a log folder, a run folder or the files of a run")
-    named = [os.fspath(path) for path in paths]
-    folders = [path for path in named if is_capture(path) and is_folder(path)]
-    captures = [path for path in named if is_capture(path) and not is_folder(path)]
-    others = [path for path in named if path not in {*folders, *captures}]
-    found = [one for path in folders for one in _of_log_folder(path, classic)]
-    found += _of_capture_files(captures, classic)
+    given = [named(path) for path in paths]
+    folders = [path for path in given if is_capture(path) and is_folder(path)]
+    captures = [path for path in given if is_capture(path) and not is_folder(path)]
+    others = [path for path in given if path not in {*folders, *captures}]
+    captured = partial(_captured, classic=classic, read_run=read_run)
+    found = [one for path in folders for one in _of_log_folder(path, captured)]
+    found += _of_capture_files(captures, captured)
     parts: list[str] = []
     for path in others:
-        whole = _whole_runs(path, classic, watch)
+        whole = _whole_runs(path, classic, watch, captured)
         found += whole
         parts += [] if whole else [path]
     if parts:
@@ -71,39 +79,44 @@ def open_paths(
 # Captures
 
 
-def _of_log_folder(folder: str, classic: bool | None) -> Iterator[Opened]:
+def _of_log_folder(folder: str, captured: MakeCaptured) -> Iterator[Opened]:
     """The runs of a log folder, the latest first; one if it holds captures itself."""
-    if capture_files(Path(folder)):
-        yield _captured(_folder_name(folder), folder, classic)
+    top = as_path(folder)
+    if capture_files(top):
+        yield captured(_folder_name(folder), folder)
         return
-    known = list(runs(Path(folder)).items())
+    known = list(runs(top).items())
     is_log = any(place.parent.name == "profile" for _, place in known)
     for name, place in reversed(known) if is_log else known:
-        yield _captured(name, str(place), classic)
+        yield captured(name, named(place))
     # Beside captures there are results that were made of them: these are no runs of their own.
-    captured = {place for _, place in known}
-    by_folder: dict[Path, list[Path]] = {}
-    for path in _results_in(Path(folder)):
-        if captured.isdisjoint(path.parents):
+    captures = {place for _, place in known}
+    by_folder: dict[AnyPath, list[AnyPath]] = {}
+    for path in _results_in(top):
+        if captures.isdisjoint(path.parents):
             by_folder.setdefault(path.parent, []).append(path)
-    for place in sorted(by_folder, reverse=True):
-        yield _precomputed(str(place), by_folder[place])
+    for parent in sorted(by_folder, reverse=True):
+        yield _precomputed(named(parent), by_folder[parent])
     if not known and not by_folder:
-        run_files(Path(folder), None)  # says what is missing
+        run_files(top, None)  # says what is missing
 
 
-def _of_capture_files(paths: Sequence[str], classic: bool | None) -> Iterator[Opened]:
+def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[Opened]:
     """Captures given one by one: those of one folder are the hosts of one run."""
-    by_folder: dict[Path, list[str]] = {}
+    by_folder: dict[AnyPath, list[str]] = {}
     for path in paths:
-        by_folder.setdefault(Path(path).parent, []).append(path)
+        by_folder.setdefault(as_path(path).parent, []).append(path)
     for folder, files in by_folder.items():
         name = host_name(files[0]) if len(files) == 1 else _folder_name(folder)
-        yield _captured(name, files, classic)
+        yield captured(name, files)
 
 
-def _captured(name: str, source: str | list[str], classic: bool | None) -> Opened:
+def _captured(
+    name: str, source: str | list[str], classic: bool | None, read_run: ReadRun | None
+) -> Opened:
     def read() -> Run:
+        if read_run is not None:
+            return read_run(source)
         from tfprof.captures.run.run import open_run  # not before the address is told
 
         return open_run(source)
@@ -136,7 +149,9 @@ def _profile_of_captures(
 # Profiles
 
 
-def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Opened]:
+def _whole_runs(
+    path: str, classic: bool | None, watch: Watch | None, captured: MakeCaptured
+) -> list[Opened]:
     """What a path is by itself; nothing if it is a part of a run.
 
     Raises:
@@ -147,10 +162,11 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
     from tfprof.pages.trace.foreign import opened_trace
 
     if not is_run_folder(path):
-        if ".json" in Path(path).name and is_ordinary_file(path) and looks_like_chrome_json(path):
+        is_json = ".json" in as_path(path).name and is_ordinary_file(path)
+        if is_json and looks_like_chrome_json(path):
             return [replace(opened_trace(path), files=Watched(partial(_state_of, [path])))]
         if legacy_name(path) and is_ordinary_file(path):
-            return [_precomputed(path, [Path(path)])]
+            return [_precomputed(path, [as_path(path)])]
         found = look_at(path).found.format
         reader = _stack_reader(path, found)
         if reader is not None:
@@ -159,9 +175,9 @@ def _whole_runs(path: str, classic: bool | None, watch: Watch | None) -> list[Op
     try:
         find_run_files([path], watch=watch)
     except EmptyProfileError:
-        if not runs(Path(path)) and not _results_in(Path(path)):
+        if not runs(as_path(path)) and not _results_in(as_path(path)):
             raise
-        return list(_of_log_folder(path, classic))
+        return list(_of_log_folder(path, captured))
     return [_profile([path], classic)]
 
 
@@ -203,7 +219,7 @@ def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
 
         return profiler_of(find_run_files(paths), classic=classic)
 
-    name = _folder_name(paths[0]) if len(paths) == 1 else _folder_name(Path(paths[0]).parent)
+    name = _folder_name(paths[0]) if len(paths) == 1 else _folder_name(as_path(paths[0]).parent)
     source = some(list(paths), 4)
     return Opened(name, source, None, Once(read), files=Watched(partial(_state_of, paths)))
 
@@ -234,13 +250,13 @@ def _with_graph(
 # What older profilers left
 
 
-def _results_in(folder: Path) -> list[Path]:
+def _results_in(folder: AnyPath) -> list[AnyPath]:
     from tfprof.captures.legacy.results import legacy_name
 
-    return [path for path in sorted(folder.rglob("*")) if legacy_name(path) and path.is_file()]
+    return [path for path in files_below(folder) if legacy_name(path)]
 
 
-def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
+def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
     from tfprof.files.chrome_json import looks_like_chrome_json
@@ -266,7 +282,7 @@ def _precomputed(source: str, paths: Sequence[Path]) -> Opened:
 
 
 def _folder_name(path: str | os.PathLike[str]) -> str:
-    return Path(path).name or Path(path).resolve().name or "run"
+    return as_path(path).name or as_path(path).resolve().name or "run"
 
 
 def with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
@@ -289,17 +305,17 @@ def _state_of(paths: Sequence[str]) -> Hashable:
     return tuple(state for path in paths for state in _states(path))
 
 
-def _states(path: str) -> Iterator[tuple[str, int, int]]:
+def _states(path: str) -> Iterator[tuple[str, Hashable]]:
     if is_folder(path):
-        files: list[Path] = [each for each in entries(path) if is_ordinary_file(each)]
+        files: list[AnyPath] = [each for each in entries(path) if is_ordinary_file(each)]
     else:
-        index = Path(f"{path}.index")  # the prefix of a checkpoint names no file
-        files = [index if index.exists() and not Path(path).exists() else Path(path)]
+        file = as_path(path)
+        files = [file.with_name(f"{file.name}.index") if is_prefix(path) else file]
     for file in files:
         try:
-            now = file.stat()
+            now = state_of(file)
         except OSError as error:
             raise InputError(
                 f"{file}: is no longer there: {error.strerror}. Put it back, or open another run"
             ) from error
-        yield str(file), now.st_size, now.st_mtime_ns
+        yield str(file), now

@@ -17,6 +17,9 @@ from tfprof.replay.host import HostReplay
 
 _PS_PER_MS = 1e9
 
+_NOTHING = "(nothing recorded)"
+"""What gaps are called among events."""
+
 _ASSUMED = (
     "What each thread and stream did stays in the same order, and as late after what it waited for "
     "as it was; there are enough cores, and nothing contends for them, for memory or for locks.",
@@ -96,7 +99,7 @@ def _paths(
             np.add.at(sums, of_key, spans)
             for key, span in zip(keys.tolist(), sums.tolist(), strict=True):
                 name, kind = divmod(key, len(KINDS))
-                text = texts[name - 1] if name else ""
+                text = texts[name - 1] if name else _NOTHING
                 by_kind[kind] = by_kind.get(kind, 0) + span
                 by_name[text, kind] = by_name.get((text, kind), 0) + span
     return by_kind, by_name
@@ -131,7 +134,7 @@ def _row(name: str, before: float, after: float) -> tuple[Cell, ...]:
 def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
     columns = (
         Column("kind", "kind", "string"),
-        Column("time_ms", "time in a step", unit="ms"),
+        Column("time_ms", "time", unit="ms"),
         Column("share", "share", unit="fraction"),
     )
     rows = [
@@ -139,14 +142,14 @@ def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
         for kind, span in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path", columns, rows, title="The critical path by kind")
+    return Table("path", columns, rows, title="The critical path of a step by kind")
 
 
 def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Table:
     columns = (
         Column("op", "op or event", "string"),
         Column("kind", "kind", "string"),
-        Column("time_ms", "time in a step", unit="ms"),
+        Column("time_ms", "time", unit="ms"),
         Column("share", "share", unit="fraction"),
     )
     rows = [
@@ -154,4 +157,4 @@ def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Ta
         for (name, kind), span in sorted(ops.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path_ops", columns, rows, title="The critical path by op")
+    return Table("path_ops", columns, rows, title="The critical path of a step by op")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path, named
 from tfprof.files.run_folder import is_capture
 from tfprof.replay.answer import answer_of
 from tfprof.replay.chosen import Work, factors_of
@@ -70,10 +70,11 @@ def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
             f"{type(run).__name__} is no captured run; give a path or what open_run returns: a "
             "profile has no times of single events to go through again"
         )
-    name = Path(run).name
-    if Path(run).exists() and not is_capture(os.fspath(run)):
+    path = named(run)
+    name = as_path(path).name
+    if as_path(path).exists() and not is_capture(path):
         raise UsageError(
             f"{name} is no capture: a profile has no times of single events to go through again; "
             "capture the program with the profiler of TensorFlow 2 or JAX"
         )
-    return open_run(os.fspath(run)), name
+    return open_run(path), name

@@ -148,6 +148,7 @@ class Work:
         return [*dict.fromkeys([text for op in ops for text in (op.type, op.name) if text]
                                + others)]  # fmt: skip
 
+    @cached_property
     def called(self) -> tuple[Int64Array, list[str]]:
         """What to call each event: a place in a list of names, shape (n,)."""
         of_event, ops = self.op_of

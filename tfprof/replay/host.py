@@ -47,19 +47,24 @@ class HostReplay:
         """
         begin_ps, end_ps = int(self.begin_ps[step]), int(self.end_ps[step])
         marks, before = self.replay.path(int(self.end_at[step]), begin_ps)
-        times = np.clip(self.replay.times_ps, begin_ps, end_ps)
-        spans = times[marks] - times[before]
-        owners = self.work.recorded.marks.owners[marks]
+        later, earlier = (
+            np.clip(self.replay.times_ps[at], begin_ps, end_ps) for at in (marks, before)
+        )
+        spans = later - earlier
         spans = np.append(spans, end_ps - begin_ps - spans.sum())
-        owners = np.append(owners, IDLE)
-        kinds = np.append(self.work.kinds, GAPS)[owners]
+        owners = np.append(self.work.recorded.marks.owners[marks], IDLE)
         names, _ = self.names
-        return kinds, np.append(names, -1)[owners], spans
+        is_gap = owners == IDLE
+        return (
+            np.where(is_gap, GAPS, self.work.kinds[owners]),
+            np.where(is_gap, -1, names[owners]),
+            spans,
+        )
 
     @property
     def names(self) -> tuple[Int64Array, list[str]]:
         """What events are called: places in a list of names."""
-        return self.work.called()
+        return self.work.called
 
 
 def host_replay(

@@ -143,10 +143,8 @@ class Recorded:
             ids.events[timeline.named(names.__contains__)[ids.events]]
             for names in (PRODUCE, CONSUME)
         )
-        maker = {int(ids.at(np.array([one]))[0]): one for one in made.tolist()}
-        makers = np.array(
-            [maker.get(int(ids.at(np.array([one]))[0]), -1) for one in taken.tolist()], np.int64
-        )
+        maker = dict(zip(ids.at(made).tolist(), made.tolist(), strict=True))
+        makers = np.array([maker.get(one, -1) for one in ids.at(taken).tolist()], np.int64)
         known = makers >= 0
         taken, makers = taken[known], makers[known]
         room = []
@@ -169,16 +167,13 @@ class Recorded:
         timeline, ids = self.timeline, self.timeline.stat("id")
         parts = ids.events[timeline.named(EXECUTOR.__eq__)[ids.events]]
         done = ids.events[timeline.named(_DONE.__eq__)[ids.events]]
-        of_id: dict[int, list[int]] = {}
-        for part, number in zip(parts.tolist(), ids.at(parts).tolist(), strict=True):
-            of_id.setdefault(number, []).append(part)
-        pairs = [
-            (part, end)
-            for end, number in zip(done.tolist(), ids.at(done).tolist(), strict=True)
-            for part in of_id.get(number, ())
-        ]
-        sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
-        return self._after(sources, targets)
+        # A number can come again: then a part belongs to the next end of that number, and one that
+        # goes on after it to the next one, too.
+        pairs: list[Pairs] = []
+        for times_ps in (timeline.starts_ps[parts], timeline.ends_of(parts)):
+            at = last_of_group(ids.at(done), -timeline.starts_ps[done], ids.at(parts), -times_ps)
+            pairs.append((parts[at >= 0], done[at[at >= 0]]))
+        return self._after(*_joined(pairs))
 
     @cached_property
     def _lines_of_roots(self) -> Int64Array:
@@ -203,19 +198,36 @@ class Recorded:
         waiting = np.flatnonzero(timeline.named(is_synchronising) & timeline.on_host)
         elsewhere = ~np.isin(timeline.line_of, self._lines_of_roots)
         done = np.flatnonzero((timeline.on_device | elsewhere) & (self.groups >= 0))
-        if not len(waiting) or not len(done):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        ends_ps = timeline.ends_of(done)
-        by_end = np.lexsort((ends_ps, self.groups[done]))
-        done, ends_ps, groups = done[by_end], ends_ps[by_end], self.groups[done[by_end]]
-        found = []
-        for group in np.unique(groups).tolist():
-            low, high = np.searchsorted(groups, (group, group + 1)).tolist()
-            own = waiting[self.groups[waiting] == group]
-            last = np.searchsorted(ends_ps[low:high], timeline.ends_of(own), "right") - 1 + low
-            is_there = (last >= low) & (ends_ps[last] > timeline.starts_ps[own])
-            found.append((marks.end_at[done[last[is_there]]], marks.end_at[own[is_there]]))
-        return _joined(found)
+        last = last_of_group(
+            self.groups[done], timeline.ends_of(done), self.groups[waiting],
+            timeline.ends_of(waiting),
+        )  # fmt: skip
+        waiting, done = waiting[last >= 0], done[last[last >= 0]]
+        is_there = timeline.ends_of(done) > timeline.starts_ps[waiting]
+        return marks.end_at[done[is_there]], marks.end_at[waiting[is_there]]
+
+
+def last_of_group(
+    groups: Int64Array, times_ps: Int64Array, asked_groups: Int64Array, asked_ps: Int64Array
+) -> Int64Array:
+    """The last row of a group up to a time, -1 without one, shape (m,).
+
+    Args:
+        groups: The group of each row, shape (n,).
+        times_ps: Its time.
+        asked_groups: The group that is asked about, shape (m,).
+        asked_ps: The time.
+    """
+    n_rows = len(groups)
+    both = np.concatenate([groups, asked_groups])
+    is_asked = np.arange(len(both)) >= n_rows
+    order = np.lexsort((is_asked, np.concatenate([times_ps, asked_ps]), both))
+    is_asked = order >= n_rows
+    last = np.maximum.accumulate(np.where(is_asked, -1, np.arange(len(both))))[is_asked]
+    asked, rows = order[is_asked], order[last]
+    found = np.full(len(asked_groups), -1, np.int64)
+    found[asked - n_rows] = np.where((last >= 0) & (both[rows] == both[asked]), rows, -1)
+    return found
 
 
 def _lines_with(timeline: Timeline, names: frozenset[str]) -> BoolArray:

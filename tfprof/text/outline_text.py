@@ -105,8 +105,8 @@ def _compiled(
         else column
         for column in columns
     ]
-    text: bytes = _native.outline(list(names), depth, made)
-    return text.decode()
+    text: str = _native.outline(list(names), depth, made)
+    return text
 
 
 def _texts(values: Int64Array, form: Callable[[int], str]) -> list[str]:

@@ -33,6 +33,8 @@ _BAR_WIDTHS = (6, 20)
 _GLUE = "\ue000"  # one cell wide, and no blank
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[µunpm]?s|(?:[kMGTP]i?)?(?:B|FLOP))(?!\w))")
 
+_DIM = Style(dim=True)
+
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
@@ -150,7 +152,7 @@ class Grid:
         layout = self.layout(options.max_width)
         margin = Segment(" " * self.indent)
         newline = Segment.line()
-        grey, bold = Style(dim=True), Style(bold=True)
+        grey, bold = _DIM, Style(bold=True)
         styles = [console.get_style(column.style) for column, _ in layout]
         used = sum(width for _, width in layout) + GAP * (len(layout) - 1)
 
@@ -162,6 +164,14 @@ class Grid:
         yield newline
         rule = [margin, Segment(self.glyphs.rule * used, grey), newline]
         yield from rule
+        if console.color_system is None:  # a line is one piece: styles would not show
+            plain = [_plain_cells(column, width, self.glyphs) for column, width in layout]
+            for row, cells in enumerate(zip(*plain, strict=True)):
+                if row in self.rule_before:
+                    yield from rule
+                yield Segment(margin.text + (" " * GAP).join(cells))
+                yield newline
+            return
         for row in range(len(self.columns[0].cells)):
             if row in self.rule_before:
                 yield from rule
@@ -298,6 +308,21 @@ def _around(column: Column, row: int, width: int) -> tuple[str, str]:
     return guide, suffix if keeps_suffix else ""
 
 
+def _plain_cells(column: Column, width: int, glyphs: Glyphs) -> list[str]:
+    """The cells of a column as ``_cell`` shows them, without styles."""
+    if column.kind == "number":
+        return [text.rjust(width) for text in column.cells]
+    if column.kind == "bar":
+        bars = ["" if share is None else bar(share, width, glyphs) for share in column.shares]
+        return [text + " " * (width - cell_len(text)) for text in bars]
+    nothing = [""] * len(column.cells)
+    around = (column.guides or nothing, column.cells, column.suffixes or nothing)
+    return [
+        "".join((*texts, " " * (width - sum(map(cell_len, texts)))))
+        for texts in zip(*around, strict=True)
+    ]
+
+
 def _cell(
     column: Column, row: int, width: int, styles: tuple[Style, Style | None], glyphs: Glyphs
 ) -> list[Segment]:
@@ -309,14 +334,14 @@ def _cell(
     text = column.cells[row]
     if column.kind == "number":
         dim = text.lstrip()[:1] in (glyphs.missing, "n") or text.split(" ")[0] == "0"
-        shown = Style(dim=True) if dim else style
+        shown = _DIM if dim else style
         return [Segment(text.rjust(width), shown + strong if strong else shown)]
     guide = column.guides[row] if column.guides else ""
     suffix = column.suffixes[row] if column.suffixes else ""
     blank = width - cell_len(guide) - cell_len(text) - cell_len(suffix)
     return [
-        Segment(guide, Style(dim=True)),
+        Segment(guide, _DIM),
         Segment(text, style + strong if strong else style),
-        Segment(suffix, Style(dim=True)),
+        Segment(suffix, _DIM),
         Segment(" " * blank),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,33 @@ class TextIndex:
         numbers[places] = [get(text, -1) for text in texts.take(places)]
         return numbers
 
+    def numbers(self, texts: Sequence[str], *, adds: bool = False) -> Int64Array:
+        """Number of each ``str``, shape (n,).
+
+        Args:
+            texts: The texts.
+            adds: Give new texts the next numbers; otherwise theirs is -1.
+        """
+        if self._native is not None:
+            found = np.empty(len(texts), np.int64)
+            self._native.numbers(list(texts), found, adds)
+            return found
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        if adds:
+            return np.array([self._numbers[text] for text in encoded], np.int64)
+        return np.array([self._numbers.get(text, -1) for text in encoded], np.int64)
+
+    def strings(self, first: int = 0) -> list[str]:
+        """The texts from a number on as ``str``.
+
+        Raises:
+            UnicodeDecodeError: A text is not UTF-8.
+        """
+        if self._native is not None:
+            found: list[str] = self._native.strings(first)
+            return found
+        return [text.decode("utf-8", "surrogatepass") for text in list(self._numbers)[first:]]
+
     def _natively(self, texts: Texts, *, adds: bool) -> Int64Array:
         numbers = np.empty(len(texts), np.int64)
         self._native.find(texts.data, texts.start, texts.length, numbers, adds)
@@ -114,6 +142,34 @@ class TextIndex:
                 places[number] = len(made)
                 made += encode_varint(len(text)) + text
         return memoryview(made).toreadonly(), places
+
+
+def strings(texts: Texts) -> list[str]:
+    """The texts as ``str``.
+
+    Raises:
+        ValueError: A text is not in its buffer.
+        UnicodeDecodeError: A text is not UTF-8.
+    """
+    if _native is not None and is_native():
+        found: list[str] = _native.strings(texts.data, texts.start, texts.length)
+        return found
+    _check(texts)
+    return [text.decode() for text in texts]
+
+
+def places_of(byte: bytes, texts: Texts) -> Int64Array:
+    """The first place of a byte in each text, -1 where it is not, shape (n,).
+
+    Raises:
+        ValueError: A text is not in its buffer.
+    """
+    if _native is not None and is_native():
+        found = np.empty(len(texts), np.int64)
+        _native.places_of(byte[0], texts.data, texts.start, texts.length, found)
+        return found
+    _check(texts)
+    return np.array([text.find(byte) for text in texts], np.int64)
 
 
 def _check(texts: Texts) -> None:

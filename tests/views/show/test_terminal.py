@@ -1,4 +1,5 @@
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -92,6 +93,29 @@ def test_grid_leaves_out_columns_by_priority():
         "second     2 µs       2\n"
     )
     assert grid.left_out(15) == ["b"]
+
+
+def test_a_grid_is_the_same_without_colours():
+    grid = Grid(
+        [
+            Column(
+                "op", "name", ["a", "日本/b", "c"], guides=["", "├ ", "└ "], suffixes=["", "!", ""]
+            ),
+            Column("type", "text", ["x", "", "ö"]),
+            Column("n", "number", ["0", "– ", "12 µs"], style="red"),
+            Column("", "bar", ["", "", ""], [None, 0.3, 1.0]),
+        ],
+        strong_rows=frozenset({0}),
+        rule_before=frozenset({2}),
+        indent=3,
+    )
+    texts = []
+    for system in (None, "truecolor"):
+        out = io.StringIO()
+        Console(file=out, width=60, color_system=system, force_terminal=True).print(grid)
+        texts.append(re.sub(r"\x1b\[[\d;]*m", "", out.getvalue()))
+    assert texts[0] == texts[1]
+    assert [line[3:5] for line in texts[0].splitlines()] == ["op", "──", "a ", "├ ", "──", "└ "]
 
 
 def test_what_has_no_room_is_named_without_the_bars_beside_it():

@@ -21,6 +21,7 @@ from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array
@@ -33,6 +34,11 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
     they did when the profiler's guide was written.
     """
     return replace(_host_steps(host, classic=classic), core_id=core_id)
+
+
+def steps_of_host(host: Host) -> list[HostSteps]:
+    """All steps of a host by itself, or of each core of its TPUs."""
+    return _cores_of(host, 0, classic=False, inner_only=False)
 
 
 @fact
@@ -124,7 +130,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             for steps in cores
         ]
     steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
-    return replace(steps, notes=(*notes, *step_notes(whole), *cut_notes(steps)))
+    return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:

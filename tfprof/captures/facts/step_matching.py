@@ -13,6 +13,7 @@ from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import StatValue
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.gathered_notes import MOST_ALONE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
@@ -65,17 +66,26 @@ def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note
         return []
     chief = cores[alignment.chief]
     theirs = chief.names[alignment.first[alignment.chief]]
-    notes = []
-    for number, steps in enumerate(cores):
-        if number in alignment.without_steps or _numbers(steps) is None:
-            continue
-        own = steps.names[alignment.first[number]]
-        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]:
-            notes.append(
-                Note("warning", f"its steps have other numbers: {theirs} on {chief.host.name} is "
-                     f"{own} here, if the clocks are right", steps.host.name)
-            )  # fmt: skip
-    return notes
+    others = {
+        number: steps.names[alignment.first[number]] for number, steps in enumerate(cores)
+        if number not in alignment.without_steps and _numbers(steps) is not None
+    }  # fmt: skip
+    differ = {
+        number: own for number, own in others.items()
+        if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]
+    }  # fmt: skip
+    if len(differ) > 1 and len(differ) == len(others) - 1:  # so it is the chief who is alone
+        number, own = next(iter(differ.items()))
+        return [
+            Note("warning", f"its steps have other numbers than on the {len(differ)} others: {own} "
+                 f"on {cores[number].host.name} is {theirs} here, if the clocks are right",
+                 chief.host.name)
+        ]  # fmt: skip
+    return [
+        Note("warning", f"its steps have other numbers: {theirs} on {chief.host.name} is "
+             f"{own} here, if the clocks are right", cores[number].host.name)
+        for number, own in differ.items()
+    ]  # fmt: skip
 
 
 def _clock_notes(
@@ -91,21 +101,37 @@ def _clock_notes(
         return steps.host.base_ns + start_ps // 1000
 
     chief = cores[alignment.chief]
-    chief_ns = moment_ns(alignment.chief)
     step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000
     how = "by their numbers" if is_by_number else "one by one, as they overlap most"
-    notes = []
-    for number, steps in enumerate(cores):
-        if number in alignment.without_steps:
-            continue
-        ahead_ns = moment_ns(number) - chief_ns
-        if abs(ahead_ns) > max(step_ns, _CLOCKS_DIFFER_NS):
-            side = "later" if ahead_ns > 0 else "earlier"
-            notes.append(
-                Note("warning", f"by its clock, steps are {abs(ahead_ns) / 1e9:,.3f} s {side} than "
-                     f"on {chief.host.name}: they are matched {how}", steps.host.name)
-            )  # fmt: skip
-    return notes
+    moments = {
+        number: moment_ns(number) for number in range(len(cores))
+        if number not in alignment.without_steps
+    }  # fmt: skip
+    chief_ns = moments[alignment.chief]
+    apart = {
+        number: moment - chief_ns for number, moment in moments.items()
+        if abs(moment - chief_ns) > max(step_ns, _CLOCKS_DIFFER_NS)
+    }  # fmt: skip
+    if len(apart) > MOST_ALONE:
+        in_order = sorted(moments, key=lambda number: moments[number])
+        middle_ns = moments[in_order[len(in_order) // 2]]
+        first, last = (
+            f"{_seconds(moments[number] - middle_ns)} on {cores[number].host.name}"
+            for number in (in_order[0], in_order[-1])
+        )
+        return [
+            Note("warning", f"by their clocks, steps of {len(moments)} hosts are apart: they are "
+                 f"{first}, and {last}, than on the median host. They are matched {how}")
+        ]  # fmt: skip
+    return [
+        Note("warning", f"by its clock, steps are {_seconds(ahead_ns)} than "
+             f"on {chief.host.name}: they are matched {how}", cores[number].host.name)
+        for number, ahead_ns in apart.items()
+    ]  # fmt: skip
+
+
+def _seconds(ahead_ns: int) -> str:
+    return f"{abs(ahead_ns) / 1e9:,.3f} s {'later' if ahead_ns > 0 else 'earlier'}"
 
 
 _CLOCKS_DIFFER_NS = 1_000_000

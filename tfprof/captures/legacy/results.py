@@ -12,12 +12,12 @@ import os
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.files.open import load_file
+from tfprof.files.remote.path import as_path, named
 
 _NAME: Final = re.compile(
     r"(?:^|(?P<host>.*)\.)(?:"
@@ -67,7 +67,7 @@ def legacy_name(path: str | os.PathLike[str]) -> LegacyName | None:
     >>> legacy_name("log/localhost.overview_page.pb")
     LegacyName(answer='overview_page', host='localhost', is_json=False)
     """
-    match = _NAME.match(Path(path).name)
+    match = _NAME.match(as_path(path).name)
     if match is None:
         return None
     if match["trace"]:
@@ -98,7 +98,7 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
     if name is None:
         kinds = ", ".join(f"*.{kind}" for kind in _TOOLS)
         raise UnknownFormatError(
-            f"{os.fspath(path)}: not named like a result of an older profiler ({kinds}). Name it "
+            f"{named(path)}: not named like a result of an older profiler ({kinds}). Name it "
             "after the tool that it is of, such as host.overview_page.pb"
         )
     file = load_file(path)

@@ -20,8 +20,9 @@ from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.parts.codec import decode, encode
 from tfprof.captures.parts.part import Part, Wanted, fact_of
 from tfprof.captures.run.fact import Key
+from tfprof.captures.run.missing_hosts import Copy
 from tfprof.captures.run.result import Note
-from tfprof.captures.run.run import Host, Memo, Run, hosts_of
+from tfprof.captures.run.run import Host, Memo, ReadHost, Run, hosts_of
 from tfprof.columns.columns import BoolArray
 from tfprof.errors import EmptyProfileError, InputError
 
@@ -151,7 +152,12 @@ class _FactMemo(Memo):
 
 
 def condensed_run(
-    name: str, facts: Facts, notes: Sequence[Note] = (), *, is_left_out: str = ""
+    name: str,
+    facts: Facts,
+    notes: Sequence[Note] = (),
+    copies: Sequence[Copy] = (),
+    *,
+    is_left_out: str = "",
 ) -> Run:
     """The run of some parts.
 
@@ -159,6 +165,7 @@ def condensed_run(
         name: Folder of the run.
         facts: The parts of its hosts.
         notes: Which run was chosen.
+        copies: Files with the same bytes as one of the hosts'.
         is_left_out: Why hosts are missing that have no part; empty if none are.
 
     Raises:
@@ -170,8 +177,16 @@ def condensed_run(
         raise EmptyProfileError(errors[0] if errors else "no host was read")
     places = frozenset(readable)
     hosts, damage = hosts_of(
-        (one.label, one.error or _maker(place, facts, places), one.notes)
-        for place, one in sorted(facts.part.hosts.items())
+        {
+            place: ReadHost(
+                one.label,
+                None if one.error else _maker(place, facts, places),
+                one.notes,
+                one.error,
+            )
+            for place, one in sorted(facts.part.hosts.items())
+        },
+        copies,
     )
     left_out = [Note("warning", is_left_out)] if is_left_out else []
     return Run(name, tuple(hosts), (*notes, *left_out, *damage), Memo())

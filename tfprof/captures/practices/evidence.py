@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
 from tfprof.captures.events.ops.gpu_kernels import KernelTimes
@@ -19,9 +20,14 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.tools.gpu_kernels import host_kernels
+from tfprof.captures.tools.memory_profile import memory
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
+from tfprof.text.wording import plural
+
+T = TypeVar("T")
 
 
 class Evidence:
@@ -132,6 +138,11 @@ class Evidence:
         return host_kernels.together(self.hosts)
 
     @cached_property
+    def memory(self) -> ToolResult:
+        """The memory profile of all hosts."""
+        return memory(self.run)
+
+    @cached_property
     def functions(self) -> list[FunctionCalls]:
         """Calls of functions of all hosts."""
         return [call for host in self.hosts for call in host_functions(host)]
@@ -146,6 +157,24 @@ class Evidence:
 def host_functions(host: Host) -> list[FunctionCalls]:
     """Calls of functions of a host."""
     return function_calls(host.timeline)
+
+
+def first_of_alike(found: Iterable[T], key: Callable[[T], Hashable]) -> list[tuple[T, int]]:
+    """What was seen on several hosts as one, the first of them, with the number of the others.
+
+    Args:
+        found: What was seen, the most important first.
+        key: What those have in common that are alike.
+    """
+    alike: dict[Hashable, list[T]] = {}
+    for one in found:
+        alike.setdefault(key(one), []).append(one)
+    return [(group[0], len(group) - 1) for group in alike.values()]
+
+
+def and_others(n_others: int) -> str:
+    """The others in words, to follow the name of a host."""
+    return f" and {plural(n_others, 'other host')}" if n_others else ""
 
 
 def self_time(ops: Sequence[Op]) -> int:

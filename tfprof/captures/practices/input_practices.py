@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof.captures.events.ops.input_ops import InputOp, input_ops
-from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.iterator_advice import suggestion
 from tfprof.text.units import milliseconds
+from tfprof.text.wording import plural
 
 _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 
@@ -99,42 +100,55 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
     gain = min(waits, 1.0 - waits)
     if gain < _WORTH:
         return
-    for host in evidence.hosts:
-        data = told_pipelines(host, classic=False).data
-        types = {iterator.type for iterator in data.iterators.values()}
-        if any(name.startswith(_RUN_AHEAD) for name in types):
-            continue
-        for pipeline in data.pipelines:
-            if pipeline.max_ps <= SLOW_CALL_PS:
-                continue
-            yield Advice(
-                "input-pipeline/prefetch",
-                f"The pipeline {pipeline.name} on {host.name} prepares no batch ahead. End it with "
-                "prefetch(tf.data.AUTOTUNE), so that the input is prepared while the model works.",
-                {"host": host.name, "pipeline": pipeline.name,
-                 "mean_call_ms": pipeline.mean_ps / 1e9},
-                gain,
-            )  # fmt: skip
+    slow = [
+        (host, pipeline)
+        for host in evidence.hosts
+        for data in (told_pipelines(host, classic=False).data,)
+        if not _runs_ahead(data)
+        for pipeline in data.pipelines
+        if pipeline.max_ps > SLOW_CALL_PS
+    ]
+    for (host, pipeline), n_others in first_of_alike(slow, lambda one: one[1].name):
+        yield Advice(
+            "input-pipeline/prefetch",
+            f"The pipeline {pipeline.name} on {host.name}{and_others(n_others)} prepares no batch "
+            "ahead. End it with prefetch(tf.data.AUTOTUNE), so that the input is prepared while "
+            "the model works.",
+            {"host": host.name, "pipeline": pipeline.name,
+             "mean_call_ms": pipeline.mean_ps / 1e9, "other_host_count": n_others},
+            gain,
+        )  # fmt: skip
+
+
+def _runs_ahead(data: TfData) -> bool:
+    types = {iterator.type for iterator in data.iterators.values()}
+    return any(name.startswith(_RUN_AHEAD) for name in types)
 
 
 def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     """Slow iterators, if it is unknown whether steps wait for their pipelines."""
     if _is_bound(evidence):
         return
-    for held in slow_iterators(evidence.hosts):
-        if held.pipeline.is_first_slowest and held.n_calls == 1:
-            continue  # buffers were filled once
+    slow = [
+        held
+        for held in slow_iterators(evidence.hosts)
+        if not (held.pipeline.is_first_slowest and held.n_calls == 1)  # buffers were filled once
+    ]
+    alike = first_of_alike(slow, lambda one: (one.pipeline.name, one.iterator.long_name))
+    for held, n_others in alike:
+        others = f", as on {plural(n_others, 'other host')}" if n_others else ""
         yield Advice(
             "input-pipeline/slow-iterator",
             f"{held.pipeline.n_slow} of {len(held.pipeline.calls)} calls of the pipeline "
             f"{held.pipeline.name} on {held.host.name} took longer than 50 µs; "
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
-            f"of {_slow_calls(held)}. If steps wait for it: "
+            f"of {_slow_calls(held)}{others}. If steps wait for it: "
             f"{suggestion(held.iterator.type, held.iterator.long_name)[1]}",
             {"host": held.host.name, "pipeline": held.pipeline.name,
              "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,
-             "slow_call_share": part(held.pipeline.n_slow, len(held.pipeline.calls))},
+             "slow_call_share": part(held.pipeline.n_slow, len(held.pipeline.calls)),
+             "other_host_count": n_others},
         )  # fmt: skip
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
-from tfprof.captures.tools.memory_profile import memory
 from tfprof.text.units import human_memory
 
 NEAR_CAPACITY = 0.9
@@ -19,13 +18,13 @@ FULL_ENOUGH = 0.7
 
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
     """Allocators that have hardly any memory left."""
-    for row, used in _allocators(evidence):
-        if used < NEAR_CAPACITY:
-            continue
+    full = [one for one in _allocators(evidence) if one[1] >= NEAR_CAPACITY]
+    for (row, used), n_others in first_of_alike(full, _of_allocator):
         top = _largest(evidence, row)
         said = (
-            f"{row['allocator']} on {row['host']} has {human_memory(row['peak_bytes'])} in use at "
-            f"its peak, {used:.1%} of its capacity; a larger batch may not fit."
+            f"{row['allocator']} on {row['host']}{and_others(n_others)} has "
+            f"{human_memory(row['peak_bytes'])} in use at its peak, {used:.1%} of its "
+            "capacity; a larger batch may not fit."
         )
         if top is not None:
             said += (
@@ -44,13 +43,17 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
 
 def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
     """Allocators with fragmented free memory."""
-    for row, used in _allocators(evidence):
-        if row["fragmentation"] < FRAGMENTED or used < FULL_ENOUGH:
-            continue
+    fragmented = [
+        (row, used)
+        for row, used in _allocators(evidence)
+        if row["fragmentation"] >= FRAGMENTED and used >= FULL_ENOUGH
+    ]
+    for (row, used), n_others in first_of_alike(fragmented, _of_allocator):
         yield Advice(
             "memory/fragmentation",
-            f"{row['allocator']} on {row['host']} has {human_memory(row['free_bytes'])} free at "
-            f"its peak, but in pieces: {row['fragmentation']:.1%} of it is not in the largest one. "
+            f"{row['allocator']} on {row['host']}{and_others(n_others)} has "
+            f"{human_memory(row['free_bytes'])} free at its peak, but in pieces: "
+            f"{row['fragmentation']:.1%} of it is not in the largest one. "
             "Try the environment variable TF_GPU_ALLOCATOR=cuda_malloc_async, and batches of one "
             "shape.",
             {"allocator": row["allocator"], "fragmentation_share": row["fragmentation"],
@@ -60,19 +63,24 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
 
 def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
     """Rows of the memory profile, and how full each allocator was."""
-    for host in evidence.hosts:
-        for row in memory(evidence.run, host=host.name).to_rows("summary"):
-            if row["capacity_bytes"]:
-                cells: dict[str, Any] = dict(row)
-                yield cells, part(cells["peak_bytes"], cells["capacity_bytes"])
+    names = {host.name for host in evidence.hosts}
+    for row in evidence.memory.to_rows("summary"):
+        if row["capacity_bytes"] and row["host"] in names:
+            cells: dict[str, Any] = dict(row)
+            yield cells, part(cells["peak_bytes"], cells["capacity_bytes"])
+
+
+def _of_allocator(one: tuple[dict[str, Any], float]) -> str:
+    return str(one[0]["allocator"])
 
 
 def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:
     """What needs the most memory at the peak, if its allocation is in the capture."""
     rows: list[dict[str, Any]] = [
         dict(one)
-        for one in memory(evidence.run, host=row["host"]).to_rows("peak")
-        if one["allocator"] == row["allocator"] and not str(one["op"]).startswith("(")
+        for one in evidence.memory.to_rows("peak")
+        if (one["host"], one["allocator"]) == (row["host"], row["allocator"])
+        and not str(one["op"]).startswith("(")
     ]
     return max(rows, key=_held, default=None)
 

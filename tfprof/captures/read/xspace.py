@@ -19,6 +19,7 @@ from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import forget, read_file
 from tfprof.files.open import LoadedFile, parse_text
+from tfprof.files.remote.path import named
 from tfprof.files.sniff import Format, check_expected, packed_format
 from tfprof.files.spill import Room
 from tfprof.files.threads import number_of_threads
@@ -192,8 +193,8 @@ def _open(source: Source, room: Room) -> tuple[memoryview, str, bool]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _binary(memoryview(bytes(source)), _ARGUMENT), _ARGUMENT, True
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        return _binary(memoryview(read_file(source, room=room)), path), path, True
+        content = memoryview(read_file(source, room=room))
+        return _binary(content, named(source)), named(source), True
     raise UsageError(
         f"xspace must be an XSpace message, its bytes or a path; got {type(source).__name__}"
     )

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.steps.forest import Forest, build_forest
@@ -25,6 +25,14 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.fact import Key, fact
+from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.missing_hosts import (
+    Copy,
+    absent_hosts,
+    check_not_empty,
+    copy_note,
+    without_copies,
+)
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
@@ -32,6 +40,7 @@ from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
+from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.text.units import bytes_of
 
@@ -205,20 +214,35 @@ def open_run(
         UsageError: There is no such run; or there are several paths, one of which is a folder.
         MalformedProfileError: None of the files can be read.
     """
-    name, files, notes = files_of(source, run)
+    opened = files_of(source, run)
     memory_bytes = bytes_of(memory) if isinstance(memory, str) else memory
-    hosts, damage = _hosts(files, memory_bytes)
-    return Run(name, tuple(hosts), (*notes, *damage), Memo())
+    hosts, damage = _hosts(opened, memory_bytes)
+    return Run(opened.name, tuple(hosts), (*opened.notes, *damage), Memo())
 
 
-def files_of(
-    source: Source | Sequence[Source], run: str | None = None
-) -> tuple[str, list[Source], list[Note]]:
-    """The name of a run, the files of its hosts, and which run was chosen; as ``open_run``."""
+class RunFiles(NamedTuple):
+    """The files of a run.
+
+    Attributes:
+        name: Folder of the run; empty for files and bytes.
+        files: One for each host.
+        copies: Further files with the same bytes.
+        notes: Which run was chosen, and which hosts have no file.
+    """
+
+    name: str
+    files: list[Any]
+    copies: list[Copy]
+    notes: list[Note]
+
+
+def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFiles:
+    """The files of a run; arguments and errors are those of ``open_run``."""
     sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     if not sources:
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
+    sources = [named(one) if is_remote(one) else one for one in sources]  # nothing secret shows
     name, files = "", list(sources)
     folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
     if folders and len(sources) > 1:
@@ -227,13 +251,14 @@ def files_of(
             "one run"
         )
     if folders:
-        name, own_files, others = run_files(Path(folders[0]), run)
+        name, own_files, others = run_files(as_path(folders[0]), run)
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
+        notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
-    return name, files, notes
+    return RunFiles(name, *without_copies(files), gathered(notes))
 
 
 def _others(runs: Sequence[str]) -> str:
@@ -242,48 +267,77 @@ def _others(runs: Sequence[str]) -> str:
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
-def _hosts(files: Sequence[Any], memory_bytes: int | None) -> tuple[list[Host], list[Note]]:
+def _hosts(run: RunFiles, memory_bytes: int | None) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
     errors: list[TfprofError] = []
-    read: list[tuple[str, str | Callable[[str], Host], Sequence[Note]]] = []
-    of_each = None if memory_bytes is None else memory_bytes // max(1, len(files))
-    for number, file in enumerate(files):
+    read: list[ReadHost] = []
+    of_each = None if memory_bytes is None else memory_bytes // max(1, len(run.files))
+    for number, file in enumerate(run.files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
         try:
+            check_not_empty(file)
             space = read_xspace(file, memory_bytes=of_each)
         except TfprofError as error:
             errors.append(error)
-            read.append((label, str(error), ()))
+            read.append(ReadHost(label, error=str(error)))
             continue
-        notes = [remark.note(label) for remark in remarks(space)]
-        read.append((label, partial(Host, space=space), notes))
+        notes = tuple(remark.note(label) for remark in remarks(space))
+        read.append(ReadHost(label, partial(Host, space=space), notes))
     if len(errors) == len(read):
         raise errors[0]
-    return hosts_of(read)
+    return hosts_of(dict(enumerate(read)), run.copies)
+
+
+class ReadHost(NamedTuple):
+    """A file of a run.
+
+    Attributes:
+        label: What its host is called, as long as no other is called so.
+        make: Makes the host by its name; None if the file could not be read.
+        notes: On the host.
+        error: Why it could not be read.
+    """
+
+    label: str
+    make: Callable[[str], Host] | None = None
+    notes: tuple[Note, ...] = ()
+    error: str = ""
 
 
 def hosts_of(
-    read: Iterable[tuple[str, str | Callable[[str], Host], Sequence[Note]]],
+    files: Mapping[int, ReadHost], copies: Sequence[Copy] = ()
 ) -> tuple[list[Host], list[Note]]:
     """The hosts of a run by names that tell them apart, and notes on them and on what is missing.
 
     Args:
-        read: For each file its label; why it could not be read, or what makes a host of its name;
-            and notes on it.
+        files: The files of the run by their places, in order.
+        copies: Files with the same bytes as one of these.
     """
     hosts: list[Host] = []
     notes: list[Note] = []
+    unread: list[Note] = []
     names: set[str] = set()
-    for label, host, own in read:
-        if isinstance(host, str):
-            notes.append(Note("warning", f"not read, so no result includes it: {host}", label))
+    for label, make, own, error in files.values():
+        if make is None:
+            unread.append(Note("warning", f"not read, so no result includes it: {error}", label))
             continue
         name, again = label, 2
         while name in names:
             name, again = f"{label} ({again})", again + 1
         names.add(name)
-        hosts.append(host(name))
+        hosts.append(make(name))
         if name != label:
             notes.append(Note("info", f"another file has the name {label!r}, too", name))
         notes += [replace(note, host=name) for note in own]
-    return hosts, notes
+    for copy in copies:
+        first = files.get(copy.first)
+        if first is not None and first.make is None:
+            error = first.error.replace(str(copy.first_path), str(copy.path))
+            said = f"not read, so no result includes it: {error}"
+            unread.append(Note("warning", said, copy.label))
+        elif first is not None:
+            notes.append(copy_note(copy, first.label))
+    if copies:
+        unread.sort(key=lambda note: note.host)
+    n_files = len(files) + len(copies)
+    return hosts, [*gathered_unread(unread, n_files), *gathered(notes)]

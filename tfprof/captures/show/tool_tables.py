@@ -42,9 +42,12 @@ _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
     "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
-    "roofline_efficiency",
+    "roofline_efficiency", "relative", "verdict",
 }  # fmt: skip
 """Columns that stay longest."""
+
+_COMPARED: Final = ("difference_ms", "_difference")
+"""What ids of columns end in where two numbers have been compared."""
 
 _DETAILS: Final = {
     "avg_self_time", "avg_time", "avg_duration_us", "cumulative_total_self_time_percent",
@@ -184,12 +187,13 @@ def _columns(
     table: Table, n_rows: int, places: Sequence[int], glyphs: Glyphs
 ) -> Iterator[grids.Column]:
     barred = _barred(table, places)
+    main = (barred, _first_difference(table, places))
     rows = range(n_rows)
     for order, place in enumerate(places):
         column = table.columns[place]
         cells = [cell_text(table.rows[row][place], column) for row in rows]
         header, colour = glyphs.text(header_of(column)), _COLOURS.get(column.unit, "")
-        leave_out = 0 if order == 0 else _rank(column.id, order, is_barred=place == barred)
+        leave_out = 0 if order == 0 else _rank(column.id, order, is_main=place in main)
         if column.type == "string":
             guides = _guides(table, n_rows) if order == 0 else ()
             kind: grids.Kind = "text" if order else "name"
@@ -203,17 +207,24 @@ def _columns(
             yield _bar([table.rows[row][place] for row in rows], leave_out=20)
 
 
-def _rank(column_id: str, order: int, *, is_barred: bool) -> int:
+def _rank(column_id: str, order: int, *, is_main: bool) -> int:
     """When a column is left out: the highest goes first."""
-    if is_barred or column_id in _FIRST:
+    if is_main or column_id in _FIRST:
         return 1
     return order + (100 if column_id in _DETAILS else 2)
 
 
 def _barred(table: Table, places: Sequence[int]) -> int | None:
-    """The first share that is no detail."""
+    """The first share that is no detail; what is compared can fall, which no bar shows."""
+    if _first_difference(table, places) is not None:
+        return None
     shares = (p for p in places if table.columns[p].unit in _SHARES)
     return next((p for p in shares if table.columns[p].id not in _DETAILS), None)
+
+
+def _first_difference(table: Table, places: Sequence[int]) -> int | None:
+    """The column that the rows of two compared tables are sorted by."""
+    return next((p for p in places if table.columns[p].id.endswith(_COMPARED)), None)
 
 
 def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
@@ -225,7 +236,9 @@ def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
 
 
 def _guides(table: Table, n_rows: int) -> Sequence[str]:
-    """The indentation of a table that is a tree."""
+    """The indentation of a table that is a tree; of two views, rows are sorted by their change."""
+    if any(column.id == "difference_ms" for column in table.columns):
+        return ()
     place = next((p for p, column in enumerate(table.columns) if column.id in _DEPTHS), None)
     if place is None:
         return ()

@@ -39,6 +39,7 @@ from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import FileParts, file_parts, is_folder, opened, write_file
+from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
 from tfprof.wire import messages as pb
@@ -305,7 +306,7 @@ class _Part(NamedTuple):
 @contextmanager
 def _fields(path: str | os.PathLike[str]) -> Iterator[tuple[Any, list[_Part]]]:
     """The bytes of a capture, of which a file's are read when asked for, and its fields."""
-    label = os.fspath(path)
+    label = named(path)
     with opened(path) as stream:
         data = file_parts(stream, label)
         head = data[: 1 << 16] if isinstance(data, FileParts) else data
@@ -357,16 +358,17 @@ def _plane_names(files: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 def _files(source: Any, run: str | None) -> tuple[str, list[str | os.PathLike[str]]]:
     """The name of a run, and its files."""
-    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    sources: list[str | os.PathLike[str]] = [named(one) if is_remote(one) else one for one in given]
     if len(sources) == 1 and is_folder(sources[0]):
-        name, files, _ = run_files(Path(sources[0]), run)
-        return Path(name).name, list(files)
+        name, files, _ = run_files(as_path(sources[0]), run)
+        return Path(name).name, [*files]
     for one in sources:
         if is_folder(one):
             raise UsageError(f"{one}: a folder among several paths; give one folder alone")
     if run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
-    parents = {Path(one).absolute().parent for one in sources}
+    parents = {as_path(one).absolute().parent for one in sources}
     folder = parents.pop() if len(parents) == 1 else Path()
     is_run = folder.parent.name == "profile"
     return (folder.name if is_run else _NO_RUN), sources
@@ -396,7 +398,7 @@ def _paths(target: Path, run: str, hosts: Sequence[str]) -> list[Path]:
 
 
 def _check_target(path: Path, source: str | os.PathLike[str], *, overwrite: bool) -> None:
-    if path.exists() and path.resolve() == Path(source).resolve():
+    if path.exists() and path.resolve() == as_path(source).resolve():
         raise UsageError(f"{path}: is the capture itself; name another place for its slice")
     if path.exists() and not overwrite:
         raise UsageError(f"{path}: exists already; --force overwrites it")

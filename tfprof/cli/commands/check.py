@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.fleet_options import fleet_options, run_reader
 from tfprof.cli.options import Command, CommandOption, InputPath, OutputPath, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -16,6 +18,7 @@ from tfprof.errors import UsageError
 from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
+    from tfprof.gate.budget import Limit
     from tfprof.gate.subject import Subject
     from tfprof.pages.opened import Opened
 
@@ -23,10 +26,13 @@ FORMATS = ("text", "json", "junit", "sarif", "github")
 _ENDINGS = {"xml": "junit"}
 _SECTION = "Budget"
 
+Reading = tuple[str | None, int | None]
+"""The values of ``--engine`` and ``--memory``."""
+
 
 def run(
     budget_path: str | None, baseline: str | None, write_budget: str | None, strict: bool | None,
-    **params: Any,
+    engine: str | None, memory: int | None, **params: Any,
 ) -> int:  # fmt: skip
     """Check the runs, or write a first budget; returns the exit code."""
     result = from_params(ResultChoice, params)
@@ -38,14 +44,14 @@ def run(
         )
     with warnings_as_notes():
         if write_budget is not None:
-            return _write(write_budget, inputs, force=result.force)
+            return _write(write_budget, inputs, (engine, memory), force=result.force)
         assert budget_path is not None
-        return _check(budget_path, baseline, strict, inputs, result)
+        return _check(budget_path, baseline, strict, inputs, (engine, memory), result)
 
 
 def _check(
     budget_path: str, baseline: str | None, strict: bool | None, inputs: SiteInputs,
-    result: ResultChoice,
+    reading: Reading, result: ResultChoice,
 ) -> int:  # fmt: skip
     from rich.text import Text
 
@@ -55,10 +61,11 @@ def _check(
 
     target = result.target()
     budget = read_budget(budget_path)
-    subjects = _subjects(inputs, budget.batch)
+    subjects = _subjects(inputs, budget.batch, budget.limits, reading)
     before = None
     if baseline is not None:
-        before = _subjects(SiteInputs(paths=(baseline,)), budget.batch)[0]
+        earlier = SiteInputs(paths=(baseline,))
+        before = _subjects(earlier, budget.batch, budget.limits, reading)[0]
     with progress() as watch:
         watch.stage("measuring")
         report = check(subjects, budget, before, strict=strict)
@@ -73,12 +80,12 @@ def _check(
     return report.exit_code
 
 
-def _write(path: str, inputs: SiteInputs, *, force: bool) -> int:
-    from tfprof.gate.first_budget import first_budget
+def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> int:
+    from tfprof.gate.first_budget import first_budget, first_limits
 
     if path != "-" and Path(path).exists() and not force:
         raise UsageError(f"--write-budget {path}: the file exists; --force overwrites it")
-    text = first_budget(_subjects(inputs, None)[0])
+    text = first_budget(_subjects(inputs, None, first_limits(), reading)[0])
     if path == "-":
         ResultChoice().target().write(text)
     else:
@@ -86,11 +93,14 @@ def _write(path: str, inputs: SiteInputs, *, force: bool) -> int:
     return 0
 
 
-def _subjects(inputs: SiteInputs, batch: int | None) -> list[Subject]:
+def _subjects(
+    inputs: SiteInputs, batch: int | None, limits: Sequence[Limit], reading: Reading
+) -> list[Subject]:
     """What to check: of a log folder the latest run, or the one of ``--run``."""
-    from tfprof.gate.subject import subject_of
+    from tfprof.gate.subject import measured, subject_of
 
-    opened: Sequence[Opened] = open_runs(inputs)
+    reader = run_reader(partial(measured, limits=limits), *reading)
+    opened: Sequence[Opened] = open_runs(inputs, reader)
     if inputs.run is not None or (len(inputs.paths) == 1 and not inputs.demo):
         if len(opened) > 1 and inputs.run is None:
             others = len(opened) - 1
@@ -126,6 +136,7 @@ def _params() -> list[Any]:
             help="Write a first budget from what the run cost, with some room, and check nothing; "
             "- is stdout.",
         ),
+        *fleet_options(),
         *result_options(
             FORMATS,
             "text: a table. json: all numbers. junit, sarif: for the checks of a pull request. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.spelling import did_you_mean
 from tfprof.errors import InputError, MalformedProfileError, UsageError
+from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
     from tfprof.files.checkpoint import Checkpoint, CheckpointVariable
@@ -48,7 +48,7 @@ def run(
         raise MalformedProfileError(
             f"{error}. --recover shows the variables without their names in the program"
         ) from error
-    if Path(path).is_dir():
+    if is_folder(path):
         note(f"showing {checkpoint.path}")
     variables = _chosen(checkpoint, names)
     if sort == "size":

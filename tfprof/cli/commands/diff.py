@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import TOP
+from tfprof.cli.fleet_options import fleet_options, run_reader
 from tfprof.cli.options import (
     Choice,
     Command,
@@ -21,9 +24,11 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
     from tfprof.comparison.side import Side
 
 FORMATS = ("text", "json", "csv", "html")
@@ -42,6 +47,8 @@ def run(
     table: str | None,
     top: int | None,
     timeline: str | None,
+    engine: str | None,
+    memory: int | None,
     **params: Any,
 ) -> None:
     """Compare, and write the answer; other files are written before it."""
@@ -52,14 +59,19 @@ def run(
     if chosen and not tool and not (timeline and set(chosen) == {"step"}):
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
-        from tfprof.comparison.ask import diff, side_of
+        from tfprof.comparison.ask import diff, look_at
+        from tfprof.comparison.comparable import same_recording
 
+        question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
+        reader = run_reader(question, engine, memory)
+        sides = [
+            _side(path, name, reader)
+            for path, name in zip((before, after), _names(before, after), strict=True)
+        ]
         with progress() as watch:
-            watch.stage("reading")
-            sides = [
-                side_of(path, name)
-                for path, name in zip((before, after), _names(before, after), strict=True)
-            ]
+            if same := same_recording(*sides):
+                raise UsageError(f"{same}; give a run of before and one of after")
+            watch.stage("comparing")
             if timeline is not None:
                 _write_timeline(sides, step, timeline, choice.force)
             if choice.outfile is not None and choice.outfile.endswith(_PPROF):
@@ -75,9 +87,20 @@ def run(
             note(remark.message)
 
 
+def _side(path: str, name: str, reader: Callable[[str], Run] | None) -> Side:
+    from tfprof.comparison.ask import side_of
+    from tfprof.files.run_folder import is_capture
+
+    if reader is not None and is_capture(path):
+        return side_of(reader(path), name)
+    with progress() as watch:
+        watch.stage("reading")
+        return side_of(path, name)
+
+
 def _names(before: str, after: str) -> tuple[str, str]:
     """The last parts of the paths that differ."""
-    one, other = Path(before).resolve(), Path(after).resolve()
+    one, other = as_path(before).resolve(), as_path(after).resolve()
     for count in range(1, max(len(one.parts), len(other.parts)) + 1):
         names = "/".join(one.parts[-count:]), "/".join(other.parts[-count:])
         if names[0] != names[1]:
@@ -165,6 +188,7 @@ command = Command(
         CommandOption(["--timeline"], type=OutputPath(), metavar="FILE", section="What to show",
                       help="Write a timeline with the events of both captures, aligned at their "
                       "first common step, in two colours."),
+        *fleet_options(),
         *result_options(
             FORMATS,
             "text: a report. json: everything. csv: one table. html: a page in one file. A FILE "

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import question_options
@@ -17,6 +16,7 @@ from tfprof.cli.output import Target, harmless
 from tfprof.cli.results import result_options
 from tfprof.cli.watching import LINES, Answers, look_options
 from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.remote import Sample
@@ -49,7 +49,7 @@ def run(**params: Any) -> int:
 
 def _exists(path: str) -> bool:
     try:
-        return Path(path).exists()
+        return as_path(path).exists()
     except (OSError, ValueError):
         return False
 

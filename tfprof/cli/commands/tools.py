@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.captures import (
@@ -25,6 +24,7 @@ from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_op
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
 from tfprof.files.disk import is_folder
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -93,7 +93,7 @@ def _runs_in(paths: Sequence[str]) -> list[str]:
     """All runs of a log folder."""
     from tfprof.files.run_folder import runs
 
-    return list(runs(Path(paths[0]))) if is_folder(paths[0]) else []
+    return list(runs(as_path(paths[0]))) if is_folder(paths[0]) else []
 
 
 _FORMATS_HELP = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from tfprof.files.checkpoint.stored import (
 )
 from tfprof.files.checkpoint.table import File, Table
 from tfprof.files.crc32c import crc32c, masked
+from tfprof.files.remote.path import AnyPath
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 
@@ -46,7 +46,7 @@ class Bundle:
         MalformedProfileError: The index is damaged.
     """
 
-    def __init__(self, prefix: Path) -> None:
+    def __init__(self, prefix: AnyPath) -> None:
         self.format: Format = "V2"
         self._prefix = prefix
         self._index = prefix.with_name(prefix.name + INDEX_SUFFIX)
@@ -69,7 +69,7 @@ class Bundle:
             for tensor in [self._tensor(key, entry)]
         }
 
-    def missing_files(self) -> tuple[Path, ...]:
+    def missing_files(self) -> tuple[AnyPath, ...]:
         """Shards that are not there."""
         shards = map(self._shard, range(self._n_shards))
         return tuple(path for path in shards if not path.is_file())
@@ -127,7 +127,7 @@ class Bundle:
         stored = self._entries.get(Slice.of(part).key(name))
         return 0 if stored is None else stored.size
 
-    def _shard(self, number: int) -> Path:
+    def _shard(self, number: int) -> AnyPath:
         suffix = f".data-{number:05}-of-{self._n_shards:05}"
         return self._prefix.with_name(self._prefix.name + suffix)
 

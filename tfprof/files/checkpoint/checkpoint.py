@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from pathlib import Path
 from typing import Final
 
 from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.checkpoint.dtypes import Array, dtype_name
 from tfprof.files.checkpoint.locate import locate
 from tfprof.files.checkpoint.stored import Format, Store, StoredTensor
+from tfprof.files.remote.path import AnyPath
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 
@@ -66,7 +66,7 @@ class Checkpoint:
         format: ``"V2"``, an index with shards, or the older ``"V1"``.
     """
 
-    def __init__(self, path: Path, store: Store, *, recover: bool = False) -> None:
+    def __init__(self, path: AnyPath, store: Store, *, recover: bool = False) -> None:
         self.path = path
         self.format: Format = store.format
         self._store = store
@@ -100,7 +100,7 @@ class Checkpoint:
         return self._names_in_programs[1]
 
     @cached_property
-    def missing_files(self) -> tuple[Path, ...]:
+    def missing_files(self) -> tuple[AnyPath, ...]:
         """Files that belong to it and are not there; values in them cannot be read."""
         return self._store.missing_files()
 

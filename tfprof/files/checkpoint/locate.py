@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path, PureWindowsPath
+from pathlib import PureWindowsPath
 from typing import Final
 
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
@@ -15,6 +15,7 @@ from tfprof.files.checkpoint.saved_slices import SavedSlices
 from tfprof.files.checkpoint.stored import Store
 from tfprof.files.checkpoint.table import File, is_table
 from tfprof.files.disk import unreadable
+from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.files.sniff import Format, check_expected
 from tfprof.wire import messages as pb
 
@@ -27,7 +28,7 @@ _SHARD_NAME: Final = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
 _NUMBERED: Final = re.compile(r"(.*?)(\d+)")
 
 
-def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
+def locate(path: str | os.PathLike[str]) -> tuple[AnyPath, Store]:
     """Find and open a checkpoint.
 
     Args:
@@ -42,7 +43,7 @@ def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"a checkpoint must be given as a path; got {type(path).__name__}")
-    place = Path(path)
+    place = as_path(path)
     try:
         if place.is_dir():
             place = _in_folder(place)
@@ -55,7 +56,7 @@ def locate(path: str | os.PathLike[str]) -> tuple[Path, Store]:
         raise unreadable(path, error) from error
 
 
-def _open(path: Path) -> tuple[Path, Store]:
+def _open(path: AnyPath) -> tuple[AnyPath, Store]:
     """A prefix, or one of the files of a checkpoint."""
     if path.suffix == INDEX_SUFFIX and path.is_file():
         prefix = path.with_suffix("")
@@ -82,7 +83,7 @@ def _open(path: Path) -> tuple[Path, Store]:
     )
 
 
-def _hint(path: Path) -> str:
+def _hint(path: AnyPath) -> str:
     """What to do about a checkpoint that is not there: often only its number is missing."""
     known = _prefixes_in(path.parent) if path.parent.is_dir() else []
     longer = [name for name in known if name.startswith(path.name)]
@@ -90,7 +91,7 @@ def _hint(path: Path) -> str:
     return f"Did you mean {_some(close)}?" if close else "Check the path"
 
 
-def _data_of(prefix: Path) -> Path | None:
+def _data_of(prefix: AnyPath) -> AnyPath | None:
     """A shard of the second format, if there is one."""
     if not prefix.parent.is_dir():
         return None
@@ -98,11 +99,11 @@ def _data_of(prefix: Path) -> Path | None:
     return min((path for path, match in names if match and match[1] == prefix.name), default=None)
 
 
-def _index_of(prefix: Path) -> Path:
+def _index_of(prefix: AnyPath) -> AnyPath:
     return prefix.with_name(prefix.name + INDEX_SUFFIX)
 
 
-def _shards(path: Path) -> SavedSlices | None:
+def _shards(path: AnyPath) -> SavedSlices | None:
     """The checkpoint of the first format that a shard, or the name of all of them, belongs to."""
     base, wildcard, count = path.name.rpartition(_SHARD_WILDCARD)
     one = _SHARD_NAME.fullmatch(path.name)
@@ -128,7 +129,7 @@ def _shards(path: Path) -> SavedSlices | None:
     return SavedSlices(present, [shard for shard in paths if shard.name not in there])
 
 
-def _check_table(path: Path) -> None:
+def _check_table(path: AnyPath) -> None:
     """Say what a file is that is no checkpoint."""
     file = File(path)
     if is_table(file):
@@ -142,7 +143,7 @@ def _check_table(path: Path) -> None:
     )
 
 
-def _in_folder(folder: Path) -> Path:
+def _in_folder(folder: AnyPath) -> AnyPath:
     """The checkpoint of a folder: the newest by its state file, else by the numbers in names."""
     if (folder / _STATE_NAME).is_file():
         return _of_state(folder / _STATE_NAME)
@@ -161,9 +162,9 @@ def _in_folder(folder: Path) -> Path:
     return folder / _newest(folder, prefixes)
 
 
-def _prefixes_in(folder: Path) -> list[str]:
+def _prefixes_in(folder: AnyPath) -> list[str]:
     """Prefixes of the checkpoints of the second format in a folder."""
-    files = sorted(folder.glob(f"*{INDEX_SUFFIX}"))
+    files: list[AnyPath] = sorted(folder.glob(f"*{INDEX_SUFFIX}"))
     return [file.name.removesuffix(INDEX_SUFFIX) for file in files if file.is_file()]
 
 
@@ -171,7 +172,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def _newest(folder: Path, known: Sequence[str]) -> str:
+def _newest(folder: AnyPath, known: Sequence[str]) -> str:
     """The only one, or the one with the highest number where they differ in nothing else."""
     matches = [_NUMBERED.fullmatch(name) for name in known]
     if len(known) > 1 and len({match and match[1] for match in matches} - {None}) != 1:
@@ -182,7 +183,7 @@ def _newest(folder: Path, known: Sequence[str]) -> str:
     return max(numbered)[1] if numbered else known[0]
 
 
-def _of_state(path: Path) -> Path:
+def _of_state(path: AnyPath) -> AnyPath:
     """The newest checkpoint that a state file tells of, beside it if it was moved."""
     from google.protobuf import text_format
 
@@ -216,7 +217,7 @@ def _of_state(path: Path) -> Path:
     )
 
 
-def _is_there(path: Path) -> bool:
+def _is_there(path: AnyPath) -> bool:
     if _index_of(path).is_file() or path.is_file():
         return True
     return _SHARD_WILDCARD in path.name and any(path.parent.glob(path.name))

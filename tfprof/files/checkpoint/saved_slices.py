@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from tfprof.files.checkpoint.stored import (
     readable_type,
 )
 from tfprof.files.checkpoint.table import Table
+from tfprof.files.remote.path import AnyPath
 from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 
@@ -45,7 +45,7 @@ class _Parts:
         parts: Its parts, and which table has each.
     """
 
-    path: Path
+    path: AnyPath
     type_number: int
     shape: tuple[int, ...]
     parts: list[tuple[Slice, Table]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class SavedSlices:
         MalformedProfileError: A file is damaged.
     """
 
-    def __init__(self, paths: Sequence[Path], missing: Sequence[Path] = ()) -> None:
+    def __init__(self, paths: Sequence[AnyPath], missing: Sequence[AnyPath] = ()) -> None:
         self.format: Format = "V1"
         self._missing = tuple(missing)
         self._parts: dict[str, _Parts] = {}
@@ -81,7 +81,7 @@ class SavedSlices:
             for name, stored in self._parts.items()
         }
 
-    def missing_files(self) -> tuple[Path, ...]:
+    def missing_files(self) -> tuple[AnyPath, ...]:
         """Shards that are not there."""
         return self._missing
 

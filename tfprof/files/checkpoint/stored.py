@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from tfprof.errors import InputError, MalformedProfileError
@@ -16,6 +15,7 @@ from tfprof.files.checkpoint.dtypes import (
     dtype_name,
     is_readable,
 )
+from tfprof.files.remote.path import AnyPath
 from tfprof.wire import messages as pb
 
 Format = Literal["V1", "V2"]
@@ -56,7 +56,7 @@ class Store(Protocol):
     def tensors(self) -> Mapping[str, StoredTensor]:
         """All tensors by name."""
 
-    def missing_files(self) -> tuple[Path, ...]:
+    def missing_files(self) -> tuple[AnyPath, ...]:
         """Files that should be there."""
 
     def read(self, name: str, *, verify: bool) -> Array:

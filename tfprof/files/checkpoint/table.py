@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,7 +16,8 @@ import numpy.typing as npt
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.files.checkpoint.snappy import SnappyError, decompress
 from tfprof.files.crc32c import crc32c, masked
-from tfprof.files.disk import unreadable
+from tfprof.files.disk import opened, unreadable
+from tfprof.files.remote.path import AnyPath
 
 TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 """The last bytes of a table."""
@@ -45,7 +45,7 @@ class File:
         InputError: There is no such file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self.path = path
         try:
             self.size = path.stat().st_size
@@ -65,12 +65,9 @@ class File:
                 f"{self.size}. Copy the file again"
             )
         part = np.empty(size, np.uint8)
-        try:
-            with self.path.open("rb") as stream:
-                stream.seek(offset)
-                n_read = stream.readinto(part)  # type: ignore[arg-type]  # it is a buffer
-        except (OSError, ValueError) as error:
-            raise unreadable(self.path, error) from error
+        with opened(self.path, whole=False) as stream:
+            stream.seek(offset)
+            n_read = stream.readinto(part)  # type: ignore[attr-defined]
         if n_read < size:
             raise MalformedProfileError(f"{self.path}: became shorter while it was read")
         return part
@@ -105,7 +102,7 @@ class Table:
         MalformedProfileError: It is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self.file = File(path)
         if not is_table(self.file):
             raise UnknownFormatError(

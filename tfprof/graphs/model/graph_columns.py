@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable
+from tfprof.wire.scanned import Texts
+from tfprof.wire.text_index import strings
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -51,24 +53,34 @@ class AttrPlaces:
     function_lengths: Int64Array = field(default_factory=no_rows)
 
 
+def no_texts() -> Texts:
+    """No texts at all."""
+    return Texts(b"", no_rows(), no_rows())
+
+
 @dataclass(frozen=True, slots=True)
 class InputTexts:
     """Inputs of nodes as they are written: ``a``, ``a:1`` or ``^a``.
 
     Attributes:
-        texts: The different texts.
-        numbers: Place in them of each input, shape (m,).
-        offsets: Start of each node's inputs in ``numbers``, shape (n + 1,).
+        texts: The text of each input, shape (m,).
+        offsets: Start of each node's inputs in ``texts``, shape (n + 1,).
     """
 
-    texts: list[str] = field(default_factory=list)
-    numbers: Int64Array = field(default_factory=no_rows)
+    texts: Texts = field(default_factory=no_texts)
     offsets: Int64Array = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def of(self, node: int) -> list[str]:
         """The inputs of a node."""
-        numbers = self.numbers[self.offsets[node] : self.offsets[node + 1]]
-        return [self.texts[number] for number in numbers.tolist()]
+        return strings(self.texts.take(np.arange(*self.offsets[node : node + 2])))
+
+    def without_marks(self) -> tuple[Texts, BoolArray]:
+        """The texts without ``^``, and which of them are control inputs, shape (m,)."""
+        texts = self.texts
+        data = np.frombuffer(texts.data, np.uint8)
+        is_control = texts.length > 0
+        is_control[is_control] = data[texts.start[is_control]] == ord("^")
+        return Texts(texts.data, texts.start + is_control, texts.length - is_control), is_control
 
 
 @dataclass(slots=True)
@@ -76,7 +88,7 @@ class GraphColumns:
     """The columns of a graph, one entry per node, in the graph's order.
 
     Attributes:
-        names: Node names.
+        name_texts: Node names.
         inputs: Their inputs.
         places: Their op types, and positions of their attributes.
         shape_ids: Id of the attribute ``shape`` in ``shapes``, -1 if the node has none.
@@ -88,7 +100,7 @@ class GraphColumns:
         serialized: The nodes as a serialized GraphDef.
     """
 
-    names: list[str] = field(default_factory=list)
+    name_texts: Texts = field(default_factory=no_texts)
     inputs: InputTexts = field(default_factory=InputTexts)
     places: AttrPlaces = field(default_factory=AttrPlaces)
     shape_ids: Int64Array = field(default_factory=no_rows)
@@ -98,3 +110,8 @@ class GraphColumns:
     attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
     trainable_variables: list[str] = field(default_factory=list)
     serialized: bytes = b""
+
+    @property
+    def names(self) -> list[str]:
+        """Node names, made anew at each use."""
+        return strings(self.name_texts)

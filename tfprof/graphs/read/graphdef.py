@@ -13,13 +13,13 @@ from tfprof.columns.strings import InternTable
 from tfprof.errors import EmptyProfileError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
-from tfprof.graphs.model.graph_columns import AttrPlaces, Attrs, GraphColumns
+from tfprof.graphs.model.graph_columns import AttrPlaces, Attrs, GraphColumns, InputTexts
 from tfprof.graphs.read.attr_values import decode_shape, plain_attr
 from tfprof.graphs.read.node_columns import (
     NODE_ENTRIES,
     attr_places,
     decoded_ids,
-    input_texts,
+    input_offsets,
     value_numbers,
 )
 from tfprof.wire import messages as pb
@@ -100,8 +100,8 @@ def graph_columns(source: pb.GraphDef | bytes) -> GraphColumns:
     _, nodes, inputs, attrs, functions = scan(graph_plan(), data)
     places = attr_places(nodes, attrs, functions.text("value"))
     columns = GraphColumns(
-        names=[name.decode() for name in nodes.text("name")],
-        inputs=input_texts(inputs, len(nodes)),
+        name_texts=nodes.text("name"),
+        inputs=InputTexts(inputs.text("value"), input_offsets(inputs, len(nodes))),
         places=places,
         serialized=data,
     )

@@ -16,13 +16,19 @@ from tfprof.columns.columns import Int64Array
 from tfprof.columns.numerals import whole_number
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable
-from tfprof.graphs.model.graph_columns import AttrPlaces, InputTexts
+from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.graphs.model.node_table import Kind, NodeTable
 from tfprof.graphs.model.program import Body, FunctionRef
 from tfprof.graphs.model.tensors import DT_RESOURCE, Handle, PartialShape
 from tfprof.graphs.read.attr_values import base_type, partial_shape, plain_shape, plain_value
 from tfprof.graphs.read.kinds import KindTable, is_needed
-from tfprof.graphs.read.node_columns import NODE_ENTRIES, attr_places, decoded_ids, input_texts
+from tfprof.graphs.read.node_columns import (
+    NODE_ENTRIES,
+    attr_places,
+    decoded_ids,
+    distinct_texts,
+    input_offsets,
+)
 from tfprof.graphs.read.op_outputs import first_slots
 from tfprof.wire import messages as pb
 from tfprof.wire.plan import Plan, rows
@@ -51,14 +57,18 @@ class _Functions(NamedTuple):
         names: Name of each node.
         kind_ids: Kind of each node.
         shape_list_ids: Declared shapes of each node.
-        inputs: Inputs of the nodes.
+        input_offsets: Start of each node's inputs, shape (n + 1,).
+        input_numbers: Place of each input in ``input_texts``.
+        input_texts: The different inputs.
     """
 
     bounds: list[int]
     names: Texts
     kind_ids: Int64Array
     shape_list_ids: Int64Array
-    inputs: InputTexts
+    input_offsets: Int64Array
+    input_numbers: Int64Array
+    input_texts: list[str]
 
 
 class Library:
@@ -122,12 +132,15 @@ class Library:
             _, above, nodes, inputs, attrs = scan(library_plan(), self._graphs[number])
             places = attr_places(nodes, attrs)
             counts = np.bincount(nodes.parent, minlength=len(above))
+            texts, numbers = distinct_texts(inputs.text("value"))
             functions = self._scanned[number] = _Functions(
                 [0, *np.cumsum(counts).tolist()],
                 nodes.text("name"),
                 self.kinds.add(places),
                 decoded_ids(places, _OUTPUT_SHAPES, self._shape_list, missing=0),
-                input_texts(inputs, len(nodes)),
+                input_offsets(inputs, len(nodes)),
+                numbers,
+                texts,
             )
         return functions
 
@@ -139,7 +152,7 @@ class Library:
         number, place, definition = self._definitions[name]
         functions = self._functions(number)
         first, end = functions.bounds[place : place + 2]
-        kind_ids, inputs = functions.kind_ids[first:end], functions.inputs
+        kind_ids, texts = functions.kind_ids[first:end], functions.input_texts
         arguments = definition.signature.input_arg
         args = [
             self._argument(slot, argument, definition.arg_attr)
@@ -150,9 +163,9 @@ class Library:
         names += [text.decode() for text in functions.names.take(np.arange(first, end))]
         places = {name: place for place, name in enumerate(names)}
         edge_of = self._edges(places, n_args, kind_ids.tolist())
-        offsets = inputs.offsets[first : end + 1]
-        numbers = inputs.numbers[offsets[0] : offsets[-1]].tolist()
-        edges = chain.from_iterable([edge_of(inputs.texts[each]) for each in numbers])
+        offsets = functions.input_offsets[first : end + 1]
+        numbers = functions.input_numbers[offsets[0] : offsets[-1]].tolist()
+        edges = chain.from_iterable([edge_of(texts[each]) for each in numbers])
         sources, ports = np.fromiter(edges, np.int64, 2 * len(numbers)).reshape(-1, 2).T.copy()
         arg_kinds, arg_shapes = np.array(args, np.int64).reshape(-1, 2).T
         nodes = NodeTable(

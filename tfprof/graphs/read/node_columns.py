@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tfprof.columns.columns import Int64Array, no_rows
-from tfprof.graphs.model.graph_columns import AttrPlaces, InputTexts
+from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.wire import messages as pb
 from tfprof.wire.plan import Entries, rows, text
 from tfprof.wire.scan import Columns, Texts
-from tfprof.wire.text_index import TextIndex
+from tfprof.wire.text_index import TextIndex, strings
 
 NODE_ENTRIES: Entries = (
     text("name"), text("op"), rows("input"), rows("attr", [text("key"), text("value")]),
@@ -46,18 +46,17 @@ def attr_places(nodes: Columns, attrs: Columns, functions: Texts | None = None) 
     )
 
 
-def input_texts(inputs: Columns, n_nodes: int) -> InputTexts:
-    """Inputs of nodes."""
-    texts, numbers = distinct_texts(inputs.text("value"))
+def input_offsets(inputs: Columns, n_nodes: int) -> Int64Array:
+    """Start of each node's inputs, shape (n + 1,)."""
     offsets = np.zeros(n_nodes + 1, np.int64)
     np.cumsum(np.bincount(inputs.parent, minlength=n_nodes), out=offsets[1:])
-    return InputTexts(texts, numbers, offsets)
+    return offsets
 
 
 def distinct_texts(texts: Texts) -> tuple[list[str], Int64Array]:
     """The different texts, and the place of each text in them, shape (n,)."""
     numbers = TextIndex().intern(texts)
-    return [each.decode() for each in texts.take(first_places(numbers))], numbers
+    return strings(texts.take(first_places(numbers))), numbers
 
 
 def first_places(numbers: Int64Array) -> Int64Array:

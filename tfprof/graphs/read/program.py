@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.names import NameTable
 from tfprof.columns.numerals import whole_number
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.program import Body, Program
 from tfprof.graphs.read.graphdef import graph_columns
 from tfprof.graphs.read.library import CONTROL_PORT, NO_SLOT, NOWHERE, Library
+from tfprof.graphs.read.node_columns import distinct_texts
 from tfprof.wire import messages as pb
 
 INPUT_OPS = frozenset(
@@ -23,7 +26,7 @@ def read_program(source: pb.GraphDef | bytes) -> Program:
     """Read the nodes of a graph, or of the valid bytes of one; functions are read on demand."""
     graph = graph_columns(source)
     library = Library([(graph.serialized, graph.places)])
-    edges = np.array(_edges(graph), np.int64).reshape(-1, 2)[graph.inputs.numbers]
+    sources, ports = _edges(graph)
     nodes = NodeTable(
         graph.names,
         library.kinds,
@@ -31,8 +34,8 @@ def read_program(source: pb.GraphDef | bytes) -> Program:
         library.shape_lists.values,
         library.shape_list_map(graph.shapes)[graph.output_shapes_ids],
         graph.inputs.offsets,
-        edges[:, 0].copy(),
-        edges[:, 1].copy(),
+        sources,
+        ports,
     )
     return program_of(nodes, library)
 
@@ -43,17 +46,24 @@ def program_of(nodes: NodeTable, library: Library) -> Program:
     return Program(Body("", nodes), library.function, inputs=inputs)
 
 
-def _edges(graph: GraphColumns) -> list[tuple[int, int]]:
-    """Node and output that each different text of an input refers to."""
-    places = {name: place for place, name in enumerate(graph.names)}
-    edges = []
-    for text in graph.inputs.texts:
-        if text[:1] == "^":
-            edges.append((places.get(text[1:], -1), CONTROL_PORT))
-            continue
-        place, slot = places.get(text, -1), 0
-        if place < 0:
-            name, _, number = text.rpartition(":")
-            place, slot = places.get(name, -1), whole_number(number, -1)
-        edges.append((place, slot) if place >= 0 and 0 <= slot < NO_SLOT else NOWHERE)
-    return edges
+def _edges(graph: GraphColumns) -> tuple[Int64Array, Int64Array]:
+    """Node and output that each input refers to."""
+    names = NameTable()
+    numbers = names.intern_texts(graph.name_texts)
+    places = np.full(len(names) + 1, -1, np.int64)  # the last entry is for unknown names
+    places[numbers] = np.arange(len(numbers))  # of nodes with one name, the last counts
+    texts, is_control = graph.inputs.without_marks()
+    sources = places[names.find_texts(texts)]
+    ports = np.where(is_control, CONTROL_PORT, 0)
+    unknown = np.flatnonzero((sources < 0) & ~is_control)
+    written, which = distinct_texts(texts.take(unknown))
+    edges = [_edge(text, names, places) for text in written]
+    sources[unknown], ports[unknown] = np.array(edges, np.int64).reshape(-1, 2)[which].T
+    return sources, ports
+
+
+def _edge(text: str, names: NameTable, places: Int64Array) -> tuple[int, int]:
+    """Node and output of a data input that is not the name of a node."""
+    name, _, number = text.rpartition(":")
+    place, slot = int(places[names.find(name)]), whole_number(number, -1)
+    return (place, slot) if place >= 0 and 0 <= slot < NO_SLOT else NOWHERE

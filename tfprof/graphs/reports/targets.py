@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tfprof.errors import UnknownFormatError, UsageError
 from tfprof.files.disk import is_ordinary_file
+from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedLayer
 from tfprof.graphs.model.program import Program
@@ -68,7 +68,7 @@ def target_of(
         InputError: It cannot be read.
     """
     if isinstance(target, (str, os.PathLike)):
-        _refuse_keras_file(Path(target))
+        _refuse_keras_file(as_path(target))
     if isinstance(target, HasSeenProgram):
         seen = target.__seen_program__(static)
         return Target(seen.program, observed=seen.observed, idle=seen.idle)
@@ -87,7 +87,7 @@ def target_of(
     return Target(program, graph.layers, graph.layer_of, is_traced=graph.is_own)
 
 
-def _refuse_keras_file(path: Path) -> None:
+def _refuse_keras_file(path: AnyPath) -> None:
     if path.suffix.lower() in _KERAS_SUFFIXES and is_ordinary_file(path):
         raise UnknownFormatError(
             f"{path}: a file of Keras holds Python objects and no graph. Load it with "

@@ -13,6 +13,7 @@ import numpy as np
 from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.files.chrome_json import RawArrow, RawSlice, Read, arrow_pairs, read_chrome_json
 from tfprof.files.open import load_file
+from tfprof.files.remote.path import as_path, named
 from tfprof.pages.opened import Once, Opened
 from tfprof.pages.trace.model import Counter, Flows, Series, Shown, Step, TraceModel, TraceTrack
 
@@ -31,7 +32,8 @@ def opened_trace(path: str | Path) -> Opened:
     What is opened raises ``InputError`` when it cannot be read, and ``MalformedProfileError``
     when it is no such trace.
     """
-    name = Path(path).name
+    path = named(path)
+    name = as_path(path).name
     for ending in (".gz", ".zst", ".json", ".pt.trace", ".trace"):
         name = name.removesuffix(ending)
 

@@ -153,7 +153,7 @@ class _Capture:
             name = self._known_name(runs.names[number].name)
             if ops.row(name) < 0:
                 ops.add_run_time_op(name, runs.names[number].type or None)
-            ids[number] = ops.names.ids[name]
+            ids[number] = ops.names.find(name)
         return ids
 
     def _known_name(self, name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from tfprof.columns import tree_walks
 from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
 from tfprof.columns.frames import NO_STACK
+from tfprof.columns.names import NameTable
 from tfprof.columns.numerals import whole_number
 from tfprof.columns.shapes import ShapeTable
 from tfprof.columns.strings import InternTable, StringTable
@@ -25,6 +26,8 @@ from tfprof.graphs.model.graph_columns import (
     GraphColumns,
     InputTexts,
 )
+from tfprof.wire.scanned import Texts
+from tfprof.wire.text_index import TextIndex, places_of
 
 _INT64_MAX = (1 << 63) - 1
 
@@ -101,7 +104,7 @@ class OpTable:
     """
 
     def __init__(self) -> None:
-        self.names = StringTable()
+        self.names = NameTable()
         self.row_of_name = Int64Column(fill=-1)
         self.name_ids = Int64Column()
         self.strings = StringTable()
@@ -133,8 +136,13 @@ class OpTable:
 
     def row(self, name: str) -> int:
         """Row of a name, -1 if there is none."""
-        name_id = self.names.ids.get(name)
-        return -1 if name_id is None else int(self.row_of_name.array[name_id])
+        name_id = self.names.find(name)
+        return -1 if name_id < 0 else int(self.row_of_name.array[name_id])
+
+    def rows(self, names: Sequence[str]) -> Int64Array:
+        """Row of each name, -1 for those that have none, shape (n,)."""
+        rows: Int64Array = np.append(self.row_of_name.array, -1)[self.names.find_all(names)]
+        return rows
 
     def static_float_ops(self) -> FloatOps:
         """A copy of ``float_ops`` and ``static_runs``."""
@@ -162,10 +170,8 @@ class OpTable:
 
     def is_own_type(self) -> BoolArray:
         """Whether the type of each row is its own name, as for ops seen only at run time."""
-        name_of_type = [self.names.ids.get(text, -1) for text in self.strings.values]
-        is_own: BoolArray = (
-            np.array(name_of_type, np.int64)[self.op_ids.array] == self.name_ids.array
-        )
+        name_of_type = self.names.find_all(self.strings.values)
+        is_own: BoolArray = name_of_type[self.op_ids.array] == self.name_ids.array
         return is_own
 
     def input_offsets(self) -> Int64Array:
@@ -195,9 +201,11 @@ class OpTable:
         attrs_map = np.array([*map(self.attrs.intern, graph.attrs.values)], np.int64)
 
         first_row = len(self)
-        fresh = self._claim_names(graph.names)
-        rows = np.array(fresh, np.int64)
-        if fresh:
+        names = graph.name_texts
+        rows = self._claim_rows(self.names.intern_texts(names))
+        has_colon = places_of(b":", names.take(rows)) >= 0
+        self.names_with_colon += self.name_ids.array[first_row:][has_colon].tolist()
+        if len(rows):
             new_rows = np.arange(first_row, len(self), dtype=np.int64)
             self.definitions.append(GraphNodes(new_rows, graph.serialized, rows, graph.places))
         op_ids = np.array([*map(self.strings.intern, graph.places.op_types)], np.int64)
@@ -207,7 +215,7 @@ class OpTable:
         self.attrs_ids.extend(attrs_map[graph.attrs_ids[rows]])
         self._add_inputs(graph.inputs, rows)
         self._resize_rest()
-        return len(fresh)
+        return len(rows)
 
     def add_named(
         self, names: Sequence[str], counts: Int64Array, sources: Int64Array, ports: Int64Array
@@ -225,12 +233,11 @@ class OpTable:
         """
         fresh = self._claim_names(names)
         self.op_ids.resize(len(self))
-        name_ids = [self.names.ids[name] for name in names]
         chosen = np.zeros(len(names), np.bool_)
         chosen[fresh] = True
         of_fresh = np.repeat(chosen, counts)
         self._input_counts.extend(counts[chosen])
-        self._input_names.extend(np.array([*name_ids, -1], np.int64)[sources[of_fresh]])
+        self._input_names.extend(np.append(self.names.find_all(names), -1)[sources[of_fresh]])
         self._input_ports.extend(ports[of_fresh])
         self._resize_rest()
         return fresh
@@ -244,11 +251,11 @@ class OpTable:
         Returns:
             The row of each row of the other table.
         """
-        names = [other.names[name_id] for name_id in other.name_ids.array.tolist()]
+        names = tree_walks.taken(other.names.values, other.name_ids.array)
         chosen = np.zeros(len(names), np.bool_)
         chosen[self._claim_names(names)] = True
         of_fresh = np.repeat(chosen, other._input_counts.array)
-        name_map = np.array([*map(self.names.intern, other.names.values), -1], np.int64)
+        name_map = np.append(self.names.intern(other.names.values), -1)
         self._input_counts.extend(other._input_counts.array[chosen])
         self._input_names.extend(name_map[other._input_names.array[of_fresh]])
         self._input_ports.extend(other._input_ports.array[of_fresh])
@@ -307,41 +314,38 @@ class OpTable:
 
     def _claim_names(self, names: Sequence[str]) -> list[int]:
         """Give rows to the names that have none; returns their positions in ``names``."""
-        intern = self.names.intern
-        name_ids = [intern(name) for name in names]
+        fresh: list[int] = self._claim_rows(self.names.intern(names)).tolist()
+        with_colon = [names[position] for position in fresh if ":" in names[position]]
+        self.names_with_colon += self.names.find_all(with_colon).tolist()
+        return fresh
+
+    def _claim_rows(self, name_ids: Int64Array) -> Int64Array:
+        """Give rows to the names that have none; returns where they are first in ``name_ids``."""
         self.row_of_name.resize(len(self.names))
         row_of_name = self.row_of_name.array
-        fresh: list[int] = []
-        row = len(self)
-        for position, name_id in enumerate(name_ids):
-            if row_of_name[name_id] < 0:
-                row_of_name[name_id] = row
-                fresh.append(position)
-                row += 1
-        self.name_ids.extend([name_ids[position] for position in fresh])
-        self.names_with_colon += [
-            name_ids[position] for position in fresh if ":" in names[position]
-        ]
+        first = np.empty(len(self.names), np.int64)
+        first[name_ids[::-1]] = np.arange(len(name_ids))[::-1]
+        is_first = first[name_ids] == np.arange(len(name_ids))
+        fresh = np.flatnonzero(is_first & (row_of_name[name_ids] < 0))
+        row_of_name[name_ids[fresh]] = np.arange(len(self), len(self) + len(fresh))
+        self.name_ids.extend(name_ids[fresh])
         return fresh
 
     def _add_inputs(self, inputs: InputTexts, nodes: Int64Array) -> None:
         counts = np.diff(inputs.offsets)
         is_new = np.zeros(len(counts), np.bool_)
         is_new[nodes] = True
-        numbers = inputs.numbers[np.repeat(is_new, counts)]
-        used = np.zeros(len(inputs.texts), np.bool_)
-        used[numbers] = True
-        name_ids, ports = np.zeros((2, len(inputs.texts)), np.int64)
-        for number in np.flatnonzero(used).tolist():
-            name, colon, suffix = inputs.texts[number].partition(":")
-            if name[:1] == "^":
-                name, ports[number] = name[1:], -1
-            elif colon:
-                ports[number] = min(whole_number(suffix), _NO_SUCH_PORT)
-            name_ids[number] = self.names.intern(name)
+        of_new = np.flatnonzero(np.repeat(is_new, counts))
+        texts, is_control = inputs.without_marks()
+        texts, is_control = texts.take(of_new), is_control[of_new]
+        colons = places_of(b":", texts)
+        ports = np.where(is_control, -1, 0)
+        numbered = np.flatnonzero((colons >= 0) & ~is_control)
+        ports[numbered] = _ports(texts.take(numbered), colons[numbered])
+        names = Texts(texts.data, texts.start, np.where(colons < 0, texts.length, colons))
         self._input_counts.extend(counts[nodes])
-        self._input_names.extend(name_ids[numbers])
-        self._input_ports.extend(ports[numbers])
+        self._input_names.extend(self.names.intern_texts(names))
+        self._input_ports.extend(ports)
         self.row_of_name.resize(len(self.names))
 
     def _resize_rest(self) -> None:
@@ -358,6 +362,15 @@ class OpTable:
             self._input_counts,
         ):
             column.resize(size)
+
+
+def _ports(inputs: Texts, colons: Int64Array) -> Int64Array:
+    """The numbers behind colons; 0 for what is no number."""
+    start, length = inputs.start + colons + 1, inputs.length - colons - 1
+    distinct = TextIndex()
+    numbers = distinct.intern(Texts(inputs.data, start, length))
+    ports = [min(whole_number(text), _NO_SUCH_PORT) for text in distinct.strings()]
+    return np.array(ports, np.int64)[numbers]
 
 
 def in_64_bits(count: int) -> int:

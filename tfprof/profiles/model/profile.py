@@ -135,25 +135,27 @@ class Profile:
                 "they show as unknown#<id>",
                 log.unknown_strings,
             )
-        stack_ids = self.stacks.add_table(log.stacks)
-        float_ops = ops.float_ops.array
-        stacks = ops.stack_ids.array
-        for name, flops, types, stack in zip(
-            log.names, log.float_ops, log.types, log.stack_ids, strict=True
-        ):
-            row = ops.row(name)
-            if row < 0:
-                continue
-            if types:
+        stack_ids = np.array(self.stacks.add_table(log.stacks), np.int64)
+        rows = ops.rows(log.names)
+        for place, types in enumerate(log.types):
+            if types and rows[place] >= 0:
+                row = int(rows[place])
                 ops.added_types.setdefault(row, []).extend(map(ops.strings.intern, types))
-            if flops:
-                float_ops[row] = flops
-            if stack != NO_STACK:
-                self.has_traces = True
-                if stacks[row] == NO_STACK:
-                    stacks[row] = stack_ids[stack]
-                    self.trace_version += 1
+        flops = np.array(log.float_ops, np.int64)
+        counted = (rows >= 0) & (flops != 0)
+        ops.float_ops.array[rows[counted]] = flops[counted]
+        traced = (rows >= 0) & (np.array(log.stack_ids, np.int64) != NO_STACK)
+        if traced.any():
+            self.has_traces = True
+            self._add_stacks(rows[traced], stack_ids[np.array(log.stack_ids, np.int64)[traced]])
         self.version += 1
+
+    def _add_stacks(self, rows: Int64Array, stack_ids: Int64Array) -> None:
+        """Call stacks for the rows without one; of several for a row, the first."""
+        stacks = self.ops.stack_ids.array
+        missing = np.flatnonzero(stacks[rows] == NO_STACK)[::-1]
+        stacks[rows[missing]] = stack_ids[missing]
+        self.trace_version += bool(len(missing))
 
     def add_run(self, step: int, run: RunColumns) -> None:
         """Add the node stats of one run to a step. Costs only what the run holds."""

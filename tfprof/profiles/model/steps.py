@@ -228,8 +228,9 @@ class StepTable:
         seen = np.zeros(n_ops, np.int64)
         for number in self.records if step < 0 else [step] if step in self.records else []:
             records = self.records[number]
-            sums[:-1, records.rows] += records.values
-            sums[-1, records.rows] += records.values[1] + records.values[2]
+            total = records.values[1] + records.values[2]
+            for column, values in zip(sums, [*records.values, total], strict=True):
+                column[records.rows] += values  # much faster than all columns at once
             seen[records.rows] += 1
         if step < 0 and len(self.records) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)

@@ -18,7 +18,7 @@ from tfprof.wire import messages as pb
 from tfprof.wire.parsing import parse
 from tfprof.wire.plan import Entries, Plan, number, optional, rows, text
 from tfprof.wire.scan import Columns, scan_or_explain
-from tfprof.wire.text_index import TextIndex
+from tfprof.wire.text_index import TextIndex, strings
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
@@ -67,7 +67,7 @@ def _texts(known: Columns, texts: dict[int, str]) -> dict[int, str]:
 
 def _read(entries: Columns, types: Columns, texts: dict[int, str]) -> OpLogColumns:
     columns = OpLogColumns(
-        names=[name.decode() for name in entries.text("name")],
+        names=strings(entries.text("name")),
         float_ops=entries.number("float_ops").tolist(),
         types=_types(types, len(entries)),
     )

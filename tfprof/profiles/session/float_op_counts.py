@@ -166,8 +166,7 @@ class FloatOpCounts:
     def _rows_of_log(self) -> Int64Array:
         ops = self._profile.ops
         if self._logged_rows[0] != len(ops):
-            ids = [ops.names.ids.get(name, -1) for name in self._logged]
-            rows = np.append(ops.row_of_name.array, -1)[np.array(ids, np.int64)]
+            rows = ops.rows(self._logged)
             self._logged_rows = len(ops), rows[rows >= 0]
         return self._logged_rows[1]
 

@@ -23,7 +23,6 @@ from tfprof.profiles.session.float_op_counts import FloatOpCounts
 from tfprof.profiles.session.live_ops import LiveOps
 from tfprof.profiles.session.op_log_entries import OpLogEntries
 from tfprof.profiles.session.run_time_shapes import RunTimeShapes
-from tfprof.wire.text_index import TextIndex
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
@@ -64,7 +63,6 @@ class GraphSource:
         wants_shapes = live is not None or not profile.classic
         self._profile = profile
         self._n_runs = 0
-        self._names = TextIndex()
         self._waits_for_ops = is_complete
         self._can_mark = not (profile.classic and is_loaded)
         self._live = None if live is None else LiveOps(live, profile, trainable=trainable)
@@ -79,8 +77,6 @@ class GraphSource:
                 profile.add_trainable_variables(columns.trainable_variables)
         self.update()
         self._log.apply()
-        if graph is not None:
-            self._index_names()  # with the graph, not in the first step
 
     @property
     def waiting(self) -> OpLogColumns:
@@ -157,11 +153,5 @@ class GraphSource:
 
     def _known_names(self) -> KnownNames:
         is_op = np.append(self._profile.ops.row_of_name.array >= 0, np.False_)
-        self._index_names()
-        return KnownNames(
-            self._names.find, is_op, self._shapes.wanted_names(), self._shapes.seen.take_new
-        )
-
-    def _index_names(self) -> None:
-        """Add new names to the index that maps names of runs to ids."""
-        self._names.extend(self._profile.ops.names.values[len(self._names) :])
+        find = self._profile.ops.names.find_texts
+        return KnownNames(find, is_op, self._shapes.wanted_names(), self._shapes.seen.take_new)

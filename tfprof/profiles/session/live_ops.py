@@ -50,7 +50,9 @@ class LiveOps:
             mark_functions(graph_def.library.function)
         profile.add_graph(read_graph(graph_def))
         self._version_read = version
-        new = [op for op in graph.get_operations() if profile.ops.row(op.name) >= n_known]
+        operations = graph.get_operations()
+        rows = profile.ops.rows([op.name for op in operations]).tolist()
+        new = [op for op, row in zip(operations, rows, strict=True) if row >= n_known]
         if self._trainable:
             names = {op.name for op in new}.intersection(trainable_variables(graph))
             profile.add_trainable_variables(sorted(names))

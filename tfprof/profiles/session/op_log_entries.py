@@ -34,7 +34,7 @@ class OpLogEntries:
         if not log.names or len(ops) == self._n_ops_seen:
             return
         self._n_ops_seen = len(ops)
-        is_known = [ops.row(name) >= 0 for name in log.names]
+        is_known = (ops.rows(log.names) >= 0).tolist()
         if any(is_known):
             self._profile.add_op_log(log.select(is_known))
         self.waiting = log.select([self._wait and not known for known in is_known])

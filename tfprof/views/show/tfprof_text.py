@@ -74,23 +74,28 @@ _MISSING_STREAM = (
 
 def render_report(tree: ViewTree) -> str:
     """The text of a file: the explanations, and the report from ``Profile:`` on."""
-    return f"{_explanations(tree)}Profile:\n{render_body(tree)}"
+    return "".join(_report(tree))
 
 
 def render_stdout(tree: ViewTree) -> str:
     """The text on stdout: the options, the report, and the lines around them."""
-    return render_envelope(tree.options, render_report(tree))
+    return render_envelope(tree.options, *_report(tree))
 
 
-def render_envelope(options: ProfileOptions, report: str) -> str:
-    """The options, then a report, which is empty if the original refuses the view."""
-    return (
+def render_envelope(options: ProfileOptions, *report: str) -> str:
+    """The options, then the parts of a report, of which the original gives none for some views."""
+    head = (
         f"\n=========================Options=============================\n"
         f"{render_options(options)}"
         f"\n==================Model Analysis Report======================\n"
-        f"{report}"
-        f"\n======================End of Report==========================\n"
     )
+    end = "\n======================End of Report==========================\n"
+    return "".join((head, *report, end))
+
+
+def _report(tree: ViewTree) -> list[str]:
+    """The parts of a report: that of the nodes may be long, and is copied once."""
+    return [_explanations(tree), "Profile:\n", *_body(tree)]
 
 
 def render_advice(reports: Mapping[str, Sequence[str]]) -> str:
@@ -126,11 +131,18 @@ def render_options(options: ProfileOptions) -> str:
 
 def render_body(tree: ViewTree) -> str:
     """The legend and one line per shown node."""
+    return "".join(_body(tree))
+
+
+def _body(tree: ViewTree) -> Iterator[str]:
     if tree.kind != "op":
-        return _legend(tree) + (_code_text(tree) if tree.kind == "code" else _tree_text(tree))
-    if tree.is_empty:
-        return "".join(_op_lines(tree, range(1)))
-    return _legend(tree) + "".join(_op_lines(tree, range(1, len(tree))))
+        yield _legend(tree)
+        yield _code_text(tree) if tree.kind == "code" else _tree_text(tree)
+    elif tree.is_empty:
+        yield from _op_lines(tree, range(1))
+    else:
+        yield _legend(tree)
+        yield from _op_lines(tree, range(1, len(tree)))
 
 
 def _explanations(tree: ViewTree) -> str:

@@ -143,7 +143,7 @@ def answer(
             with session.lock:
                 session.views.structure(kind, classic=True)
         elif parsed.output.type == "stdout":
-            sys.stdout.write(render_envelope(parsed, ""))
+            sys.stdout.write(render_envelope(parsed))
         return empty()
 
 

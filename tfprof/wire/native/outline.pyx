@@ -2,7 +2,7 @@
 # cython: freethreading_compatible=True
 """The text of an outline, natively; ``tfprof.text.outline_text`` says what it looks like."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport fabs, floor
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -159,7 +159,7 @@ cdef class Ratios:
 
 
 def outline(list names, const int64_t[::1] depth, list columns):
-    """Lines of ``<indent><name> (<items>)`` as UTF-8.
+    """Lines of ``<indent><name> (<items>)``.
 
     Args:
         names: Name of each row.
@@ -202,7 +202,7 @@ def outline(list names, const int64_t[::1] depth, list columns):
                     continue
                 is_first = False
             put(&buffer, b")\n", 2)
-        return PyBytes_FromStringAndSize(buffer.data, buffer.size)
+        return PyUnicode_DecodeUTF8(buffer.data, buffer.size, NULL)
     finally:
         free(buffer.data)
 

@@ -3,9 +3,12 @@
 """Texts by number in a hash table of our own, without the GIL."""
 
 cimport cython
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 
 cdef extern from "Python.h":
@@ -37,6 +40,63 @@ cdef uint64_t hash_of(const uint8_t* text, int64_t length) noexcept nogil:
     word = 0
     memcpy(&word, text, length)
     return mixed(result ^ word) & ~NUMBER_MASK
+
+
+def strings(const uint8_t[::1] data, const int64_t[::1] start, const int64_t[::1] length):
+    """The texts of a buffer as ``str``.
+
+    Raises:
+        ValueError: A text is not in the buffer.
+        UnicodeDecodeError: A text is not UTF-8.
+    """
+    cdef Py_ssize_t n = start.shape[0], i
+    cdef const uint8_t* base = first_byte(data, start, length)
+    cdef list found = PyList_New(n)
+    cdef object text
+    for i in range(n):
+        text = PyUnicode_DecodeUTF8(<const char*>base + start[i], length[i], NULL)
+        Py_INCREF(text)
+        PyList_SET_ITEM(found, i, text)
+    return found
+
+
+def places_of(
+    uint8_t byte,
+    const uint8_t[::1] data,
+    const int64_t[::1] start,
+    const int64_t[::1] length,
+    int64_t[::1] found,
+):
+    """The first place of a byte in each text of a buffer, -1 where it is not.
+
+    Raises:
+        ValueError: A text is not in the buffer.
+    """
+    cdef Py_ssize_t n = start.shape[0], i
+    cdef const uint8_t* base = first_byte(data, start, length)
+    cdef const uint8_t* at
+    if found.shape[0] != n:
+        raise ValueError("as much room for places as texts is needed")
+    with nogil:
+        for i in range(n):
+            at = <const uint8_t*>memchr(base + start[i], byte, length[i])
+            found[i] = -1 if at == NULL else at - base - start[i]
+
+
+cdef uint8_t nothing = 0
+
+
+cdef const uint8_t* first_byte(
+    const uint8_t[::1] data, const int64_t[::1] start, const int64_t[::1] length
+) except NULL:
+    """The first byte of a buffer in which all texts are."""
+    cdef Py_ssize_t i, size = data.shape[0]
+    if length.shape[0] != start.shape[0]:
+        raise ValueError("as many lengths as starts are needed")
+    for i in range(start.shape[0]):
+        if start[i] < 0 or length[i] < 0 or start[i] > size - length[i]:
+            raise ValueError("a text is not in the buffer")
+    return &data[0] if size else &nothing
 
 
 cdef class TextIndex:
@@ -225,6 +285,39 @@ cdef class TextIndex:
                     self.write(<const uint8_t*>start, length)
             finally:
                 self.enter_from(first)
+
+    def strings(self, int64_t first):
+        """The texts from a number on as ``str``; halves of surrogate pairs are kept."""
+        cdef list found = []
+        cdef int64_t number
+        with self.lock:
+            for number in range(first, self.count):
+                found.append(PyUnicode_DecodeUTF8(
+                    <const char*>self.arena + self.starts[number],
+                    self.starts[number + 1] - self.starts[number],
+                    "surrogatepass",
+                ))
+        return found
+
+    def numbers(self, list texts, int64_t[::1] found, bint adds):
+        """Number of each ``str``, as ``find`` gives it."""
+        cdef const char* start
+        cdef Py_ssize_t length = 0, i
+        cdef int64_t number = -1
+        if found.shape[0] != len(texts):
+            raise ValueError("as much room for numbers as texts is needed")
+        with self.lock:
+            for i in range(len(texts)):
+                text = texts[i]
+                try:
+                    start = PyUnicode_AsUTF8AndSize(text, &length)
+                except UnicodeEncodeError:   # half of a surrogate pair
+                    text = (<str>text).encode("utf-8", "surrogatepass")
+                    start, length = text, len(text)
+                number = self.number_of(<const uint8_t*>start, length, number, adds)
+                if adds and number < 0:
+                    raise MemoryError
+                found[i] = number
 
     cdef void enter_from(self, int64_t first) noexcept nogil:
         """Enter the texts from a number on; one after the other, memory is not waited for."""

@@ -1,0 +1,216 @@
+"""Graphs of a million nodes: seconds, memory, and whether both grow in line with the nodes.
+
+    python benchmarks/large_graphs.py [--nodes 100000,1000000] [--layers 24] [--repeat 3]
+    python benchmarks/large_graphs.py --against CHECKOUT [--only reading,graph]
+
+The graphs are those of `make_transformers.py`. Each case runs in a process of its own, for every
+size and, with `--against`, for both checkouts, one after the other: shared machines change their
+pace. Shown are the shortest of all times, or with `--cpu` the seconds of the processor, and the
+highest memory of the process. Goals: a profiler
+of a million nodes within 3 s, and views that take no more than 11 × the time for 10 × the nodes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from make_transformers import write
+from measure import ROOT, VIEWS, child_environment, peak_mb
+
+Result = dict[str, float]
+PRESETS = ("default", "time_and_memory", "float_operation", "trainable_variables_parameter")
+MOST_GROWTH = 1.1
+"""Times the growth of the graph."""
+
+
+def graph_of(folder: Path) -> bytes:
+    return (folder / "graph.pb").read_bytes()
+
+
+def profiler_of(folder: Path, *, step: bool = False) -> Any:
+    import tfprof
+
+    profiler = tfprof.Profiler(graph_of(folder), folder / "op_log.pb")
+    if step:
+        profiler.add_step(0, folder / "run_meta.pb")
+    return profiler
+
+
+def preset(name: str, output: str = "none", **changed: Any) -> dict[str, Any]:
+    """Options as users make them."""
+    import tfprof
+
+    builder = tfprof.ProfileOptionBuilder
+    options = builder().build() if name == "default" else getattr(builder, name)()
+    return {**options, "output": output, **changed}
+
+
+def reading(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The graph as bytes, as a message of TensorFlow's kind, and as a file."""
+    import tfprof
+    from tfprof.wire import messages as pb
+
+    data = graph_of(folder)
+    yield "Profiler(bytes)", lambda: tfprof.Profiler(data)
+    message = pb.GraphDef.FromString(data)
+    yield "Profiler(GraphDef)", lambda: tfprof.Profiler(message)
+
+
+def op_log(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The graph with its op log."""
+    import tfprof
+
+    data, log = graph_of(folder), (folder / "op_log.pb").read_bytes()
+    yield "Profiler(bytes, op_log)", lambda: tfprof.Profiler(data, log)
+
+
+def step(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """A first step with an execution of each op, and a second one."""
+    profiler, run_meta = profiler_of(folder), (folder / "run_meta.pb").read_bytes()
+    numbers = itertools.count()
+    yield "add_step", lambda: profiler.add_step(next(numbers), run_meta)
+
+
+def costs(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What needs no step."""
+    import tfprof
+
+    data = graph_of(folder)
+    yield "flops", lambda: tfprof.flops(data).flops
+    yield "params", lambda: tfprof.params(data).total
+    yield "summary", lambda: str(tfprof.summary(data))
+
+
+def view(kind: str) -> Callable[[Path], Iterator[tuple[str, Callable[[], object]]]]:
+    """One view: for the first time, then by each preset, as text and in files."""
+
+    def cases(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+        profilers = [profiler_of(folder, step=True)]
+        yield f"{kind}, first", lambda: profilers[-1].view(kind, preset("time_and_memory"))
+        for name in PRESETS:
+            options = preset(name)
+            yield f"{kind}, {name}", lambda: profilers[-1].view(kind, options)  # noqa: B023
+            yield f"{kind}, {name}, text", lambda: profilers[-1].report(kind, options)  # noqa: B023
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch, "out")
+            forms = {"code": ("pprof", "timeline"), "graph": ("timeline",), "scope": ("timeline",)}
+            for form in forms.get(kind, ()):
+                wanted = preset("time_and_memory", f"{form}:outfile={path}")
+                yield f"{kind}, {form}", lambda: written(profilers[-1], kind, wanted)  # noqa: B023
+
+    return cases
+
+
+def written(profiler: Any, kind: str, options: dict[str, Any]) -> None:
+    """Make the files of a view, and drop them."""
+    for file in profiler.output_files(kind, options):
+        for _chunk in file.chunks:
+            pass
+
+
+CASES = {
+    "reading": reading,
+    "op_log": op_log,
+    "step": step,
+    "costs": costs,
+    **{kind: view(kind) for kind in VIEWS},
+}
+
+
+def one(case: str, folder: Path, repeat: int, *, cpu: bool) -> Result:
+    """The shortest times of a case; what is made for the first time is made once."""
+    found: Result = {}
+    clock = time.process_time if cpu else time.perf_counter
+    for name, job in CASES[case](folder):
+        for _ in range(1 if name.endswith(", first") else repeat):
+            gc.collect()
+            start = clock()
+            value = job()
+            seconds = clock() - start
+            del value
+            found[name] = min(found.get(name, seconds), seconds)
+    return {**found, f"{case}: peak MB": peak_mb()}
+
+
+def ran(case: str, folder: Path, checkout: Path, *words: str) -> Result:
+    """A case in a new process that imports the package of a checkout."""
+    environment = {**child_environment(), "PYTHONPATH": str(checkout)}
+    command = [sys.executable, __file__, "--case", case, *words, str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+        return {}
+    result: Result = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def best(results: list[Result]) -> Result:
+    return {name: min(each[name] for each in results if name in each) for name in results[0]}
+
+
+def shown(name: str, sizes: list[int], found: list[list[Result]]) -> str:
+    """A line: each size of each checkout, the growth of the first, and the gain over the other."""
+    columns = [[each.get(name, float("nan")) for each in of_checkout] for of_checkout in found]
+    is_memory = name.endswith("MB")
+    line = f"{name:45}"
+    for numbers in columns:
+        line += "".join(f"{number:9,.0f}" if is_memory else f"{number:9.3f}" for number in numbers)
+        growth = numbers[-1] / numbers[0]
+        mark = "!" if growth > MOST_GROWTH * sizes[-1] / sizes[0] and not is_memory else " "
+        line += f"{growth:7.1f} ×{mark}" if len(sizes) > 1 else "  "
+    if len(columns) > 1:
+        line += f"{columns[0][-1] / columns[1][-1]:9.2f}"
+    return line
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--nodes", default="100000,1000000")
+    parser.add_argument("--layers", type=int, default=24, help="of each tower (default 24)")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--cpu", action="store_true", help="seconds of the processor")
+    parser.add_argument("--rounds", type=int, default=1, help="processes of each case")
+    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--against", type=Path, help="another checkout to compare with")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "tfprof-graphs"))
+    parser.add_argument("--case", help=argparse.SUPPRESS)
+    parser.add_argument("folder", nargs="?", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.case:
+        print(json.dumps(one(given.case, given.folder, given.repeat, cpu=given.cpu)))
+        return
+    sizes = [int(size) for size in given.nodes.split(",")]
+    folders = [given.cache / f"{size}-{given.layers}" for size in sizes]
+    for size, folder in zip(sizes, folders, strict=True):
+        write(size, given.layers, folder)
+    checkouts = [ROOT, *([given.against] if given.against else [])]
+    print(f"{'':45}" + "  ".join(f"{checkout.name}: {given.nodes} nodes" for checkout in checkouts))
+    words = ["--repeat", str(given.repeat), *(["--cpu"] if given.cpu else [])]
+    begin = time.perf_counter()
+    for case in given.only.split(","):
+        results: list[list[list[Result]]] = [[[] for _ in sizes] for _ in checkouts]
+        for _, (at, folder), (which, checkout) in itertools.product(
+            range(given.rounds), enumerate(folders), enumerate(checkouts)
+        ):
+            results[which][at].append(ran(case, folder, checkout, *words))
+        found = [[best(each) for each in of_checkout] for of_checkout in results]
+        for name in found[0][-1]:
+            print(shown(name, sizes, found), flush=True)
+    print(f"{time.perf_counter() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

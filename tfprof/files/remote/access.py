@@ -1,0 +1,243 @@
+"""Asks servers, through fsspec, again and again where that may help."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from tfprof.errors import MissingDependencyError, TfprofError, UsageError
+from tfprof.files.remote.details import Details, details_of
+from tfprof.files.remote.settings import settings
+from tfprof.files.remote.troubles import TruncatedError, failed, trouble_of
+
+if TYPE_CHECKING:
+    from tfprof.files.remote.path import RemotePath
+
+T = TypeVar("T")
+
+_WEB = ("http", "https")
+_PACKAGES = {
+    "http": "'tfprof[remote]'", "https": "'tfprof[remote]'",
+    "gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs",
+    "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs",
+}  # fmt: skip
+
+_FIRST_WAIT_S = 0.5
+_MOST_WAIT_S = 8.0
+
+
+class NoRangesError(Exception):
+    """The server sends files as a whole, whatever is asked for."""
+
+
+def details(path: RemotePath) -> Details | None:
+    """What a server says of a file or folder; None if there is nothing of the name.
+
+    Raises:
+        InputError: It denies the answer, or does not give it.
+        MissingDependencyError: The package for this kind of server is not installed.
+    """
+    if path.scheme in _WEB and path.ends_in_slash:
+        return Details(is_folder=True, size=None, mark="")
+
+    def asked(fs: Any, name: str) -> Any:
+        fs.invalidate_cache(name)
+        return fs.info(name, **_limit(fs))
+
+    info = ask(path, asked, may_be_missing=True)
+    if info is None:
+        return None
+    is_folder = info.get("type") == "directory"
+    if path.scheme in _WEB:  # servers send those who ask for a folder to the URL with a slash
+        is_folder = urlsplit(str(info.get("url", ""))).path.endswith("/")
+    return details_of(info, is_folder=is_folder)
+
+
+def listing(path: RemotePath) -> dict[str, Details]:
+    """What a folder holds, by name; errors as for ``details``."""
+
+    def listed(fs: Any, name: str) -> dict[str, Details]:
+        held: dict[str, Details] = {}
+        fs.invalidate_cache(name)
+        folder = path.as_folder if path.scheme in _WEB else name
+        for info in fs.ls(folder, detail=True, **_limit(fs)):
+            own = _name_in(folder, info["name"], is_web=path.scheme in _WEB)
+            if own:
+                held[own] = details_of(info, is_folder=info["type"] == "directory")
+        return held
+
+    found: dict[str, Details] = ask(path, listed)
+    return found
+
+
+def _name_in(folder: str, listed: str, *, is_web: bool) -> str:
+    """The name of what a server lists in a folder; empty for what does not lie in it."""
+    above = folder.rstrip("/") + "/"
+    name = listed.removeprefix(above).rstrip("/")
+    if not listed.startswith(above) or name in ("", ".", "..") or "/" in name or "\\" in name:
+        return ""
+    if not is_web:
+        return name
+    plain = unquote(name)
+    if re.search("[?#]", name):  # another order of the same list
+        return ""
+    return name if re.search(r"[?#%/\\]", plain) else plain
+
+
+def read_range(
+    path: RemotePath, start: int, stop: int, size: int, enough: threading.Event | None = None
+) -> bytes:
+    """A part of a file.
+
+    Args:
+        path: The file.
+        start: Its first byte.
+        stop: The byte behind it.
+        size: Bytes of the whole file.
+        enough: Ends waiting; nobody needs the part any more.
+
+    Raises:
+        NoRangesError: The server does not send parts.
+        InputError: As for ``details``, or the file became shorter.
+    """
+
+    def read(fs: Any, name: str) -> bytes:
+        if path.scheme in _WEB:
+            part = _read_web(fs, name, start, stop, size)
+        else:
+            part = fs.cat_file(name, start=start, end=stop, **_limit(fs))
+        if len(part) != stop - start:
+            raise TruncatedError(f"{len(part)} bytes came from byte {start} on, of {stop - start}")
+        return part
+
+    part: bytes = ask(path, read, enough=enough)
+    return part
+
+
+def _read_web(fs: Any, name: str, start: int, stop: int, size: int) -> bytes:
+    """A range, of which no more is read where a server sends the whole file."""
+    try:
+        with fs.open(
+            name, "rb", block_size=max(stop - start, 1), size=size, cache_type="none"
+        ) as f:
+            f.seek(start)
+            part: bytes = f.read(stop - start)
+            return part
+    except ValueError as error:
+        if "range" in str(error):
+            raise NoRangesError from error
+        raise
+
+
+def ask(
+    path: RemotePath,
+    request: Callable[[Any, str], T],
+    *,
+    may_be_missing: bool = False,
+    enough: threading.Event | None = None,
+) -> T | Any:
+    """The answer to a request, tried again after troubles that may pass.
+
+    Args:
+        path: What it is about.
+        request: Receives the file system, and the name of the file in it.
+        may_be_missing: Return None for what is not there.
+        enough: Ends waiting; nobody needs the answer any more.
+
+    Raises:
+        InputError: There is no answer.
+        NoRangesError: The request says so.
+    """
+    chosen = settings()
+    enough = enough or threading.Event()
+    began = time.monotonic()
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            return request(*_file_system(path, chosen.timeout_s))
+        except (TfprofError, NoRangesError):
+            raise
+        except Exception as error:  # of any of the packages that fsspec uses
+            trouble = trouble_of(error, path, chosen.timeout_s)
+            if may_be_missing and trouble.is_missing:
+                return None
+            if not trouble.may_pass or tries == chosen.tries or enough.is_set():
+                cause = None if path.has_secrets else error
+                raise failed(trouble, path, tries, time.monotonic() - began) from cause
+            wait_s = trouble.wait_s if trouble.wait_s is not None else _wait_s(tries)
+        enough.wait(wait_s)
+
+
+def _wait_s(tries: int) -> float:
+    """Twice as long each time, and not all who wait at the same time."""
+    return float(min(_FIRST_WAIT_S * 2.0 ** (tries - 1), _MOST_WAIT_S) * random.uniform(0.75, 1.25))
+
+
+def _limit(fs: Any) -> dict[str, float]:
+    """How long a call may take, for file systems that take that."""
+    is_web = "http" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
+    return (
+        {} if is_web or not getattr(fs, "async_impl", False) else {"timeout": settings().timeout_s}
+    )
+
+
+def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
+    """The file system of fsspec, and what the path is called in it.
+
+    Raises:
+        MissingDependencyError: A package is not installed.
+        UsageError: There is no such kind of file system.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{path}: reading from other machines needs fsspec: pip install 'tfprof[remote]'"
+        ) from error
+    found = path.known.file_system(lambda: _opened(path, url_to_fs, timeout_s))
+    return found, str(found._strip_protocol(path.address))
+
+
+def _opened(path: RemotePath, url_to_fs: Any, timeout_s: float) -> Any:
+    """The file system; errors as for ``_file_system``."""
+    try:
+        options = _web_options(timeout_s) if path.scheme in _WEB else {}
+        return url_to_fs(path.address, **options)[0]
+    except ImportError as error:
+        package = _PACKAGES.get(path.scheme)
+        said = f"pip install {package}" if package else str(error)
+        raise MissingDependencyError(
+            f"{path}: reading {path.scheme}:// needs a package that is not installed: {said}"
+        ) from error
+    except ValueError as error:
+        cause = None if path.has_secrets else error
+        raise UsageError(
+            f"{path}: {path.scheme}:// is nothing that fsspec can read. Check the URL"
+        ) from cause
+
+
+def takes_many(path: RemotePath) -> bool:
+    """Whether its file system answers several threads at once; of others that is not known.
+
+    Errors as for ``details``.
+    """
+    return bool(getattr(_file_system(path, settings().timeout_s)[0], "async_impl", False))
+
+
+def _web_options(timeout_s: float) -> dict[str, Any]:
+    """Waits for the next bytes, not for all of them; and takes files as they are stored."""
+    import aiohttp
+    from fsspec.config import conf
+
+    own = conf.get("http", {})
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout_s, sock_read=timeout_s)
+    return {
+        "client_kwargs": {"timeout": timeout, **own.get("client_kwargs", {})},
+        "headers": {"Accept-Encoding": "identity", **own.get("headers", {})},
+    }

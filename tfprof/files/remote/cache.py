@@ -1,0 +1,155 @@
+"""Keeps what was fetched, for the next time: the least recently used goes first.
+
+A file is kept as ``KEY/SIZE-CRC``. The key is a digest of where it is from and of what the server
+says of its content, so that it says nothing else; a file that changes has another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+_READ_BYTES = 1 << 22
+_LEFT_BEHIND_S = 24 * 3600.0
+"""Unfinished files that are older are of processes that were killed."""
+
+_UNFINISHED = ".unfinished"
+_ENTRY = re.compile(r"(?P<size>\d{1,18})-(?P<crc>[0-9a-f]{8})", re.ASCII)
+
+
+class Cache:
+    """A folder of files; several processes may use it.
+
+    Args:
+        folder: The folder, which is made when it is needed.
+        most_bytes: How large all files together may be.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self._folder, self._most_bytes = folder, most_bytes
+
+    def opened(self, key: str) -> BinaryIO | None:
+        """A file that was kept, if it is there and as it was."""
+        for entry in _entries(self._folder / key):
+            name = _ENTRY.fullmatch(entry.name)
+            if name is None:
+                continue
+            with contextlib.suppress(OSError), contextlib.ExitStack() as closing:
+                stream = closing.enter_context(entry.open("rb"))
+                now = os.fstat(stream.fileno())
+                if now.st_size == int(name["size"]) and _crc(stream) == int(name["crc"], 16):
+                    os.utime(entry, ns=(time.time_ns(), now.st_mtime_ns))
+                    closing.pop_all()
+                    return stream
+            with contextlib.suppress(OSError):  # damaged: it is fetched anew
+                entry.unlink()
+        return None
+
+    def unfinished(self) -> BinaryIO | None:
+        """A new file to fill; None if there is no place for it."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return tempfile.NamedTemporaryFile(  # type: ignore[return-value]
+                "w+b", dir=self._folder, suffix=_UNFINISHED, delete=False
+            )
+        except OSError:
+            return None
+
+    def keep(self, file: BinaryIO, key: str) -> BinaryIO:
+        """Keep a file that has been filled, and open it.
+
+        Raises:
+            OSError: It cannot be kept.
+        """
+        file.flush()
+        size, crc = file.seek(0, os.SEEK_END), _crc(file)
+        file.close()
+        finished = Path(file.name)
+        entry = self._folder / key / f"{size}-{crc:08x}"
+        stream = finished.open("rb")  # now: another process may remove the entry at once
+        try:
+            _move(finished, entry)
+        except PermissionError:  # of Windows, which moves no open files
+            stream.close()
+            _move(finished, entry)
+            stream = entry.open("rb")
+        except BaseException:
+            stream.close()
+            raise
+        self._remove_oldest()
+        return stream
+
+    def has_room_for(self, size: int) -> bool:
+        """Whether a file may be kept."""
+        return size <= self._most_bytes
+
+    def _remove_oldest(self) -> None:
+        """Remove what was used longest ago, and what was left behind."""
+        now = time.time()
+        found: list[tuple[int, str, int, Path]] = []
+        for place in _entries(self._folder):
+            if place.name.endswith(_UNFINISHED):
+                with contextlib.suppress(OSError):
+                    if now - place.stat().st_mtime > _LEFT_BEHIND_S:
+                        place.unlink()
+                continue
+            for entry in filter(lambda entry: _ENTRY.fullmatch(entry.name), _entries(place)):
+                with contextlib.suppress(OSError):
+                    state = entry.stat()
+                    found.append((state.st_atime_ns, str(entry), state.st_size, entry))
+        total = sum(size for _, _, size, _ in found)
+        for _, _, size, entry in sorted(found):
+            if total <= self._most_bytes:
+                break
+            with contextlib.suppress(OSError):  # somebody else has removed it, or reads it
+                entry.unlink()
+                entry.parent.rmdir()
+            total -= size
+
+
+def key_of(address: str, mark: str, size: int | None) -> str:
+    """What a file is kept under.
+
+    Args:
+        address: Where it is from, without name and password.
+        mark: What the server says of its content.
+        size: Bytes.
+    """
+    return hashlib.sha256("\0".join((address, mark, str(size))).encode()).hexdigest()[:40]
+
+
+def _move(finished: Path, entry: Path) -> None:
+    """Move a file to its place, although others remove folders that are empty."""
+    for last in (False, False, True):
+        try:
+            entry.parent.mkdir(exist_ok=True, mode=0o700)
+            finished.replace(entry)
+            return
+        except (FileNotFoundError, FileExistsError):  # removed meanwhile
+            if last:
+                raise
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(folder.iterdir())
+    except OSError:
+        return
+
+
+def _crc(stream: BinaryIO) -> int:
+    """The checksum of a file, which is at its beginning afterwards."""
+    crc = 0
+    stream.seek(0)
+    while piece := stream.read(_READ_BYTES):
+        crc = zlib.crc32(piece, crc)
+    stream.seek(0)
+    return crc

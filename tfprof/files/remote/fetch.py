@@ -1,0 +1,150 @@
+"""Fetches whole files: in blocks, several at once, into a copy that may be kept."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tfprof.errors import InputError
+from tfprof.files.remote.access import NoRangesError, ask, details, read_range, takes_many
+from tfprof.files.remote.cache import Cache, key_of
+from tfprof.files.remote.details import Details
+from tfprof.files.remote.path import missing
+from tfprof.files.remote.settings import CACHE, settings
+from tfprof.files.remote.troubles import TruncatedError
+
+if TYPE_CHECKING:
+    from tfprof.files.disk import Watch
+    from tfprof.files.remote.path import RemotePath
+
+BLOCK_BYTES = 8 << 20
+"""Are asked for at once. What is lost with a connection is no more than that."""
+
+_THREADS = 8
+
+
+def local_copy(path: RemotePath, watch: Watch | None = None) -> BinaryIO:
+    """A copy of a file on this machine, open at its beginning: the one that was kept, if any.
+
+    Args:
+        path: The file.
+        watch: Receives the number of bytes that are fetched.
+
+    Raises:
+        InputError: It cannot be fetched, or was written to meanwhile; or there is no room for it.
+    """
+    found = path.details()
+    if found is None:
+        raise missing(path)
+    if found.is_folder:
+        raise InputError(f"{path}: cannot be read: is a folder. Name a file in it")
+    chosen = settings()
+    cache = key = None
+    if found.mark and chosen.cache is not None:
+        cache = Cache(chosen.cache, chosen.cache_bytes)
+        key = key_of(path.identity, found.mark, found.size)
+        kept = cache.opened(key)
+        if kept is not None:
+            return kept
+    file = cache.unfinished() if cache is not None and cache.has_room_for(found.size or 0) else None
+    if file is None or cache is None or key is None:
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
+        with _closed_on_error(copy):
+            _fill(path, found, copy, watch)
+            copy.seek(0)
+        return copy
+    name = Path(file.name)
+    try:
+        with _closed_on_error(file):
+            _fill(path, found, file, watch)
+            return cache.keep(file, key)
+    except OSError as error:
+        raise _no_room(path, name.parent, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            name.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _closed_on_error(file: Any) -> Any:
+    try:
+        yield
+    except BaseException:
+        file.close()
+        raise
+
+
+def _fill(path: RemotePath, found: Details, file: BinaryIO, watch: Watch | None) -> None:
+    """Fetch all of a file.
+
+    Raises:
+        InputError: It cannot be fetched, or was written to meanwhile.
+    """
+    if watch is not None:
+        watch.stage(f"fetching {path}")
+        watch.expect(found.size or 0)
+    try:
+        if found.size is None or not found.has_ranges:
+            raise NoRangesError
+        _fill_in_blocks(path, found.size, file, watch)
+    except NoRangesError:
+        _fill_at_once(path, found.size, file, watch)
+    now = details(path)
+    if now is None or found.differs(now):
+        path.known.forget()
+        raise InputError(
+            f"{path}: was written to while it was read. Read it again when it is complete"
+        )
+
+
+def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Watch | None) -> None:
+    """Several blocks at once, each tried again by itself."""
+    lock, ended = threading.Lock(), threading.Event()
+
+    def fetch(start: int) -> None:
+        if ended.is_set():
+            return
+        block = read_range(path, start, min(start + BLOCK_BYTES, size), size, ended)
+        with lock:
+            file.seek(start)
+            file.write(block)
+            if watch is not None:
+                watch.advance(len(block))
+
+    if size:
+        fetch(0)  # alone: the server may deny all, or have no ranges
+    with ThreadPoolExecutor(_THREADS if takes_many(path) else 1, "tfprof-fetch") as pool:
+        jobs = [pool.submit(fetch, start) for start in range(BLOCK_BYTES, size, BLOCK_BYTES)]
+        try:
+            wait(jobs, return_when=FIRST_EXCEPTION)
+        finally:
+            ended.set()  # done, or failed: then the others need not try again
+    for job in jobs:
+        job.result()
+
+
+def _fill_at_once(path: RemotePath, size: int | None, file: BinaryIO, watch: Watch | None) -> None:
+    """One stream, which begins anew when it breaks."""
+
+    def fetch(fs: Any, name: str) -> None:
+        file.seek(0)
+        file.truncate()
+        fs.get_file(name, file)
+        n_bytes = file.tell()
+        if size is not None and n_bytes != size:
+            raise TruncatedError(f"{n_bytes} bytes came, of {size}")
+
+    ask(path, fetch)
+    if watch is not None:
+        watch.advance(file.tell())
+
+
+def _no_room(path: RemotePath, folder: Path, error: OSError) -> InputError:
+    return InputError(
+        f"{path}: its copy cannot be written to {folder}: {error.strerror}. Make room, or name "
+        f"another folder with {CACHE}; if that is empty, nothing is kept"
+    )

@@ -1,0 +1,43 @@
+"""What workers of a Dask cluster do: plain bytes in, plain bytes out."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+
+from tfprof.captures.parts.codec import decode
+from tfprof.captures.parts.condense import HostFile, condense, failed
+from tfprof.captures.parts.part import Part, merge
+
+NOT_HERE = "is not on worker"
+
+
+def condensed(file: tuple[int, str, int], is_local: bool, wanted: bytes) -> bytes:
+    """The part of a file.
+
+    Args:
+        file: A ``HostFile``.
+        is_local: Whether whoever asks finds it among its own files.
+        wanted: Facts that are asked for, as ``codec`` writes them.
+    """
+    from distributed import get_worker
+
+    host, facts = HostFile(*file), decode(wanted)
+    if is_local and not Path(host.path).exists():
+        reason = (
+            f"{host.path}: {NOT_HERE} {get_worker().address}: put files on a shared or remote path"
+        )
+        return failed(host, facts, reason).to_bytes()
+    return condense(host, facts).to_bytes()
+
+
+def merged(*parts: bytes) -> bytes:
+    """Parts of several files as one."""
+    return merge(map(Part.from_bytes, parts)).to_bytes()
+
+
+def dask_setup(worker: object) -> None:
+    """Ctrl-C is for the program that asks, which then ends its workers; Dask calls this."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
