@@ -4,10 +4,10 @@
     python benchmarks/large_capture.py CAPTURE.xplane.pb --megabytes 5000 --memory 4G
 
 The recorded capture is made as large as that by ``longer_capture.py``, which needs twice its size
-on the disk for a while. Each command runs in a process of its own, beside it is watched: CPU seconds
-grow as the file does if nothing is worse than linear, and are not disturbed by what else the machine
-does, as seconds are. Memory is that of the process (resident) and what of it no file stands behind
-(anonymous): only this is taken from others.
+on the disk for a while. Each command runs in a process of its own, which is watched. CPU seconds
+grow as the file does if nothing is worse than linear; what else the machine does disturbs them less
+than seconds. Memory is that of the process (resident), and what of it no file stands behind
+(anonymous): only this is taken from others for good.
 """
 
 from __future__ import annotations
