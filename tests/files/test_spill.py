@@ -77,6 +77,20 @@ def test_a_full_disk_is_named_with_what_is_needed(
     )
 
 
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, None])
+def test_room_is_taken_by_writing_where_it_cannot_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None
+) -> None:
+    def refuse(file: int, start: int, size: int) -> None:
+        if number is None:
+            raise AttributeError
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
+    column = Room(0, tmp_path).empty((1 << 18) + 5, np.int64)
+    assert (len(column), int(column.sum())) == ((1 << 18) + 5, 0)
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     with pytest.raises(InputError, match=r"gone: no room for 8\.39 MB .*No such file or directory"):

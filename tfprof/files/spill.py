@@ -7,6 +7,7 @@ touches a page later. The system keeps its pages in memory as long as there is s
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import shutil
@@ -14,13 +15,16 @@ import tempfile
 import threading
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tfprof.errors import InputError
 from tfprof.text.units import human_memory
+
+_NOT_SUPPORTED = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_WRITTEN_AT_ONCE = 1 << 20
 
 _SMALL_BYTES = 1 << 16
 """What is smaller stays in memory: a file costs more."""
@@ -46,7 +50,7 @@ class Room:
     ) -> None:
         self._left = None if memory_bytes is None else memory_bytes // 3
         self._folder = folder
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what takes it may free a column, which takes it, too
         self.n_spilled_bytes = 0
 
     def empty(self, n_rows: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -102,16 +106,26 @@ class Room:
         folder = os.fspath(self._folder) if self._folder is not None else tempfile.gettempdir()
         try:
             with tempfile.TemporaryFile(dir=folder) as file:
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                else:
-                    file.truncate(size)
+                _take(file, size)
                 mapped = mmap.mmap(file.fileno(), size)
         except OSError as error:
             raise InputError(_no_room(folder, size, error)) from error
         with self._lock:
             self.n_spilled_bytes += size
         return mapped
+
+
+def _take(file: IO[bytes], size: int) -> None:
+    """Take room for a file on the disk, so that none is missing later."""
+    try:
+        os.posix_fallocate(file.fileno(), 0, size)
+    except (AttributeError, OSError) as error:
+        if getattr(error, "errno", errno.ENOSYS) not in _NOT_SUPPORTED:
+            raise
+        zeros = bytes(min(size, _WRITTEN_AT_ONCE))
+        for start in range(0, size, _WRITTEN_AT_ONCE):
+            file.write(zeros[: size - start])
+        file.flush()
 
 
 def _is_mapped(column: npt.NDArray[Any]) -> bool:
