@@ -22,7 +22,7 @@ from tfprof.wire import messages as pb
 
 BATCH, LENGTH, WIDTH, HEADS = 8, 128, 512, 8
 FLOAT, INT32 = 1, 3
-HERE, BEFORE, AFTER = "tower_?????/layer_???????", "tower_!!!!!/layer_!!!!!!!", "tower_%%%%%/layer_%%%%%%%"  # fmt: skip
+HERE, BEFORE, AFTER = (f"tower_{5 * mark}/layer_{7 * mark}" for mark in "?!%")
 FRAMES = ("train.py", "main", 40), ("train.py", "build", 80), ("model.py", "transformer", 120)
 START_MICROS, NODE_MICROS = 1_500_000_000_000_000, 10
 ROWS, WIDE = (BATCH * LENGTH, WIDTH), (BATCH * LENGTH, 4 * WIDTH)
@@ -165,6 +165,7 @@ def stats(nodes: Sequence[pb.NodeDef]) -> bytes:
         tensor.dtype = FLOAT
         tensor.shape.CopyFrom(node.attr["_output_shapes"].list.shape[0])
         tensor.allocation_description.requested_bytes = 4096
+        stat.memory.add(allocator_name="GPU_0_bfc", total_bytes=4096, peak_bytes=4096)
         found.append(encode(2, BYTES, stat.SerializeToString()))
     return b"".join(found)
 

@@ -1,12 +1,12 @@
 """Record the input-bound capture of ``tfprof/demo``: a small model that waits for slow images.
 
     python benchmarks/record_input_bound.py tfprof/demo/input_bound.xplane.pb.xz
-    python benchmarks/record_input_bound.py --parallel 8 faster-input/worker0.xplane.pb.xz
+    python benchmarks/record_input_bound.py --cached faster-input/worker0.xplane.pb.xz
 
 Needs TensorFlow 2.21. Each image takes two milliseconds to "decode", one at a time and without
-``prefetch``, so that most of each step is spent on waiting; with ``--parallel N``, N at a time and
-ahead of the step. The step is compiled by XLA, and the CPU allocator records what it hands out.
-Times differ from run to run, and with the machine.
+``prefetch``, so that most of each step is spent on waiting; with ``--cached``, once only, before
+the steps that are recorded. The step is compiled by XLA, and the CPU allocator records what it
+hands out. Times differ from run to run, and with the machine.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from tfprof.wire import messages as pb
 
-BATCH, STEPS, WARM_UP = 16, 8, 3
+BATCH, STEPS, WARM_UP = 16, 8, 4
 DECODE_SECONDS = 0.002
 
 
@@ -35,18 +35,16 @@ def slow_decode(number):
     return tf.random.stateless_uniform([32, 32, 3], [int(number), 1]), int(number) % 10
 
 
-def dataset(parallel):
-    """Batches of images, one image after the other, or some at a time and ahead of the step."""
+def dataset(is_cached):
+    """Batches of images, decoded one after the other, each time or the first time."""
 
     def decode(number):
         image, label = tf.py_function(slow_decode, [number], [tf.float32, tf.int32])
         return tf.ensure_shape(image, [32, 32, 3]), tf.ensure_shape(label, [])
 
-    numbers = tf.data.Dataset.range(10_000)
-    if parallel is None:
-        return numbers.map(decode, name="decode").batch(BATCH, True)
-    images = numbers.map(decode, num_parallel_calls=parallel, name="decode")
-    return images.batch(BATCH, True).prefetch(2)
+    images = tf.data.Dataset.range(BATCH * WARM_UP).map(decode, name="decode")
+    images = images.cache().repeat() if is_cached else images.repeat()
+    return images.batch(BATCH, True)
 
 
 class Model(tf.Module):
@@ -75,7 +73,7 @@ class Model(tf.Module):
         return tf.reduce_mean(losses)
 
 
-def record(folder, parallel):
+def record(folder, is_cached):
     """Run the program, and profile all but the first steps."""
     model = Model()
 
@@ -88,8 +86,8 @@ def record(folder, parallel):
             weight.assign_sub(0.01 * gradient)
         return loss
 
-    batches = iter(dataset(parallel))
-    for _ in range(WARM_UP):
+    batches = iter(dataset(is_cached))
+    for _ in range(WARM_UP + 1):
         train_step(*next(batches))
     tf.profiler.experimental.start(str(folder))
     for step in range(STEPS):
@@ -118,8 +116,8 @@ def neutral(data, folder):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("--parallel", type=int, help="images at a time [default: one, at once]")
+    parser.add_argument("--cached", action="store_true", help="decode each image once")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as here:
-        content = neutral(record(here, chosen.parallel), here)
+        content = neutral(record(here, chosen.cached), here)
     chosen.file.write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))

@@ -315,6 +315,70 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kind": "TensorCore or SparseCore",
         },
     ),
+    "stragglers/hosts": (
+        BOTH,
+        {
+            "works_us": "mean time that it worked in a step: without that in which all its devices "
+            "were in collectives and computed nothing",
+            "excess_us": "by how much that exceeds the median of the other hosts",
+            "excess_error_us": "how far that may be off by noise; empty with too few steps",
+            "cause": "in what it exceeds the median of the other hosts most, if it works longer",
+            "step_us": "mean duration of its steps",
+            "collectives_us": "mean time in collectives, on average of its devices",
+            "exposed_us": "the same without what a device computed meanwhile",
+            "waits_us": "how much longer collectives take it than the host that comes last",
+            "last_count": "to how many collectives it comes last",
+            "clock_us": "by how much its clock is ahead of that of the first host; empty if that "
+            "cannot be told",
+            "clock_error_us": "how far that may be off",
+        },
+    ),
+    "stragglers/steps": (
+        BOTH,
+        {
+            "least_us": "time that the fastest host worked",
+            "median_us": "median of the hosts",
+            "most_us": "time that the slowest host worked",
+            "slowest": "which that is",
+            "gain_us": "by how much it exceeds the median of the others",
+            "step_us": "the longest duration on any host",
+        },
+    ),
+    "stragglers/spent": (
+        BOTH,
+        {
+            "input_us": "waiting for input",
+            "copies_us": "copies between hosts and devices, and within them",
+            "device_compute_us": "a device computed",
+            "host_compute_us": "ops on threads of the host",
+            "kernel_launch_us": "the host launched work of devices",
+            "compile_us": "the host compiled",
+            "host_code_us": "the program's own code",
+            "unexplained_us": "nothing that was recorded",
+            "collectives_us": "collectives, while nothing else of this went on",
+        },
+    ),
+    "stragglers/work": (
+        BOTH,
+        {
+            "step_us": "how long the step took",
+            "works_us": "time that the host worked, and did not only wait in collectives",
+            "collectives_us": "time in collectives, on average of its devices",
+            "exposed_us": "the same without what a device computed meanwhile",
+            "waits_us": "how much longer collectives took it than the host that came last",
+        },
+    ),
+    "stragglers/collectives": (
+        BOTH,
+        {
+            "name": "instruction, kernel or type of op",
+            "count": "how many the hosts ran together",
+            "least_us": "time that it takes the host that comes last, on average",
+            "waits_us": "how much longer it takes another host, on average",
+            "last": "host that comes last most often",
+            "last_count": "how often it does",
+        },
+    ),
     "op-profile/ops": (
         DEVICE,
         {
@@ -468,3 +532,37 @@ OF_PROFILES = {
     "exec_micros": BOTH, "accelerator_micros": DEVICE, "cpu_micros": HOST, "op_micros": BOTH,
 }  # fmt: skip
 """Clocks of the tables behind the views; all their other times are the row's own."""
+
+COMPARED = {
+    "what": "the step, or the category of its time",
+    "part": "ops of a type in a scope, or what is no op",
+    "op": "name of the op, in the second run if both have it",
+    "name": "name of the row in the view",
+    "type": "op type",
+    "depth": "depth in the tree; rows are sorted by their change",
+    "before_ms": "mean of the steps of the first run",
+    "after_ms": "the same of the second run",
+    "difference_ms": "second minus first",
+    "relative": "the difference as a part of the first",
+    "points": "the difference as a part of the first run's step",
+    "verdict": "longer, shorter, within noise, cannot tell, appeared or gone",
+    "low_ms": "the difference is at least this; empty if steps are too few to tell",
+    "high_ms": "it is at most this",
+    "cause": "what else differs: type, element type, output shape, runs, device",
+    "op_before": "name of the op in the first run, where it is another",
+    "n_ops": "how many ops it is made of",
+}
+"""Columns of what two runs differ by."""
+
+WHATIF = {
+    "step": "name of the step; mean and standard deviation first",
+    "before_ms": "how long it took",
+    "after_ms": "how long it would take",
+    "difference_ms": "after minus before",
+    "change": "the difference as a part of before",
+    "kind": "what this part of the critical path is: input, copies, host ops, gaps ...",
+    "op": "name and type of the op, or name of the event",
+    "time_ms": "time on the critical path, in a step on average",
+    "share": "the same as a part of the critical path",
+}
+"""Columns of a run that is gone through again."""

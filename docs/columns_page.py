@@ -14,13 +14,16 @@ from column_meanings import (
     CATEGORIES,
     CLOCKS,
     COMMON,
+    COMPARED,
     NO_CLOCK,
     OF_PROFILES,
     ROW,
     TABLES,
     VIEWS,
+    WHATIF,
 )
 
+import tfprof
 from tfprof import tools
 from tfprof.captures.facts import tpu_steps
 from tfprof.captures.facts.steps import CATEGORIES as STEP_CATEGORIES
@@ -28,7 +31,9 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column
 from tfprof.captures.tools import tpu_pod
-from tfprof.demo import DEMO_CAPTURES, demo_capture
+from tfprof.comparison.difference import DIFFERENCE_TABLES
+from tfprof.comparison.views import VIEW_COLUMNS
+from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.profiles.write.tables import TABLES as PROFILE_TABLES
 from tfprof.sql.capture_tables import CAPTURE_TABLES
@@ -99,6 +104,7 @@ def columns_page() -> str:
             parts.append(f"\n## {tool}\n")
         meant = [_of_tool(f"{tool}/{name}", column) for column in columns.values()]
         parts.append(_table(f"{tool}: {name}", f"{title}." if title else "", meant))
+    parts += _of_two_runs()
     parts.append(
         "\n## Tables behind the views\n\nThose of `tfprof export`, in SQL `profile_NAME`.\n"
     )
@@ -120,6 +126,24 @@ def columns_page() -> str:
         ]
         parts.append(_table(f"sql: {name}", _sentence(table.about), meant))
     return "".join(parts)
+
+
+def _of_two_runs() -> Iterator[str]:
+    """What ``tfprof diff`` and ``tfprof whatif`` answer."""
+    yield (
+        "\n## diff\n\nA comparison of views also has a column for each count, with `_before` and "
+        "`_after` behind\nits name. Of the tables of tools, each number has `NAME_before`, "
+        "`NAME_after` and `NAME_difference`,\nand `in` says which run has the row.\n"
+    )
+    for name, (title, columns) in DIFFERENCE_TABLES.items():
+        meant = [Meant(c.id, c.unit, COMPARED[c.id], _clock(c.unit, BOTH)) for c in columns]
+        yield _table(f"diff: {name}", f"{title}.", meant)
+    meant = [Meant(c.id, c.unit, COMPARED[c.id], _clock(c.unit, BOTH)) for c in VIEW_COLUMNS]
+    yield _table("diff: views", "With `--view`, a step on average.", meant)
+    yield "\n## whatif\n"
+    for table in tfprof.whatif(demo_capture("input-bound")).tables.values():
+        meant = [Meant(c.id, c.unit, WHATIF[c.id], _clock(c.unit, BOTH)) for c in table.columns]
+        yield _table(f"whatif: {table.name}", f"{table.title}.", meant)
 
 
 def _table(heading: str, about: str, columns: list[Meant]) -> str:
@@ -205,6 +229,7 @@ def _runs() -> Iterator[Run]:
     for name in DEMO_CAPTURES:
         yield tools.open_run(demo_capture(name))
     yield tools.open_run(_RECORDED / "requests" / "session.xplane.pb.gz")
+    yield tools.open_run(tutorial_files() / "slow-worker")
     for name in _ARCHIVES:
         with tempfile.TemporaryDirectory() as folder:
             _unpack(_RECORDED / "captures" / f"{name}.tar.xz", Path(folder))

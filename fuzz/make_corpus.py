@@ -18,6 +18,7 @@ import zstandard
 from google.protobuf import text_format
 
 import tfprof
+from fuzz.foreign_targets import SMALL
 from fuzz.targets import RECORDED, TARGETS
 from fuzz.tools_target import small_captures
 from tests import hlo_programs
@@ -36,7 +37,8 @@ def corpus(data: Path | None = None) -> dict[str, bytes]:
     Args:
         data: A folder with more recorded files (``*.xplane.pb``).
     """
-    pieces = [*_recorded_step(), *_checkpoints(), *_for_the_scanner(), *_traces(data)]
+    pieces = [*_recorded_step(), *_checkpoints(), *_for_the_scanner(), *_traces(data),
+              *(("small", target, piece) for target, piece in SMALL.items())]  # fmt: skip
     places = {name: place for place, name in enumerate(TARGETS)}
     inputs = {}
     for name, target, piece in pieces:

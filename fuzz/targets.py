@@ -18,6 +18,7 @@ import numpy as np
 
 import tfprof
 from fuzz.budget import question
+from fuzz.foreign_targets import FOREIGN
 from fuzz.tools_target import every_tool
 from tests.hlo_programs import capture
 from tests.wire.engines import by_messages, by_native, by_pure
@@ -325,6 +326,7 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "flops": _flops,
     "hlo": _hlo,
     "changing": _changing,
+    **FOREIGN,
 }
 """By name; inputs know them by their place here."""
 
@@ -332,5 +334,6 @@ MESSAGES: dict[str, str] = {
     "graph": "GraphDef", "run_metadata": "RunMetadata", "op_log": "OpLogProto",
     "profile": "ProfileProto", "xspace": "XSpace", "xspace_engines": "XSpace", "tools": "XSpace",
     "views": "ProfileProto", "step": "RunMetadata", "flops": "GraphDef", "hlo": "HloProto",
+    "pprof": "Profile",
 }  # fmt: skip
 """Of the targets that read messages, which ones: these get hostile values."""

@@ -28,6 +28,7 @@ TUTORIALS = [
     for name in (
         *("time", "memory", "parameters", "flops", "code_lines", "advice"),
         *("slow_step", "input", "kernels", "device_memory", "workers", "xla"),
+        "compare",
         "pages",
     )
 ]

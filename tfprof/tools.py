@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import op_stats
     from tfprof.captures.tools.pod_viewer import pod
     from tfprof.captures.tools.roofline_model import roofline
+    from tfprof.captures.tools.stragglers import stragglers
     from tfprof.captures.tools.tf_data_bottleneck import tf_data
     from tfprof.captures.trace.events import trace
 
@@ -74,6 +75,7 @@ _HOME = {
     "pod": "tfprof.captures.tools.pod_viewer",
     "roofline": "tfprof.captures.tools.roofline_model",
     "slice_capture": "tfprof.captures.slice.slice_capture",
+    "stragglers": "tfprof.captures.tools.stragglers",
     "tf_data": "tfprof.captures.tools.tf_data_bottleneck",
     "tools_with_data": "tfprof.captures.run.contents",
     "trace": "tfprof.captures.trace.events",
@@ -108,6 +110,7 @@ __all__ = [
     "pod",
     "roofline",
     "slice_capture",
+    "stragglers",
     "tf_data",
     "tools_with_data",
     "trace",

@@ -11,7 +11,7 @@ from tfprof.cli.commands.tool import TOOLS
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 
 NAMES = tuple(tool.name for tool in TOOLS)
-STEPS = ("overview", "input-pipeline", "pod", "monitor")
+STEPS = ("overview", "input-pipeline", "pod", "stragglers", "monitor")
 """Tools whose numbers are those of steps."""
 
 NOTHING = {
@@ -22,6 +22,7 @@ NOTHING = {
     "kernel-stats": "no GPU kernels in this capture",
     "memory": "no allocations in this capture",
     "pod": "No steps, so nothing to compare",
+    "stragglers": "No steps, so nothing to compare",
     "op-profile": "There are no device ops",
     "hlo-stats": "There are no device ops",
     "roofline": "There are no device ops",

@@ -33,6 +33,11 @@ def test_formats_and_files(call, captures, tmp_path):
     assert data["data"]["format"] == 1
     assert set(data["tables"]) == {"step", "parts", "ops"}
     assert call("diff", *captures, "--format", "csv").stdout.startswith("op,type,before_ms")
+    two = [*captures, "--top", "2", "--format"]
+    short = [call("diff", *two, form).stdout for form in ("csv", "json")]
+    assert len(short[0].splitlines()) == 3
+    assert len(json.loads(short[1])["tables"]["ops"]["rows"]) == 2
+    assert call("diff", *captures, "--top", "-1").exit_code == 2
     page = tmp_path / "difference.html"
     assert call("diff", *captures, "-o", page).exit_code == 0
     assert "before → after" in page.read_text("utf-8")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -27,14 +28,24 @@ print(got, termios.tcgetattr(0) == before, flush=True)
 
 @pytest.mark.one_engine
 @pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
-def test_at_a_terminal():
+@pytest.mark.parametrize("is_continued", [False, True])
+def test_at_a_terminal(is_continued):
+    """After Ctrl-Z and ``fg``, too: shells leave the terminal as it is for lines."""
+    import termios
+
     ours, theirs = os.openpty()
+    of_lines = termios.tcgetattr(theirs)
     try:
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM], stdin=theirs, stdout=subprocess.PIPE,
             start_new_session=True,
         ) as process:  # fmt: skip
             assert process.stdout.readline() == b"True\n"
+            if is_continued:
+                termios.tcsetattr(theirs, termios.TCSANOW, of_lines)
+                end = time.monotonic() + 20
+                while termios.tcgetattr(theirs) == of_lines and time.monotonic() < end:
+                    time.sleep(0.01)
             os.write(ours, b"sq")
             assert process.stdout.read() == b"['s', 'q'] True\n"
     finally:

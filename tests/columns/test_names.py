@@ -25,6 +25,7 @@ def test_names_have_one_number_however_they_come() -> None:
     assert names.find_texts(texts_of([b"c", b"x"])).tolist() == [2, -1]
     assert names.find_all(["x", "b", ""]).tolist() == [-1, 0, -1]
     assert (names.find("c"), names.find("x"), len(names)) == (2, -1, 3)
+    assert (names.add("a"), names.add("y"), len(names)) == (1, 3, 4)
 
 
 def test_texts_follow_growth() -> None:

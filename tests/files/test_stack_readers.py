@@ -73,7 +73,10 @@ def test_a_profile_that_refers_to_nothing(damage):
         stacks_of_pprof(profile.SerializeToString(), "p.pb")
 
 
-@pytest.mark.parametrize("data", [b"\x1f\x8b broken", gzip.compress(b"x" * 99)[:-9], b"\xff" * 9])
+PACKED = gzip.compress(b"x" * 99, mtime=0)  # without the time, which would be in the name
+
+
+@pytest.mark.parametrize("data", [b"\x1f\x8b broken", PACKED[:-9], b"\xff" * 9])
 def test_a_damaged_profile(data):
     with pytest.raises(MalformedProfileError, match=r"p\.pb"):
         stacks_of_pprof(data, "p.pb")
@@ -186,3 +189,10 @@ def test_damage_is_an_error_of_ours_or_can_be_written_again(reader, data):
 def test_sums_that_no_number_holds():
     found = stacks_of_collapsed(b"a;b 999999999999999999\n" * 20, "x")
     assert found.totals(0).tolist() == [(1 << 63) - 1] * 2
+
+
+@pytest.mark.parametrize("n_samples", [0, 1])
+def test_a_pprof_without_sample_types_measures_nothing(n_samples):
+    profile = pb.Profile(string_table=[""], sample=[pb.Sample()] * n_samples)
+    with pytest.raises(MalformedProfileError, match="has no sample type"):
+        stacks_of_pprof(profile.SerializeToString(), "x")

@@ -43,6 +43,14 @@ def test_a_time_is_judged_by_its_whole_interval(most, expected):
     assert verdict(STEPS, most).verdict == expected
 
 
+def test_a_share_is_never_more_than_all():
+    outcome = verdict([0.1, 0.9, 0.5, 1.0], "100 %", metric="input_share")
+    assert outcome.verdict == "met"
+    assert outcome.interval.high == 1.0
+    assert outcome.interval.low == 0.0
+    assert verdict([-1.0, 1_000], "1 ms").interval.low == 0.0
+
+
 def test_one_step_cannot_tell():
     outcome = verdict([99_000], "1 ms")
     assert outcome.verdict == "undecided"

@@ -7,6 +7,7 @@ import pytest
 from tfprof import tools
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Column, Table
+from tfprof.demo import tutorial_files
 from tfprof.errors import UsageError
 from tfprof.pages.opened import opened_run
 from tfprof.pages.packed_columns import unpacked
@@ -162,6 +163,22 @@ def test_the_heat_map_has_the_time_of_each_step_on_each_worker(run):
     assert [unpacked(each["values"]) for each in heat["series"]] == [
         pytest.approx([0.2, 0.21, 0.22, 0.23])
     ]
+
+
+def test_the_map_of_hosts_has_the_work_of_each_in_each_step():
+    run = tools.open_run(tutorial_files() / "slow-worker")
+    page = Site([opened_run(run)]).page("stragglers", {})
+    heat, spread, *bars = blocks_of(page, "chart")
+    assert [each["name"] for each in heat["series"]] == ["worker2", "worker0", "worker1"]
+    slowest = unpacked(heat["series"][0]["values"])
+    assert min(slowest) > 30_000
+    assert unpacked(spread["series"][0]["values"]) == pytest.approx([us / 1e3 for us in slowest])
+    assert [block["form"] for block in (heat, spread, *bars)] == [
+        "heatmap", "line", "stacked_bar", "stacked_bar"
+    ]  # fmt: skip
+    assert heat["choose"]["keys"] == [str(number) for number in range(16)]
+    alone = Site([opened_run(run)]).page("stragglers", {"host": "worker1"})
+    assert not any(block["form"] == "heatmap" for block in blocks_of(alone, "chart"))
 
 
 def test_a_page_without_data_says_why(run):

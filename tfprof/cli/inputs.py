@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
-from tfprof.files.remote.path import as_path
+from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.options.lists import split_list
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
     from tfprof.files.run_files import Role, RunFile, RunFiles
     from tfprof.profiler import Profiler
@@ -78,11 +79,7 @@ class RunInputs:
     @property
     def run_paths(self) -> list[str]:
         """Files of run metadata. A comma separates two names, unless a file has it in its name."""
-        return [
-            path
-            for text in self.run_meta_path
-            for path in ([text] if is_ordinary_file(text) else split_list([text]))
-        ]
+        return [path for text in self.run_meta_path for path in _names_in(text)]
 
     @property
     def every_path(self) -> list[str]:
@@ -96,6 +93,16 @@ class RunInputs:
         if self.demo:
             return DEMO
         return some([as_path(path).name or path for path in self.every_path], _MOST_SOURCES)
+
+
+def _names_in(text: str) -> list[str]:
+    """The paths in a word."""
+    written = text.address if isinstance(text, RemotePath) else text
+    names = split_list([written])
+    if is_remote(text) and not all(map(is_remote, names)):
+        return [text]  # the commas are of one URL
+    is_one = len(names) == 1 or (not is_remote(text) and is_ordinary_file(text))
+    return [text] if is_one else [named(name) for name in names]
 
 
 def input_options() -> list[click.Parameter]:
@@ -167,7 +174,17 @@ def open_profiler(inputs: RunInputs) -> Profiler:
             return read_files(named_files(inputs, watch), inputs, watch)
         rest = replace(inputs, paths=tuple(others))
         files = named_files(rest, watch) if rest.is_named else None
-        return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch)
+        run = _hosts_one_by_one(captures, watch)
+        return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch, run=run)
+
+
+def _hosts_one_by_one(captures: Sequence[str], watch: Watch) -> Run | None:
+    """A run of many hosts whose events are read host by host; None if it is better opened whole."""
+    from tfprof.captures.facts.run_steps import run_steps
+    from tfprof.cli.fleet_options import fleet_for
+
+    fleet = fleet_for(captures, None, None, None, watch)
+    return None if fleet is None else fleet.run_for(run_steps)
 
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:

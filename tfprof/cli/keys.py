@@ -13,6 +13,7 @@ from typing import Any
 
 _POLL_SECONDS = 0.2
 _KEYS_AT_ONCE = 64
+_LOCAL_MODES = 3
 
 
 class Keyboard:
@@ -58,6 +59,16 @@ class Keyboard:
         self._before = termios.tcgetattr(self._number)
         tty.setcbreak(self._number)
 
+    def take_again(self) -> None:
+        """Get each key at once again: shells end that while a program is stopped."""
+        import termios
+        import tty
+
+        with contextlib.suppress(termios.error, OSError):
+            local = termios.tcgetattr(self._number)[_LOCAL_MODES]
+            if local & termios.ICANON and self.is_in_foreground:
+                tty.setcbreak(self._number)
+
     def give_back(self) -> None:
         """Let it be as it was, if it is still there."""
         import termios
@@ -102,6 +113,7 @@ def keys(pressed: Callable[[str], None]) -> Iterator[bool]:
 
 def _read(keyboard: Keyboard, pressed: Callable[[str], None], over: threading.Event) -> None:
     while not over.is_set() and not keyboard.has_ended:
+        keyboard.take_again()
         ready, _, _ = select.select([keyboard], [], [], _POLL_SECONDS)
         for key in keyboard.read() if ready else "":
             pressed(key)

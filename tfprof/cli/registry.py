@@ -73,6 +73,7 @@ COMMANDS = {
     "kernel-stats": Entry(_TOOL, "GPU kernels by time.", _CAPTURES),
     "memory": Entry(_TOOL, "Memory over time, and who holds it at the peak.", _CAPTURES),
     "pod": Entry(_TOOL, "Steps of every worker and core.", _CAPTURES),
+    "stragglers": Entry(_TOOL, "Which host the others wait for, and why.", _CAPTURES),
     "op-profile": Entry(_TOOL, "XLA ops as a tree: time and utilization.", _CAPTURES),
     "hlo-stats": Entry(_TOOL, "XLA ops as a list.", _CAPTURES),
     "roofline": Entry(_TOOL, "How close ops come to the limits of the device.", _CAPTURES),

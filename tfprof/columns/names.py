@@ -45,6 +45,10 @@ class NameTable:
         """Number of a name, -1 if it is unknown."""
         return int(self._index.numbers([name])[0])
 
+    def add(self, name: str) -> int:
+        """Number of a name, which is added if new."""
+        return int(self._index.numbers([name], adds=True)[0])
+
     def find_all(self, names: Sequence[str]) -> Int64Array:
         """Number of each name, -1 for an unknown one, shape (n,)."""
         return self._index.numbers(names)

@@ -211,22 +211,31 @@ _OP_COLUMNS = (
     Column("op_before", "Name before", "string"),
 )
 
+DIFFERENCE_TABLES = {
+    "step": ("A step, and what it is spent on", _STEP_COLUMNS),
+    "parts": ("Parts of the step that add up: each moment counts once", _PART_COLUMNS),
+    "ops": ("Ops, a step on average", _OP_COLUMNS),
+}
+"""Titles and columns of the tables of an answer."""
+
 
 def answer_of(found: Difference) -> ToolResult:
     """A difference as sentences and tables."""
     step_ms = found.step.before if found.step is not None else None
     parts = ([("step", found.step)] if found.step is not None else []) + [*found.categories.items()]
-    rows = [(name, *_cells(one, step_ms)) for name, one in parts]
-    ops = [
-        (op.name, op.type, *_cells(op.time, step_ms), op.cause, op.name_before) for op in found.ops
-    ]
-    of_step = [(p.name, *_cells(p.time, step_ms), p.cause, p.n_ops) for p in found.parts]
-    parts_title = "Parts of the step that add up: each moment counts once"
-    tables = {
-        "step": Table("step", _STEP_COLUMNS, rows, title="A step, and what it is spent on"),
-        "parts": Table("parts", _PART_COLUMNS, of_step, title=parts_title),
-        "ops": _without_empty(Table("ops", _OP_COLUMNS, ops, title="Ops, a step on average")),
+    rows: dict[str, list[tuple[Cell, ...]]] = {
+        "step": [(name, *_cells(one, step_ms)) for name, one in parts],
+        "parts": [(p.name, *_cells(p.time, step_ms), p.cause, p.n_ops) for p in found.parts],
+        "ops": [
+            (op.name, op.type, *_cells(op.time, step_ms), op.cause, op.name_before)
+            for op in found.ops
+        ],
     }
+    tables = {
+        name: Table(name, columns, rows[name], title=title)
+        for name, (title, columns) in DIFFERENCE_TABLES.items()
+    }
+    tables["ops"] = _without_empty(tables["ops"])
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",

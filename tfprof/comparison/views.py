@@ -61,12 +61,12 @@ def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
             cells += [before, after]
         rows.append((-abs(time.difference), tuple(cells)))
     rows.sort(key=lambda row: (row[0], str(row[1][0])))
-    table = Table(kind, (*_COLUMNS, *_pairs_of(counts)), [cells for _, cells in rows],
+    table = Table(kind, (*VIEW_COLUMNS, *_pairs_of(counts)), [cells for _, cells in rows],
                   title=f"{kind.capitalize()} view, a step on average")  # fmt: skip
     return ToolResult("diff", f"{kind.capitalize()} view: before and after", (), {kind: table})
 
 
-_COLUMNS = (
+VIEW_COLUMNS = (
     Column("name", "Name", "string"),
     Column("depth", "Depth"),
     Column("before_ms", "Before", unit="ms"),

@@ -47,7 +47,7 @@ def demo_files() -> DemoFiles:
 
 
 def demo_capture(name: str = "", tool: str = "") -> Path:
-    """Path of a capture in the installed package.
+    """Path of a capture in the installed package; a folder for a tool that compares hosts.
 
     Args:
         name: Its name; by default the one that has most to show.
@@ -56,6 +56,8 @@ def demo_capture(name: str = "", tool: str = "") -> Path:
     Raises:
         KeyError: There is none of this name.
     """
+    if tool == "stragglers" and not name:
+        return tutorial_files() / "slow-worker"
     chosen = name or ("gpu" if tool in _OF_GPUS else "input-bound")
     return Path(str(importlib.resources.files(__name__))) / DEMO_CAPTURES[chosen]
 

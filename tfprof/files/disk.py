@@ -8,7 +8,7 @@ import mmap
 import os
 import secrets
 import stat
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
@@ -148,6 +148,15 @@ def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[AnyPath, list[str], l
         return
     for parent, folders, files in os.walk(top):
         yield Path(parent), folders, files
+
+
+def list_ahead(folders: Sequence[AnyPath]) -> None:
+    """Get ready to list folders: those of another machine are asked for several at once."""
+    remote = [folder for folder in folders if isinstance(folder, RemotePath)]
+    if len(remote) > 1:
+        from tfprof.files.remote.access import list_several
+
+        list_several(remote)
 
 
 def files_below(folder: str | os.PathLike[str]) -> list[AnyPath]:

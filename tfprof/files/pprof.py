@@ -27,6 +27,8 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
         MalformedProfileError: It is no such message, or refers to what it does not hold.
     """
     profile = parse(pb.Profile, decompressed(data, label), source=label)
+    if not profile.sample_type:
+        raise MalformedProfileError(f"{label}: has no sample type, so it measures nothing")
     try:
         return _stacks(profile)
     except LookupError as error:

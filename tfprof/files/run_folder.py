@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePath
 
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import entries, is_folder, is_ordinary_file, walk
+from tfprof.files.disk import entries, is_folder, is_ordinary_file, list_ahead, walk
 from tfprof.files.remote.path import AnyPath, as_path
 
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
@@ -55,7 +55,8 @@ def gone_files(folder: AnyPath) -> list[Path]:
     return [
         path for path in entries(folder)
         if isinstance(path, Path)  # other machines show no links
-        and _FILE.fullmatch(path.name) and path.is_symlink() and not path.exists()
+        and _FILE.fullmatch(path.name) and path.is_symlink()
+        and not is_ordinary_file(path) and not is_folder(path)
     ]  # fmt: skip
 
 
@@ -65,9 +66,10 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
     What lies deeper than a log folder's runs counts where a folder has no files of its own.
     """
     named = as_path(path)
-    if not is_folder(named):
-        return is_ordinary_file(named) and _FILE.fullmatch(named.name) is not None
+    is_named_so = _FILE.fullmatch(named.name) is not None
     try:
+        if not is_folder(named):
+            return is_ordinary_file(named) and is_named_so
         inside = entries(named)
         if capture_files(named) or any(
             is_folder(folder.joinpath(*_PROFILES)) for folder in (named, *inside)
@@ -76,7 +78,7 @@ def is_capture(path: str | os.PathLike[str]) -> bool:
         holds_files = any(is_ordinary_file(path) for path in inside)
         return not holds_files and bool(runs(named))
     except InputError:  # whoever reads it says what is wrong
-        return False
+        return is_named_so
 
 
 def runs(folder: AnyPath) -> dict[str, AnyPath]:
@@ -95,6 +97,7 @@ def runs(folder: AnyPath) -> dict[str, AnyPath]:
         if here.parts[-2:] == _PROFILES:
             is_inside = _is_inside(here, folder)
             prefix = _way(here.parent.parent, folder) if is_inside else PurePath()
+            list_ahead([here / name for name in folders])
             for name in folders:
                 if capture_files(here / name):
                     by_name[str(prefix / name)] = here / name

@@ -35,7 +35,7 @@ def _alike(files: Iterable[Path], key: Callable[[Path], Hashable]) -> list[Seque
     for file in files:
         try:
             groups[key(file)].append(file)
-        except OSError:  # whoever reads it says why
+        except (OSError, ValueError):  # whoever reads it says why
             continue
     return [group for found, group in groups.items() if found is not None and len(group) > 1]
 

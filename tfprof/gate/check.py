@@ -17,7 +17,7 @@ from tfprof.columns.intervals import FEWEST, Interval, Mean, interval_of, mean_o
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gate.budget import Budget, Limit
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing
-from tfprof.gate.quantities import shown
+from tfprof.gate.quantities import SHARE, shown
 from tfprof.gate.subject import Subject
 from tfprof.text.wording import plural
 
@@ -71,7 +71,7 @@ class Outcome:
         """The value, with its interval: ``24.1 ms (23.5 ms to 24.8 ms, 12 steps)``."""
         text = self.text(self.value)
         if self.interval is not None:
-            low, high = self.text(max(self.interval.low, 0.0)), self.text(self.interval.high)
+            low, high = self.text(self.interval.low), self.text(self.interval.high)
             return f"{text} ({low} to {high}, {plural(self.n_steps, 'step')})"
         return f"{text} (1 step)" if self.n_steps else text
 
@@ -215,7 +215,7 @@ def outcome_of(
     most = bound.amount + (bound.factor * old if old is not None else 0.0)
     interval = None
     if now.is_timed and len(now.values) >= FEWEST:
-        interval = interval_of(mean_of(now.values), confidence)
+        interval = _possible(interval_of(mean_of(now.values), confidence), limit)
     verdict, why = _verdict(now, before, limit, most, confidence)
     return Outcome(
         subject, limit, verdict, most, now.value, interval, old,
@@ -248,9 +248,18 @@ def _verdict_of_steps(
     low, _, high = interval_of(_shifted(above, limit.bound.amount), confidence)
     if low > 0:
         return "exceeded", ""
-    if high <= 0:
+    if high <= 0 or (before is None and limit.bound.amount >= _largest(limit)):
         return "met", ""
     return "undecided", "the steps differ too much to tell; record more of them"
+
+
+def _possible(interval: Interval, limit: Limit) -> Interval:
+    """The part of an interval that can be: no time is below zero, no share more than all."""
+    return interval._replace(low=max(interval.low, 0.0), high=min(interval.high, _largest(limit)))
+
+
+def _largest(limit: Limit) -> float:
+    return 1.0 if limit.metric.dimension is SHARE else math.inf
 
 
 def _shifted(mean: Mean, by: float) -> Mean:

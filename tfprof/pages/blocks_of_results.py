@@ -118,7 +118,7 @@ _PAGE_OF = {
     "python": "trace",
     "compilation": "trace",
     "collectives": "pod",
-    "workers": "pod",
+    "workers": "stragglers",
     "devices": "trace",
     "precision": "kernel-stats",
     "tensor-cores": "kernel-stats",

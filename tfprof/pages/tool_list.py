@@ -32,6 +32,7 @@ TOOL_PAGES = (
     ToolPage("kernel-stats", "Kernel stats", "GPU kernels by time."),
     ToolPage("memory", "Memory profile", "Memory over time, and who holds it at the peak."),
     ToolPage("pod", "Pod viewer", "Steps of every worker and core."),
+    ToolPage("stragglers", "Stragglers", "Which host the others wait for, and why."),
     ToolPage("op-profile", "Op profile", "XLA ops as a tree: time and utilization."),
     ToolPage("hlo-stats", "HLO stats", "XLA ops as a list."),
     ToolPage("roofline", "Roofline", "How close ops come to the limits of the device."),

@@ -38,6 +38,7 @@ LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "instruction": ("graph-viewer", "node"), "module": ("memory-viewer", "program"),
     },
     "graph-viewer": {"instruction": ("graph-viewer", "node")},
+    "stragglers": {"name": ("trace", "find")},
     "overview": {"operation": ("op-stats", "find"), "function": ("trace", "find")},
 }  # fmt: skip
 """By tool and column: the page on which more stands about a cell, and its parameter."""
@@ -199,6 +200,40 @@ def _mean_of_workers(workers: Table) -> Block:
     return chart_block(chart, unit="us")
 
 
+# Stragglers
+
+
+MOST_HOSTS = 64
+"""Rows of the map of hosts: the slowest ones."""
+
+
+def _of_stragglers(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """How long the slowest hosts worked in each step, then the tool's charts."""
+    charts = [chart_block(chart) for chart in result.charts]
+    work = result.tables.get("work")
+    order = result.tables["hosts"].column("host") if "hosts" in result.tables else []
+    if work is None or len(order) < 2:
+        return charts
+    names, step_of_row = _steps_of_workers(work, {"step": 0, "host": 1, "core": 1})
+    cells: dict[Any, list[float]] = {host: [math.nan] * len(names) for host in order[:MOST_HOSTS]}
+    for host, own_us, at in zip(
+        work.column("host"), work.column("works_us"), step_of_row, strict=True
+    ):
+        if host in cells:
+            cells[host][at] = float(own_us or 0)
+    most = f" ({len(cells)} slowest hosts)" if len(cells) < len(order) else ""
+    heat: Block = {
+        "kind": "chart", "id": "heat", "form": "heatmap",
+        "title": f"Work of hosts in each step{most}",
+        "x_label": "step", "y_label": "works", "unit": "us", "x": column(names),
+        "series": [
+            {"name": escaped(str(host)), "values": column(own)} for host, own in cells.items()
+        ],
+        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+    }  # fmt: skip
+    return [heat, *charts]
+
+
 # Op profile
 
 
@@ -338,6 +373,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "input-pipeline": _of_steps,
     "monitor": _of_monitor,
     "pod": _of_pod,
+    "stragglers": _of_stragglers,
     "roofline": roofline_picture,
     "memory": _of_memory,
     "memory-viewer": _of_program_memory,

@@ -26,7 +26,7 @@ WANTED = Wanted(
 MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (
     "overview", "input_pipeline", "tf_data", "op_stats", "kernel_stats", "memory", "pod",
-    "op_profile", "hlo_stats", "roofline", "monitor",
+    "stragglers", "op_profile", "hlo_stats", "roofline", "monitor",
 )  # fmt: skip
 
 

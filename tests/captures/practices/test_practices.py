@@ -252,7 +252,8 @@ def test_a_worker_that_others_wait_for():
     run = opened(worker("a", 100), worker("b", 300), worker("c", 100))
     found = the(run, "workers/straggler")
     assert found.evidence == {
-        "host": "host 1", "own_ms": 0.8, "others_ms": 0.6, "category": "Input"
+        "host": "host 1", "own_ms": 0.8, "others_ms": pytest.approx(0.6), "host_count": 3,
+        "cause": "input", "cause_ms": pytest.approx(0.2),
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.25)
     assert "the overview of this host alone" in found.message

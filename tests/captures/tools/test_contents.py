@@ -10,7 +10,8 @@ from tfprof.wire import messages as pb
 
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",
-    "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer", "monitor", "trace",
+    "stragglers", "op-profile", "hlo-stats", "roofline", "memory-viewer", "graph-viewer", "monitor",
+    "trace",
 ]  # fmt: skip
 
 
@@ -74,7 +75,15 @@ def test_what_planes_give(planes, more):
     assert with_data(*planes) == ALWAYS | more
 
 
+def test_hosts_are_compared_if_there_are_two():
+    step = pb.XSpace(planes=[plane("/host:CPU", "train", "_r")]).SerializeToString()
+    bare = pb.XSpace(planes=[plane("/host:CPU", "MatMul")]).SerializeToString()
+    for files, there in (([step], False), ([step, bare], False), ([step, step], True)):
+        found = {data.tool: data.missing for data in tools_with_data(map(read_xspace, files))}
+        assert (not found["stragglers"]) == there
+
+
 def test_a_capture_with_xla_on_the_cpu():
     (path,) = folder("cpu-xla").glob("*.xplane.pb")
     missing = {data.tool for data in tools_with_data([read_xspace(path)]) if data.missing}
-    assert missing == {"kernel-stats", "memory"}
+    assert missing == {"kernel-stats", "memory", "stragglers"}

@@ -10,7 +10,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, kinds_of
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.errors import UsageError
-from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, xspace
+from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, plane, xspace
 
 
 def notes(run, **how):
@@ -148,3 +148,24 @@ def test_the_order_of_hosts_does_not_matter(order):
         place: one.times.duration_ps.tolist() for place, one in zip(order, steps.hosts, strict=True)
     }
     assert durations == {0: [990_000] * 2, 1: [1_990_000] * 2, 2: [990_000] * 2}
+
+
+def test_recorders_that_began_at_different_moments_have_no_other_clocks():
+    def steps_of(began_us, *numbers):
+        events = [
+            one
+            for number in numbers
+            for one in (
+                event("train", (number * 1000 - began_us) * 1000, 600_000, _r=1, step_num=number),
+                event("a:MatMul", (number * 1000 - began_us) * 1000, 500_000),
+            )
+        ]
+        return xspace(
+            plane("/host:CPU", line(*events), began_ns=0),
+            plane("Task Environment", stats={"profile_start_time": START_NS + began_us * 1000}),
+        )
+
+    found = run_steps(opened(steps_of(0, 5, 6, 7, 8), steps_of(4900, 6, 7, 8)))
+    first, second = (one.times.start_ps // 10**6 for one in found.hosts)
+    assert (first.tolist(), second.tolist()) == ([6000, 7000, 8000], [1100, 2100, 3100])
+    assert not any("by its clock" in note.message for note in found.notes)

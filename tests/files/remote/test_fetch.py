@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -214,7 +215,7 @@ def test_servers_that_fail_for_ever_are_given_up(
     web.faults = [of_bytes(status(500))]
     monkeypatch.setenv("TFPROF_REMOTE_TRIES", "3")
     text = _error(url)
-    assert "the server fails (status 500); tried 3 times in 0." in text
+    assert "the server fails (status 500); tried 3 times in " in text
     assert "TFPROF_REMOTE_TRIES" in text
     assert len(web.of("/a.bin")) == 3
 
@@ -222,7 +223,7 @@ def test_servers_that_fail_for_ever_are_given_up(
 def test_throttled_for_ever(web: Files) -> None:
     url = web.put("/a.bin", DATA)
     web.faults = [of_bytes(status(429, Retry_After="0"))]
-    assert "the server is asked too often (status 429); tried 5 times in 0.0 s" in _error(url)
+    assert "the server is asked too often (status 429); tried 5 times in " in _error(url)
 
 
 def test_one_bad_block_of_many_is_tried_again_alone(web: Files) -> None:
@@ -299,7 +300,7 @@ def test_silent_servers(web: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TFPROF_REMOTE_TRIES", "2")
     text = _error(url)
     over.set()
-    assert "nothing came for 0.05 s; tried 2 times in 0." in text
+    assert "nothing came for 0.05 s; tried 2 times in " in text
     assert "TFPROF_REMOTE_TIMEOUT" in text
 
 
@@ -345,6 +346,36 @@ def test_files_in_memory() -> None:
         assert MISSING in _error("memory://tfprof-test/no")
     finally:
         memory.rm("/tfprof-test", recursive=True)
+
+
+def test_file_systems_that_answer_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    wrappers = pytest.importorskip("fsspec.implementations.asyn_wrapper")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/tfprof-wrapped/a.bin", DATA)
+    path = as_path("memory://tfprof-wrapped/a.bin")
+    begun, over, silent = threading.Barrier(4), threading.Event(), threading.Event()
+    read = type(memory).cat_file
+
+    def answer(self: Any, name: str, start: int, end: int) -> bytes:
+        if silent.is_set():
+            over.wait(10)
+        elif start in range(BLOCK, 5 * BLOCK, BLOCK):
+            begun.wait(10)  # four blocks are under way, or this breaks
+        return bytes(read(self, name, start, end))
+
+    monkeypatch.setattr(type(memory), "cat_file", answer)
+    path.known.file_system(lambda: wrappers.AsyncFileSystemWrapper(memory, asynchronous=False))
+    monkeypatch.setenv("TFPROF_REMOTE_CACHE", "")
+    try:
+        assert bytes(read_file(path)) == DATA
+        silent.set()
+        monkeypatch.setenv("TFPROF_REMOTE_TIMEOUT", "0.05")
+        monkeypatch.setenv("TFPROF_REMOTE_TRIES", "2")
+        assert "nothing came for 0.05 s; tried 2 times" in _error(path)
+    finally:
+        over.set()
+        memory.rm("/tfprof-wrapped", recursive=True)
 
 
 @pytest.mark.parametrize(

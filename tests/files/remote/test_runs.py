@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,16 +14,23 @@ from click.testing import CliRunner, Result
 
 import tfprof
 from tests.files.checkpoint.tables import entry, write_bundle
-from tests.files.remote.web_server import Files, status
+from tests.files.remote.web_server import Files, Handler, status
 from tfprof import tools
 from tfprof.cli.program import cli
 from tfprof.demo import demo_capture, demo_files
 from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files.remote.path import as_path
+from tfprof.files.run_folder import runs
 from tfprof.pages.open_paths import open_paths
 from tfprof.pages.site import Site
 from tfprof.web.report import report
 
-CAPTURE = demo_capture("gpu").read_bytes()
+CAPTURES = {  # with a field that nobody knows, so that none is a copy of another one
+    host: lzma.compress(
+        lzma.decompress(demo_capture("gpu").read_bytes()) + b"\x7a\x01" + host.encode()
+    )
+    for host in "abc"
+}
 LOGS = "/logs/plugins/profile"
 
 
@@ -32,7 +41,8 @@ def here(tmp_path: Path) -> Path:
         folder = tmp_path / LOGS[1:] / run
         folder.mkdir(parents=True)
         for host in hosts:
-            (folder / f"{host}.xplane.pb.xz").write_bytes(CAPTURE)
+            (folder / f"{host}.xplane.pb.xz").write_bytes(CAPTURES[host])
+    (tmp_path / "other.xplane.pb.xz").write_bytes(demo_capture("input-bound").read_bytes())
     (tmp_path / "run").mkdir()
     files = demo_files()
     for path in (files.graph, files.run_meta, files.op_log):
@@ -77,12 +87,25 @@ def test_only_the_chosen_run_is_fetched(there: Files) -> None:
     run = tools.open_run(f"{there.url}/logs", run="run2")
     assert [host.name for host in run.hosts] == ["a", "b", "c"]
     assert _names(there) == {f"{LOGS}/run2/{host}.xplane.pb.xz" for host in "abc"}
-    assert there.n_sent < 3 * len(CAPTURE) + 10_000
+    assert there.n_sent < sum(map(len, CAPTURES.values())) + 10_000
     assert tools.open_run(f"{there.url}/logs").name == "run3"
     with pytest.raises(UsageError, match="no run 'run9'; it has: run1, run2, run3"):
         tools.open_run(f"{there.url}/logs", run="run9")
     with pytest.raises(EmptyProfileError, match=f"{there.url}/run: holds no capture"):
         tools.open_run(f"{there.url}/run")
+
+
+def test_runs_are_listed_several_at_once(there: Files) -> None:
+    begun = threading.Barrier(3)
+
+    def together(handler: Handler) -> bool:
+        if handler.request_.path.startswith(f"{LOGS}/run") and handler.request_.path.endswith("/"):
+            begun.wait(10)  # all three are under way, or this breaks
+        return False
+
+    there.faults = [together]
+    known = runs(as_path(f"{there.url}/logs"))
+    assert list(known) == ["run1", "run2", "run3"]
 
 
 def test_only_the_chosen_host_is_fetched(there: Files) -> None:
@@ -108,6 +131,28 @@ def test_hosts_that_cannot_be_read_are_named_and_the_others_answer(
         tools.open_run(f"{there.url}/logs")
 
 
+def test_files_that_cannot_be_read_are_named_among_others(there: Files) -> None:
+    paths = [f"{there.url}{LOGS}/run2/{host}.xplane.pb.xz" for host in "abc"]
+    there.faults = [status(403, f"{LOGS}/run2/b.xplane.pb.xz")]
+    run = tools.open_run(paths)
+    assert [host.name for host in run.hosts] == ["a", "c"]
+    assert any(f"{paths[1]}: cannot be read: access is denied" in one.message for one in run.notes)
+    result = _invoke("op-stats", *paths)
+    assert result.exit_code == 0
+    assert "access is denied" in result.output
+    assert _invoke("op-stats", paths[1]).exit_code == 3
+
+
+def test_several_urls_in_one_word(there: Files) -> None:
+    graph, run = (getattr(demo_files(), name).name for name in ("graph", "run_meta"))
+    steps = f"{there.url}/run/{run}?sig=s3cret,{there.url}/run/{run}?sig=s3cret"
+    result = _invoke("info", "--graph_path", f"{there.url}/run/{graph}", "--run_meta_path", steps)
+    assert result.exit_code == 0, result.output
+    assert "2 steps" in result.output
+    assert "s3cret" not in result.output
+    assert {one.query for one in there.of(f"/run/{run}")} == {"sig=s3cret"}
+
+
 def test_memory_answers_as_a_folder(memory: str, here: Path) -> None:
     ours, theirs = (tools.open_run(f"{base}/logs") for base in (here, memory))
     assert (ours.name, [host.name for host in ours.hosts]) == (
@@ -126,7 +171,7 @@ COMMANDS = [
     ["op", "{}/run"],
     ["check", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "--budget", "{}/budget.toml"],
     ["query", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "select count(*) as n from events"],
-    ["diff", f"{{}}{LOGS}/run1/a.xplane.pb.xz", f"{{}}{LOGS}/run1/b.xplane.pb.xz"],
+    ["diff", f"{{}}{LOGS}/run1/a.xplane.pb.xz", "{}/other.xplane.pb.xz"],
 ]
 
 

@@ -8,14 +8,22 @@ from dataclasses import replace
 import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeTime, code_times
+from tfprof.captures.events.steps.collectives import exposed
 from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.reference_sweep import as_the_reference_sweeps
-from tfprof.captures.events.steps.step_events import gpu_step_events, host_step_events, joined
+from tfprof.captures.events.steps.step_events import (
+    Markers,
+    StepEvents,
+    gpu_step_events,
+    host_step_events,
+    joined,
+)
 from tfprof.captures.events.steps.step_roots import StepKind
 from tfprof.captures.events.steps.step_times import step_times
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
+from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
@@ -24,7 +32,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, concatenate_tables
 
 
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
@@ -38,7 +46,7 @@ def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
 
 def steps_of_host(host: Host) -> list[HostSteps]:
     """All steps of a host by itself, or of each core of its TPUs."""
-    return _cores_of(host, 0, classic=False, inner_only=False)
+    return cores_of(host, 0, classic=False, inner_only=False)
 
 
 @fact
@@ -54,6 +62,8 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
         parts.append((of_host, markers))
     if with_gpu:
         parts.append(gpu_step_events(host.timeline, groups, classic=classic))
+    elif not classic:
+        parts[0] = _with_exposed(host, parts[0])
     events, markers = joined(parts)
     events = as_the_reference_sweeps(events) if classic else events
     times = step_times(events, markers, has_device=with_gpu, classic=classic)
@@ -69,6 +79,14 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
         cut=cut_steps(host.timeline, groups, times, marked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
+
+
+def _with_exposed(host: Host, part: tuple[StepEvents, Markers]) -> tuple[StepEvents, Markers]:
+    """With the time in which the CPU waits for other devices of the job, and computes nothing."""
+    waiting = exposed(device_work(host))
+    if not len(waiting.group):
+        return part
+    return concatenate_tables([part[0], waiting]), part[1]
 
 
 @fact
@@ -110,7 +128,7 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
     by_host = [
-        _cores_of(host, number, classic=classic, inner_only=inner_only)
+        cores_of(host, number, classic=classic, inner_only=inner_only)
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
@@ -146,7 +164,7 @@ def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
     return [steps.slice(slice(int(kept[0]), int(kept[-1]) + 1)) for steps in cores]
 
 
-def _cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
+def cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
     """The steps of a host, or of each core of a TPU host."""
     if uses_tpu(host, classic=classic):
         cores = _tpu_cores(host, classic=classic)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.captures.events.timeline.clocks import MOST_NS
+from tfprof.captures.facts.host_clock import unix_base_ns
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import StatValue
@@ -34,7 +35,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
             alignment = align_by_number([own for own in numbers if own is not None])
     is_by_number = alignment is not None
     if alignment is None:
-        bases = [steps.host.base_ns for steps in cores]
+        bases = _bases_ns(cores)
         lowest = min(bases, default=0)
         shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
         starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
@@ -58,6 +59,12 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
                      steps.host.name)
             )  # fmt: skip
     return alignment
+
+
+def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:
+    """What the times of hosts count from, by their clocks; if one does not tell, as written."""
+    known = [base for steps in cores if (base := unix_base_ns(steps.host)) is not None]
+    return known if len(known) == len(cores) else [steps.host.base_ns for steps in cores]
 
 
 def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note]:
@@ -95,10 +102,11 @@ def _clock_notes(
     if not alignment.n_steps:
         return []
 
+    bases = _bases_ns(cores)
+
     def moment_ns(number: int) -> int:
-        steps = cores[number]
-        start_ps = int(steps.times.start_ps[alignment.first[number]])
-        return steps.host.base_ns + start_ps // 1000
+        start_ps = int(cores[number].times.start_ps[alignment.first[number]])
+        return bases[number] + start_ps // 1000
 
     chief = cores[alignment.chief]
     step_ns = int(chief.times.duration_ps[alignment.first[alignment.chief]]) // 1000

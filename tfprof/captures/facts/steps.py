@@ -193,10 +193,21 @@ class RunSteps:
     @cached_property
     def whole(self) -> RunSteps:
         """The steps that are not cut; all steps if all are cut."""
+        places = self._whole_places
+        return self if len(places) == self.n_steps else self.take(places)
+
+    @property
+    def _whole_places(self) -> Int64Array:
         if not self.is_cut.any() or self.is_cut.all():
-            return self
+            return np.arange(self.n_steps)
         inner = np.flatnonzero(~self.is_cut)
-        return self.take(np.arange(int(inner[0]), int(inner[-1]) + 1))
+        return np.arange(int(inner[0]), int(inner[-1]) + 1)
+
+    @property
+    def typical_places(self) -> Int64Array:
+        """Which of these steps are the ``typical`` ones."""
+        typical: Int64Array = self._whole_places[~self.is_unusual]
+        return typical
 
     def take(self, rows: Int64Array) -> RunSteps:
         """Some of the steps, on all hosts."""

@@ -15,6 +15,7 @@ from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.run_steps import host_steps, run_steps
+from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
@@ -45,6 +46,25 @@ class Evidence:
     def steps(self) -> RunSteps:
         """The typical steps."""
         return run_steps(self.run).typical
+
+    @cached_property
+    def slow_hosts(self) -> SlowHosts | None:
+        """The hosts compared with each other; None if there is only one, or no step."""
+        return slow_hosts(run_steps(self.run))
+
+    @cached_property
+    def communication_share(self) -> float:
+        """Part of the step time in collectives while nothing is computed.
+
+        Waiting for hosts that come later is left out: less communication would not shorten it.
+        """
+        slow = self.slow_hosts
+        if slow is None or not len(slow.joint):
+            return self.steps.share_of("device_collectives")
+        waited = slow.joint.waited_ps.sum()
+        exposed = sum(int(work.shared.exposed_ps[slow.places].sum()) for work in slow.works)
+        took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
+        return part(max(exposed - int(waited), 0), took)
 
     @cached_property
     def tpu(self) -> TpuRunSteps | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, HostSteps
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
@@ -146,7 +145,7 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
     """Devices that exchange gradients while nothing else runs."""
-    share = evidence.steps.share_of("device_collectives")
+    share = evidence.communication_share
     if 100.0 * share < MODERATE:
         return
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
@@ -162,39 +161,31 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
 
 
 def stragglers(evidence: Evidence) -> Iterator[Advice]:
-    """A worker that works longer than the others, which wait for it."""
-    steps = evidence.steps.hosts
-    if len(steps) < 2 or not evidence.steps.n_steps:
+    """A host that works longer than the others, which wait for it."""
+    slow = evidence.slow_hosts
+    if slow is None:
         return
-    own_ms = [_own_ms(one) for one in steps]
-    slow = int(np.argmax(own_ms))
-    others = median(ms for place, ms in enumerate(own_ms) if place != slow)
-    if own_ms[slow] <= 0 or own_ms[slow] < STRAGGLES * others:
+    at = slow.slowest
+    own_ms = float(slow.own_ps[at].mean()) / 1e9
+    others_ms = own_ms - slow.excess_ps(at) / 1e9
+    interval = slow.interval_ps(at)
+    is_noise = interval is not None and interval.low <= 0
+    if own_ms <= 0 or own_ms < STRAGGLES * others_ms or is_noise:
         return
-    category = _grown_most(steps, slow)
+    name, (cause, more_ps) = slow.works[at].name, slow.causes(at)[0]
+    if len(slow.joint) and not slow.delays:
+        return
+    wait = "they wait" if len(slow.joint) else "if they train together, they wait"
     yield Advice(
         "workers/straggler",
-        f"{steps[slow].host.name} works {milliseconds(own_ms[slow])} in a step, communication left "
-        f"out, the others {milliseconds(others)}: they wait for it. Its largest excess is in "
-        f"{category}. Check whether its machine, its part of the data or its devices are slower "
-        "(the pod viewer; the overview of this host alone).",
-        {"host": steps[slow].host.name, "own_ms": own_ms[slow], "others_ms": others,
-         "category": category},
-        (own_ms[slow] - others) / own_ms[slow],
+        f"{name} works {milliseconds(own_ms)} in a step, communication left out, the others "
+        f"{milliseconds(others_ms)}: {wait} for it. Its largest excess is {cause.name}, "
+        f"{milliseconds(more_ps / 1e9)}. Check whether its machine, its part of the data or its "
+        "devices are slower (tfprof stragglers; the overview of this host alone).",
+        {"host": name, "own_ms": own_ms, "others_ms": others_ms, "cause": cause.name,
+         "cause_ms": more_ps / 1e9, "host_count": len(slow.works)},
+        part(slow.excess_ps(at), slow.step_ps),
     )  # fmt: skip
-
-
-def _own_ms(steps: HostSteps) -> float:
-    """Mean time of a step without waiting for other devices."""
-    waiting = steps.times.of(Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)
-    return float((steps.times.duration_ps - waiting).mean()) / 1e9
-
-
-def _grown_most(steps: Sequence[HostSteps], slow: int) -> str:
-    """The category in which a worker exceeds the others most."""
-    means = np.array([[one.of(c, classic=False).mean() for c in CATEGORIES] for one in steps])
-    others = np.median(np.delete(means, slow, axis=0), axis=0)
-    return CATEGORIES[int(np.argmax(means[slow] - others))].name
 
 
 def idle_devices(evidence: Evidence) -> Iterator[Advice]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
@@ -28,12 +29,16 @@ class ToolData:
 
 
 def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
-    """All tools, in the order of the command line; a tool has data if one host has."""
+    """All tools, in the order of the command line; a tool has data if one host has.
+
+    Those that compare hosts need two of them.
+    """
     spaces = list(spaces)
     tools = []
     for tool, (has_data, missing) in _TOOLS.items():
-        there = any(has_data(space) for space in spaces)
-        tools.append(ToolData(tool, "" if there else missing))
+        fewest = _FEWEST_HOSTS.get(tool, 1)
+        there = islice((space for space in spaces if has_data(space)), fewest)
+        tools.append(ToolData(tool, "" if len(list(there)) == fewest else missing))
     return tools
 
 
@@ -114,6 +119,7 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
         f"there are no allocations; for those of a CPU {how_to_capture.ALLOCATIONS}",
     ),
     "pod": (_has_steps, "there are no steps: none was marked, or called"),
+    "stragglers": (_has_steps, "no two hosts have steps; give the files of all hosts"),
     "op-profile": (_has_xla, _NO_XLA),
     "hlo-stats": (_has_xla, _NO_XLA),
     "roofline": (_has_xla, _NO_XLA),
@@ -123,3 +129,6 @@ _TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
     "trace": (_has_events, _NO_EVENTS),
 }
 """Per tool: whether a host has data for it, and a message if none has."""
+
+_FEWEST_HOSTS: Final = {"stragglers": 2}
+"""Tools that need several hosts with data."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tfprof.captures.run.result import Note
-from tfprof.errors import MalformedProfileError
+from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.disk import read_file
 from tfprof.files.remote.path import AnyPath, is_remote
 from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
@@ -120,9 +120,9 @@ def check_not_empty(file: Any) -> None:
 def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
     """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
     path = folder / RECORD_NAME
-    if not path.is_file():
-        return [], []
     try:
+        if not path.is_file():
+            return [], []
         document: Any = json.loads(bytes(read_file(path)))
         hosts = [str(each["host"]) for each in document["hosts"]]
         missing = document["missing"]
@@ -130,5 +130,6 @@ def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
             str(each["message"]) for each in missing
             if each["severity"] == "error" and not each["host"]
         ]  # fmt: skip
-    except (ValueError, TypeError, KeyError, RecursionError):  # damaged, or of another version
+    except (ValueError, TypeError, KeyError, RecursionError, InputError):
+        # Damaged, of another version, or another machine denies it.
         return [], []

@@ -38,7 +38,7 @@ from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
-from tfprof.errors import EmptyProfileError, TfprofError, UsageError
+from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
@@ -244,7 +244,7 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
     notes: list[Note] = []
     sources = [named(one) if is_remote(one) else one for one in sources]  # nothing secret shows
     name, files = "", list(sources)
-    folders = [one for one in sources if isinstance(one, (str, Path)) and is_folder(one)]
+    folders = [one for one in sources if _is_folder(one, is_alone=len(sources) == 1)]
     if folders and len(sources) > 1:
         raise UsageError(
             f"{folders[0]}: a folder among several paths; give one folder alone, or the files of "
@@ -255,10 +255,21 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
         files = list(own_files)
         if others:
             notes.append(Note("info", _others(others)))
-        notes += absent_hosts(own_files[0].parent, own_files)
+        if own_files:
+            notes += absent_hosts(own_files[0].parent, own_files)
     elif run is not None:
         raise UsageError(f"run={run!r} chooses a run of a log folder; {sources[0]!r} is none")
     return RunFiles(name, *without_copies(files), gathered(notes))
+
+
+def _is_folder(source: Any, *, is_alone: bool) -> bool:
+    """Whether a source is a folder; of several, one that cannot be asked for is a file."""
+    try:
+        return isinstance(source, (str, Path)) and is_folder(source)
+    except InputError:  # reading it says why, as of one host of several
+        if is_alone:
+            raise
+        return False
 
 
 def _others(runs: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.commands.tool import TOP
+from tfprof.cli.commands.tool import TOP, with_top
 from tfprof.cli.fleet_options import fleet_options, run_reader
 from tfprof.cli.options import (
     Choice,
@@ -123,6 +123,10 @@ def written(
     """
     from tfprof.captures.show.tool_files import result_json, table_csv, table_json
 
+    if top is not None and top < 0:
+        raise UsageError(f"option --top={top} must be 0 (all) or more")
+    if form in ("json", "csv"):
+        result = with_top(result, top)
     if form == "json":
         return table_json(result.table(name)) if name else result_json(result)
     if form == "csv":

@@ -92,6 +92,12 @@ TOOLS = (
         ("logs/", "logs/ --step 3"),
     ),
     Tool(
+        "stragglers",
+        "Show which host the others wait for and why, how much time hosts spend in collectives, "
+        "and how far their clocks are apart.",
+        ("logs/", "logs/ --table work --format csv -o work.csv"),
+    ),
+    Tool(
         "op-profile",
         "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
         "bandwidth.",
@@ -200,7 +206,7 @@ def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
 
     if form == "gviz":
         return gviz_json(result.table(table).to_gviz() if table else result.to_gviz())
-    shown = _with_top(result, chosen.top)
+    shown = with_top(result, chosen.top)
     if form == "json":
         return table_json(shown.table(table)) if table else result_json(shown)
     if not table and len(shown.tables) > 1:
@@ -209,7 +215,7 @@ def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
     return table_csv(shown.table(table))
 
 
-def _with_top(result: ToolResult, top: int | None) -> ToolResult:
+def with_top(result: ToolResult, top: int | None) -> ToolResult:
     """The result with the first rows of each table."""
     if not top:
         return result
@@ -222,7 +228,7 @@ def _write_tables(result: ToolResult, top: int | None, target: Target) -> None:
     from tfprof.captures.show.tool_files import table_csv, table_paths
 
     assert target.path is not None
-    shown = _with_top(result, top)
+    shown = with_top(result, top)
     result.table()
     paths = table_paths(target.path, shown.tables)
     targets = {name: replace(target, path=path) for name, path in paths.items()}

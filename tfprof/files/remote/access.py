@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from tfprof.errors import MissingDependencyError, TfprofError, UsageError
+from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
 from tfprof.files.remote.details import Details, details_of
 from tfprof.files.remote.settings import settings
 from tfprof.files.remote.troubles import TruncatedError, failed, trouble_of
@@ -26,6 +29,9 @@ _PACKAGES = {
     "gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs",
     "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs",
 }  # fmt: skip
+
+THREADS = 8
+"""Requests at once."""
 
 _FIRST_WAIT_S = 0.5
 _MOST_WAIT_S = 8.0
@@ -73,6 +79,18 @@ def listing(path: RemotePath) -> dict[str, Details]:
 
     found: dict[str, Details] = ask(path, listed)
     return found
+
+
+def list_several(paths: Sequence[RemotePath]) -> None:
+    """Ask for the lists of folders of one server, several at once; they are known then."""
+
+    def listed(path: RemotePath) -> None:
+        with contextlib.suppress(InputError):  # said when that list is looked at
+            path.listing()
+
+    if takes_many(paths[0]):
+        with ThreadPoolExecutor(THREADS, "tfprof-list") as pool:
+            deque(pool.map(listed, paths), 0)
 
 
 def _name_in(folder: str, listed: str, *, is_web: bool) -> str:

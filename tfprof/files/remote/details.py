@@ -14,7 +14,7 @@ T = TypeVar("T")
 _PREFERRED_MARKS = ("etag", "md5hash", "content-md5", "checksum", "digest", "generation")
 _TIMES = ("mtime", "updated", "lastmodified", "last-modified", "modified", "created")
 
-_FRESH_SECONDS = 10.0
+_FRESH_SECONDS = 20.0
 """So long what a server has said is believed: the same is not asked several times in a row."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfprof.errors import InputError
-from tfprof.files.remote.access import NoRangesError, ask, details, read_range, takes_many
+from tfprof.files.remote.access import THREADS, NoRangesError, ask, details, read_range, takes_many
 from tfprof.files.remote.cache import Cache, key_of
 from tfprof.files.remote.details import Details
 from tfprof.files.remote.path import missing
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 8 << 20
 """Are asked for at once. What is lost with a connection is no more than that."""
-
-_THREADS = 8
 
 
 def local_copy(path: RemotePath, watch: Watch | None = None) -> BinaryIO:
@@ -117,7 +115,7 @@ def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Watch | 
 
     if size:
         fetch(0)  # alone: the server may deny all, or have no ranges
-    with ThreadPoolExecutor(_THREADS if takes_many(path) else 1, "tfprof-fetch") as pool:
+    with ThreadPoolExecutor(THREADS if takes_many(path) else 1, "tfprof-fetch") as pool:
         jobs = [pool.submit(fetch, start) for start in range(BLOCK_BYTES, size, BLOCK_BYTES)]
         try:
             wait(jobs, return_when=FIRST_EXCEPTION)

@@ -26,7 +26,7 @@ _CREDENTIALS = {
     'FSSPEC_GS=\'{"token": "anon"}\'',
     "s3": "set AWS_PROFILE or run 'aws configure', or for a public bucket set "
     "FSSPEC_S3='{\"anon\": true}'",
-    "http": "give a signed URL, or https://NAME:PASSWORD@HOST/…",
+    "http": "give a signed URL, or one with NAME:PASSWORD@ before the server",
 }
 _CREDENTIALS["gcs"], _CREDENTIALS["s3a"] = _CREDENTIALS["gs"], _CREDENTIALS["s3"]
 _CREDENTIALS["https"] = _CREDENTIALS["http"]

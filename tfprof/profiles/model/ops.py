@@ -305,7 +305,12 @@ class OpTable:
             name: Node name.
             label_op: Op type that the run-time label names, if any.
         """
-        self._claim_names([name])
+        name_id = self.names.add(name)
+        self.row_of_name.resize(len(self.names))
+        self.row_of_name.array[name_id] = len(self)
+        self.name_ids.extend([name_id])
+        if ":" in name:
+            self.names_with_colon.append(name_id)
         self.op_ids.extend([self.strings.intern(name)])
         self._resize_rest()
         if label_op is not None:
@@ -323,10 +328,9 @@ class OpTable:
         """Give rows to the names that have none; returns where they are first in ``name_ids``."""
         self.row_of_name.resize(len(self.names))
         row_of_name = self.row_of_name.array
-        first = np.empty(len(self.names), np.int64)
-        first[name_ids[::-1]] = np.arange(len(name_ids))[::-1]
-        is_first = first[name_ids] == np.arange(len(name_ids))
-        fresh = np.flatnonzero(is_first & (row_of_name[name_ids] < 0))
+        without_row = np.flatnonzero(row_of_name[name_ids] < 0)
+        _, first = np.unique(name_ids[without_row], return_index=True)
+        fresh = without_row[np.sort(first)]
         row_of_name[name_ids[fresh]] = np.arange(len(self), len(self) + len(fresh))
         self.name_ids.extend(name_ids[fresh])
         return fresh

@@ -8,6 +8,7 @@ const MEANINGS = [
   [/launch/i, "--c-launch"],
   [/collective|all.?reduce/i, "--c-collective"],
   [/device (to device|copy)|memcpy|copies/i, "--c-copy"],
+  [/^own code$/i, "--c-6"],
   [/host compute|^host$/i, "--c-host"],
   [/device compute|^compute$/i, "--c-device"],
   [/^free$/i, "--c-free"],

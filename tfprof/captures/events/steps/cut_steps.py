@@ -23,8 +23,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.step_times import StepTimes
-from tfprof.captures.events.timeline.clocks import MOST_NS
-from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.events.timeline.clocks import MOST_NS, recorded_at_ns
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -86,15 +85,12 @@ def _began_ps(timeline: Timeline) -> int | None:
 
     Lines count from then in new files, and from 1970 in old ones.
     """
-    for plane in timeline.space.planes:
-        if plane.name != TASK_PLANE:
-            continue
-        written, base = plane.own_stats().get("profile_start_time"), timeline.axis.base_ns
-        if not isinstance(written, int) or written <= 0:
-            continue
-        began_ns = 0 if abs(base) <= MOST_NS else written
-        if abs(began_ns - base) <= MOST_NS:
-            return (began_ns - base) * 1000
+    written, base = recorded_at_ns(timeline.space), timeline.axis.base_ns
+    if written is None:
+        return None
+    began_ns = 0 if abs(base) <= MOST_NS else written
+    if abs(began_ns - base) <= MOST_NS:
+        return (began_ns - base) * 1000
     return None
 
 

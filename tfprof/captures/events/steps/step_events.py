@@ -230,7 +230,7 @@ def gpu_step_events(
         classic: Take copies for computation, as the reference does, which does not know the
             names that CUPTI gives them; and bfloat16 for 32 bits.
     """
-    spent_of_kind = np.array([_device_kind(name, classic) for name in timeline.names], np.int64)
+    spent_of_kind = np.array([device_kind(name, classic) for name in timeline.names], np.int64)
     is_16_bit = timeline.kind_mask([_is_16_bit(name, classic) for name in timeline.names])
     shapes = timeline.stat("shape")
     has_shape = shapes.only(shapes.is_text())
@@ -262,7 +262,8 @@ def _is_16_bit(text: str, classic: bool, *, shape: bool = False) -> bool:
     return any(word in text for word in (words if classic else (*words, "f16", *_BRAIN)))
 
 
-def _device_kind(name: str, classic: bool) -> int:
+def device_kind(name: str, classic: bool) -> int:
+    """What an event of a GPU is spent on, by its name."""
     lower = name.lower()
     if lower.startswith("nccl") or (lower.startswith("rccl") and not classic):
         return Spent.DEVICE_COLLECTIVES

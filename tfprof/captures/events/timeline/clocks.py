@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.columns.columns import BoolArray, Int64Array
 
@@ -103,6 +104,27 @@ def time_axis(space: XSpace) -> TimeAxis:
     for plane in space.planes:
         add_stamps(stamps, plane)
     return TimeAxis(space, space.base_from(base_of(stamps)))
+
+
+def recorded_at_ns(space: XSpace) -> int | None:
+    """When the recorder began, by the clock of the host, ns since 1970; None if no file tells."""
+    for plane in space.planes:
+        if plane.name == TASK_PLANE:
+            written = plane.own_stats().get("profile_start_time")
+            if isinstance(written, int) and written > 0:
+                return written
+    return None
+
+
+def unix_base_ns(axis: TimeAxis) -> int | None:
+    """The base of an axis in ns since 1970; None if that is not known.
+
+    New files count from the moment when the recorder began, old ones from 1970.
+    """
+    if abs(axis.base_ns) > MOST_NS:
+        return axis.base_ns
+    began = recorded_at_ns(axis.space)
+    return None if began is None else began + axis.base_ns
 
 
 def add_stamps(stamps: dict[int, int], plane: Plane) -> None:

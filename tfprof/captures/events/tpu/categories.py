@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.timeline.collective_names import COLLECTIVE_OPCODES
 
 INFEED = ("infeed",)
 OUTFEED = ("outfeed",)
@@ -30,8 +31,6 @@ _SPENT_ON: dict[str, Spent] = {
     ),
 }
 
-_COLLECTIVES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
-
 
 def spent_on(category: str, *, classic: bool) -> Spent:
     """What the time of instructions of a category counts as.
@@ -41,6 +40,6 @@ def spent_on(category: str, *, classic: bool) -> Spent:
         classic: Of the collectives know only all-reduce and all-to-all, as the reference does.
     """
     known = _SPENT_ON.get(category)
-    if known is None and not classic and category.startswith(_COLLECTIVES):
+    if known is None and not classic and category.startswith(COLLECTIVE_OPCODES):
         return Spent.DEVICE_COLLECTIVES
     return Spent.DEVICE_COMPUTE_32 if known is None else known

@@ -44,8 +44,7 @@ class Instruction(NamedTuple):
     @property
     def replica_groups(self) -> str:
         """Which replicas take part together, as written; empty if it does not tell."""
-        match = _GROUPS.search(self.text)
-        return "" if match is None else match[1]
+        return replica_groups(self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +140,12 @@ _GROUPS = re.compile(
 )
 _SHAPE = re.compile(r"\b(\w+)\[([\d,]*)\]")
 _ELEMENT = re.compile(r"([a-z]+)(\d*)")
+
+
+def replica_groups(text: str) -> str:
+    """Which replicas take part together, as the text of an instruction has it; may be empty."""
+    match = _GROUPS.search(text)
+    return "" if match is None else match[1]
 
 
 def core_transfers(timeline: Timeline, groups: Groups, core: Core) -> CoreTransfers:

@@ -1,0 +1,109 @@
+"""Laws of comparing hosts, over columns alone."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tfprof.captures.events.steps.collectives import CollectiveKind
+from tfprof.captures.events.steps.step_times import SPENT
+from tfprof.captures.facts import communication
+from tfprof.captures.facts.communication import Communication, JointRuns, _kept
+from tfprof.captures.facts.host_work import HostWork
+from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
+from tfprof.captures.facts.slow_hosts import SlowHosts, gains, without_own
+
+KIND = (CollectiveKind("all-reduce.1"), 0)
+
+
+def a_work(name, own_ps, *, base_ns=10**18, length_ps=2000):
+    """A host that works so long in each step, and leaves the collective of each at its end."""
+    own = np.array(own_ps, np.int64)
+    steps = np.arange(len(own))
+    spent = np.zeros((len(own), len(SPENT)), np.int64)
+    spent[:, 2] = own
+    wait = length_ps - own
+    joint = JointRuns([KIND], steps * 0, steps, steps * length_ps + own, (steps + 1) * length_ps)
+    return HostWork(
+        name, [f"train {n}" for n in steps], base_ns, np.full(len(own), length_ps), spent,
+        Communication(steps, wait, wait, wait, joint, 0),
+    )  # fmt: skip
+
+
+OWN = arrays(
+    np.int64, st.tuples(st.integers(2, 6), st.integers(3, 9)), elements=st.integers(1, 1900)
+)
+
+
+@given(OWN)
+def test_the_median_of_the_others(own):
+    amounts = own.astype(np.float64)
+    plain = [np.median(np.delete(amounts, row, axis=0), axis=0) for row in range(len(own))]
+    assert without_own(amounts).tolist() == np.array(plain).tolist()
+    by_step = np.sort(amounts, axis=0)
+    assert gains(amounts).tolist() == (by_step[-1] - np.median(by_step[:-1], axis=0)).tolist()
+
+
+def answers(works):
+    places = np.arange(len(works[0].duration_ps))
+    slow, joint = SlowHosts(works, places), joint_collectives(works)
+    counts = np.bincount(joint.last, minlength=len(works))
+    return {
+        work.name: (
+            slow.excess_ps(at), slow.interval_ps(at), slow.causes(at),
+            joint.waited_ps[at].tolist(), int(counts[at]),
+        )
+        for at, work in enumerate(works)
+    } | {"slowest": works[slow.slowest].name, "straggles": slow.straggles}  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(OWN.filter(lambda own: all(len(set(step)) == len(step) for step in own.T.tolist())),
+       st.randoms())  # fmt: skip
+def test_the_order_of_hosts_does_not_matter(own, chance):
+    works = [a_work(f"w{at}", row) for at, row in enumerate(own.tolist())]
+    mixed = list(works)
+    chance.shuffle(mixed)
+    assert answers(mixed) == answers(works)
+
+
+@settings(max_examples=40)
+@given(OWN, st.integers(-(10**12), 10**12))
+def test_a_shifted_clock_changes_only_its_offset(own, ahead_ns):
+    works = [a_work(f"w{at}", row) for at, row in enumerate(own.tolist())]
+    moved = [*works[:-1], dataclasses.replace(works[-1], unix_base_ns=10**18 + ahead_ns)]
+    assert answers(moved) == answers(works)
+    before, after = (clock_offsets(each, joint_collectives(each)) for each in (works, moved))
+    assert before[:-1] == after[:-1]
+    assert after[-1].ahead_ns - before[-1].ahead_ns == pytest.approx(ahead_ns)
+    assert after[-1].error_ns == before[-1].error_ns
+
+
+def test_a_clock_without_a_date_cannot_be_compared():
+    works = [a_work("a", [1, 2, 3]), a_work("b", [3, 2, 1], base_ns=None)]
+    assert [one.ahead_ns for one in clock_offsets(works, joint_collectives(works))] == [0.0, None]
+
+
+def test_the_slowest_of_many_is_not_slow_by_chance():
+    chance = np.random.default_rng(3)
+    works = [a_work(f"w{at:03}", chance.integers(900, 1100, 20)) for at in range(256)]
+    slow = SlowHosts(works, np.arange(20))
+    assert not slow.straggles
+    works[17] = a_work("w017", chance.integers(1300, 1500, 20))
+    slow = SlowHosts(works, np.arange(20))
+    assert (slow.straggles, slow.slowest) == (True, 17)
+    assert slow.excess_ps(17) == pytest.approx(400, rel=0.1)
+
+
+def test_of_too_many_collectives_all_hosts_keep_the_same(monkeypatch):
+    monkeypatch.setattr(communication, "MOST_COLLECTIVES", 100)
+    kinds = [(CollectiveKind(f"all-reduce.{n}"), nth) for n in range(20) for nth in range(3)]
+    kept = _kept(kinds, np.full(60, 10))
+    assert 1 <= kept.sum() <= 10
+    mixed = np.random.default_rng(1).permutation(60)
+    assert _kept([kinds[at] for at in mixed], np.full(60, 10)).tolist() == kept[mixed].tolist()
+    assert _kept(kinds, np.full(60, 1)).all()
+    assert _kept(kinds[:1], np.array([1000])).tolist() == [True]

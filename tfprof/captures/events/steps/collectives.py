@@ -1,0 +1,263 @@
+"""What devices do together with others, and what they compute by themselves meanwhile.
+
+A device is a GPU, a core of a TPU, or what XLA or TensorFlow uses of a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Groups, device_events
+from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent, StepEvents, device_kind
+from tfprof.captures.events.steps.step_times import StepTimes, union_lengths
+from tfprof.captures.events.timeline.collective_names import is_collective_op
+from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
+
+
+class CollectiveKind(NamedTuple):
+    """What devices do together, the same on all of them.
+
+    Attributes:
+        name: Instruction, kernel, or type of an op.
+        instance: Which of an op's collectives it is, by a number that all workers give it; -1 if
+            there is none.
+        is_joint: Whether all devices of the job take part, as far as the capture tells.
+    """
+
+    name: str
+    instance: int = -1
+    is_joint: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpans:
+    """Runs of something on the devices of a host, each of shape (n,).
+
+    Attributes:
+        device: The device, by any number.
+        group: Group of its step, -1 without one.
+        start_ps: When it began, on the axis of the host.
+        end_ps: When it ended.
+    """
+
+    device: Int64Array
+    group: Int64Array
+    start_ps: Int64Array
+    end_ps: Int64Array
+
+    def only(self, chosen: BoolArray) -> DeviceSpans:
+        """Some of them."""
+        return taken_rows(self, chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceWork:
+    """What the devices of a host do together with others, and by themselves.
+
+    Attributes:
+        kinds: Kinds of collectives.
+        which: Kind of each run, shape (n,).
+        together: The runs of collectives.
+        alone: What devices compute by themselves, without what only contains other work.
+    """
+
+    kinds: Sequence[CollectiveKind]
+    which: Int64Array
+    together: DeviceSpans
+    alone: DeviceSpans
+
+
+def no_work() -> DeviceWork:
+    """Of a host without devices that tell anything."""
+    nothing = np.zeros(0, np.int64)
+    spans = DeviceSpans(nothing, nothing, nothing, nothing)
+    return DeviceWork((), nothing, spans, spans)
+
+
+def work_of(
+    names: Sequence[CollectiveKind | None], place: Int64Array, spans: DeviceSpans, alone: BoolArray
+) -> DeviceWork:
+    """Work by what its runs are.
+
+    Args:
+        names: Kinds; None for what is no collective.
+        place: The kind of each run, behind all of them for none, shape (n,).
+        spans: The runs.
+        alone: Which of them compute, shape (n,).
+    """
+    kinds: dict[CollectiveKind, int] = {}
+    number = [-1 if kind is None else kinds.setdefault(kind, len(kinds)) for kind in names]
+    which = np.array([*number, -1], np.int64)[place]
+    is_together = which >= 0
+    return DeviceWork(
+        list(kinds), which[is_together], spans.only(is_together), spans.only(alone & ~is_together)
+    )
+
+
+KindOf = Callable[[HloKey], CollectiveKind | None]
+"""What an instruction of XLA does together with other devices; None for what it does alone."""
+
+
+def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
+    """What the CPU of a host does: instructions of XLA and ops of TensorFlow on its threads.
+
+    Without any collective, nothing is looked for.
+    """
+    found, of_event = _thread_collectives(timeline, kind_of)
+    if not len(of_event.events):
+        return no_work()
+    is_op = timeline.kind_mask([op.kind in (OpKind.TENSORFLOW, OpKind.JAX) for op in timeline.ops])
+    is_op[timeline.stat("hlo_op").events] = True
+    events = np.flatnonzero(is_op & timeline.on_threads)
+    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+    device = np.maximum(timeline.stat("device_ordinal").at(events), 0)
+    spans = DeviceSpans(device, groups.of_event[events].astype(np.int64), starts, ends)
+    nesting = nest(np.searchsorted(events, timeline.first), starts, ends)
+    contains = np.zeros(len(events), np.bool_)
+    contains[nesting.parents[nesting.parents >= 0]] = True
+    place = np.full(len(events), len(found), np.int64)
+    place[np.searchsorted(events, of_event.events)] = of_event.place
+    return work_of(found, place, spans, ~contains)
+
+
+class _Found(NamedTuple):
+    """Events of collectives, ascending, and the kind of each."""
+
+    events: Int64Array
+    place: Int64Array
+
+
+def _thread_collectives(timeline: Timeline, kind_of: KindOf) -> tuple[list[CollectiveKind], _Found]:
+    """Collectives on threads: instructions, then ops of TensorFlow with their instances."""
+    on_threads = timeline.on_threads
+    hlo = timeline.stat("hlo_op").events.astype(np.int64)
+    hlo = hlo[on_threads[hlo]]
+    keys, place = hlo_keys(timeline, hlo)
+    known: dict[CollectiveKind, int] = {}
+    number = np.full(len(keys) + 1, -1, np.int64)
+    for at, key in enumerate(keys):
+        kind = None if key is None else kind_of(key)
+        if kind is not None:
+            number[at] = known.setdefault(kind, len(known))
+    of_hlo = number[place]
+    types = [
+        op.type if op.kind is OpKind.TENSORFLOW and is_collective_op(op.type) else ""
+        for op in timeline.ops
+    ]
+    ops = np.flatnonzero(timeline.kind_mask([bool(one) for one in types]) & on_threads)
+    instances = timeline.stat("instance_key").at(ops, missing=-1).tolist()
+    of_ops = [
+        known.setdefault(CollectiveKind(types[kind], instance), len(known))
+        for kind, instance in zip(timeline.kinds[ops].tolist(), instances, strict=True)
+    ]
+    events = np.concatenate([hlo[of_hlo >= 0], ops])
+    places = np.concatenate([of_hlo[of_hlo >= 0], np.array(of_ops, np.int64)])
+    events, first = np.unique(events, return_index=True)
+    return list(known), _Found(events, places[first])
+
+
+def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
+    """What the GPUs of a host do: kernels that communicate, and kernels that compute."""
+    planes = timeline.planes_of_gpus()
+    parts = [device_events(timeline, number) for number in planes]
+    if not parts:
+        return no_work()
+    events = np.concatenate(parts)
+    device = np.repeat(np.array(planes, np.int64), [len(part) for part in parts])
+    spent = np.array([device_kind(name, False) for name in timeline.names], np.int64)
+    kernels = spent[timeline.kinds[events]]
+    keys, place = hlo_keys(timeline, events)
+    is_together = kernels == Spent.DEVICE_COLLECTIVES
+    distinct, which = np.unique(
+        np.stack([place, timeline.kinds[events]])[:, is_together],
+        axis=1, return_inverse=True,
+    )  # fmt: skip
+    found: list[CollectiveKind | None] = []
+    for at, kind in distinct.T.tolist():
+        key = keys[at]
+        known = None if key is None else kind_of(key)
+        found.append(known or CollectiveKind(timeline.names[kind]))
+    of_event = np.full(len(events), len(found), np.int64)
+    of_event[is_together] = which.reshape(-1)
+    spans = DeviceSpans(
+        device, groups.of_event[events].astype(np.int64), timeline.starts_ps[events],
+        timeline.ends_of(events),
+    )  # fmt: skip
+    return work_of(found, of_event, spans, np.isin(kernels, DEVICE_COMPUTE))
+
+
+def exposed(work: DeviceWork) -> StepEvents:
+    """The times in which a host is in a collective, and none of its devices computes.
+
+    Returns:
+        Pieces of collectives with the groups of these, as events of steps.
+    """
+    together, alone = work.together, work.alone
+    n_points = 2 * (len(together.group) + len(alone.group))
+    points = np.concatenate([together.start_ps, together.end_ps, alone.start_ps, alone.end_ps])
+    together_by, alone_by = np.zeros(n_points, np.int64), np.zeros(n_points, np.int64)
+    n_together, n_alone = len(together.group), len(alone.group)
+    together_by[:n_together], together_by[n_together : 2 * n_together] = 1, -1
+    alone_by[2 * n_together : 2 * n_together + n_alone] = 1
+    alone_by[2 * n_together + n_alone :] = -1
+    order = np.argsort(points, kind="stable")
+    points = points[order]
+    is_free = np.cumsum(together_by[order]) > 0
+    is_free &= np.cumsum(alone_by[order]) == 0
+    is_free &= np.diff(points, append=points[-1:]) > 0
+    begin = np.flatnonzero(is_free)
+    starts, ends = points[begin], points[np.minimum(begin + 1, max(n_points - 1, 0))]
+    in_order = np.argsort(together.start_ps, kind="stable")
+    last = np.searchsorted(together.start_ps[in_order], starts, side="right") - 1
+    group = together.group[in_order][last] if n_together else np.zeros(0, np.int64)
+    spent = np.full(len(starts), Spent.DEVICE_COLLECTIVES, np.int64)
+    return StepEvents(group, spent, starts, ends).only(group >= 0)
+
+
+class CommunicationTimes(NamedTuple):
+    """Times of the steps of a host, ps, each of shape (n devices, n steps).
+
+    Attributes:
+        together_ps: In collectives.
+        exposed_ps: The same without what the device computed meanwhile.
+    """
+
+    together_ps: Int64Array
+    exposed_ps: Int64Array
+
+
+def communication_times(work: DeviceWork, times: StepTimes) -> CommunicationTimes:
+    """How long each device communicated in each step; devices that never do are left out.
+
+    Args:
+        work: What the devices did.
+        times: The steps, their groups ascending.
+    """
+    devices = np.unique(work.together.device)
+    shape = (len(devices), len(times))
+    if not len(devices) or not len(times):
+        return CommunicationTimes(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    spans = np.stack([times.start_ps, times.start_ps + times.duration_ps], axis=1)
+    spans = np.tile(spans, (len(devices), 1))
+
+    def covered(*parts: DeviceSpans) -> Int64Array:
+        own = concatenate_tables(parts)
+        known = np.searchsorted(times.groups, own.group).clip(max=len(times) - 1)
+        place = np.searchsorted(devices, own.device).clip(max=len(devices) - 1)
+        row = place * len(times) + known
+        start, end = np.maximum(own.start_ps, spans[row, 0]), np.minimum(own.end_ps, spans[row, 1])
+        inside = (times.groups[known] == own.group) & (devices[place] == own.device) & (end > start)
+        lengths = union_lengths(row[inside], start[inside], end[inside], spans)
+        return lengths.reshape(shape)
+
+    return CommunicationTimes(
+        covered(work.together), covered(work.together, work.alone) - covered(work.alone)
+    )

@@ -1,0 +1,49 @@
+"""What tells that devices or hosts work together: all-reduce, all-gather and their like."""
+
+from __future__ import annotations
+
+import re
+
+from tfprof.columns.numerals import whole_number
+
+COLLECTIVE_OPCODES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
+"""Opcodes and categories of XLA's instructions begin so."""
+
+_INSTRUCTION = re.compile(
+    r"(all-reduce|all-gather|(ragged-)?all-to-all|reduce-scatter|collective-(permute|broadcast)"
+    r"|psum|pmax|pmin|pmean|ppermute|pbroadcast|all_gather|all_to_all|reduce_scatter)\b"
+    r"|(psum|pmax|pmin|all_gather|ppermute)_(scatter|invariant|reduced|unreduced)\b"
+)
+"""Instructions are called by their opcode, those of JAX by its function, with a number behind."""
+
+_OP_TYPE = re.compile(r"Collective(Reduce|Gather|Bcast|AllToAll|Permute)|Nccl")
+
+
+def is_collective_opcode(opcode: str) -> bool:
+    """Whether an instruction of XLA is one in which devices work together."""
+    return opcode.removeprefix("ragged-").startswith(COLLECTIVE_OPCODES)
+
+
+def is_collective_instruction(name: str) -> bool:
+    """The same by its name alone, where the capture does not hold its program.
+
+    >>> [is_collective_instruction(name) for name in ("all-reduce.3", "psum_invariant.7", "dot.1")]
+    [True, True, False]
+    """
+    return _INSTRUCTION.match(name) is not None
+
+
+def is_collective_op(op_type: str) -> bool:
+    """Whether a TensorFlow op is one in which workers or devices work together."""
+    return _OP_TYPE.match(op_type) is not None
+
+
+def n_replica_groups(text: str) -> int:
+    """How many groups of devices work each by itself; 1 for all devices together.
+
+    >>> [n_replica_groups(text) for text in ("", "{}", "{{0,1}}", "{{0,1},{2,3}}", "[4,2]<=[8]")]
+    [1, 1, 1, 2, 4]
+    """
+    if text.startswith("["):
+        return max(1, whole_number(text[1:].partition(",")[0], 1))
+    return max(1, text.count("{") - 1)

@@ -1,0 +1,74 @@
+"""The steps of each host as small columns: how long it worked, waited and communicated.
+
+Workers that train together end their steps together, so that all steps take the same time. What
+tells them apart is how long they *work*: the time of a step without that in which all devices of
+the host were in a collective and computed nothing. The one that works longest comes last to the
+collectives; the others wait there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.communication import Communication, communication
+from tfprof.captures.facts.host_clock import unix_base_ns
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.columns.columns import Int64Array
+
+
+@dataclass(frozen=True, eq=False)
+class HostWork:
+    """The aligned steps of a host.
+
+    Attributes:
+        name: Its name.
+        step_names: What it calls the steps.
+        unix_base_ns: What its times count from, by its clock; None if that is not known.
+        duration_ps: How long its steps took, shape (n steps,).
+        spent_ps: The same by what it was spent on, shape (n steps, kinds of ``Spent``).
+        shared: What it did together with others in these steps.
+    """
+
+    name: str
+    step_names: Sequence[str]
+    unix_base_ns: int | None
+    duration_ps: Int64Array
+    spent_ps: Int64Array
+    shared: Communication
+
+    @property
+    def own_ps(self) -> Int64Array:
+        """How long the host worked, and did not just wait in collectives, shape (n steps,)."""
+        return self.duration_ps - self.shared.waiting_ps
+
+
+def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:
+    """The work of all hosts in the steps that they have in common, in the order of their names."""
+    cores: dict[str, list[HostSteps]] = {}
+    for one in steps.hosts:
+        cores.setdefault(one.host.name, []).append(one)
+    return tuple(host_work(own) for _, own in sorted(cores.items()))
+
+
+def host_work(cores: Sequence[HostSteps]) -> HostWork:
+    """The work of a host.
+
+    Args:
+        cores: Its steps, or those of each core of its TPUs.
+    """
+    first = cores[0]
+    # Other cores of the host wait for the one that communicates least.
+    busiest = np.argmin([one.times.of(Spent.DEVICE_COLLECTIVES) for one in cores], axis=0)
+    spent = np.stack([one.times.spent_ps for one in cores])
+    return HostWork(
+        first.host.name,
+        first.names,
+        unix_base_ns(first.host),
+        np.max([one.times.duration_ps for one in cores], axis=0),
+        spent[busiest, np.arange(len(first.times))],
+        communication(first.host).in_steps(first.times.groups),
+    )

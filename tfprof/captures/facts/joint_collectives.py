@@ -1,0 +1,181 @@
+"""The same collectives on all hosts: who came last, and how far clocks are apart.
+
+No device can leave an all-reduce before all have come, and what is left to do then is the same for
+all: they leave it nearly together. So
+
+* the host that takes the least time for a collective came last to it, and what others take longer
+  they waited, whatever their clocks say;
+* the difference of the moments at which two hosts leave is that of their clocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.collectives import CollectiveKind
+from tfprof.captures.facts.host_work import HostWork
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_FAR = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class JointCollectives:
+    """Collectives that two hosts or more have; times are ps on the axis of each host.
+
+    Attributes:
+        kinds: What each is, and which of several runs in a step.
+        step: Place of its step, shape (n,).
+        is_there: Which host has it, shape (n hosts, n).
+        arrived_ps: When the host came, 0 where it is not there.
+        left_ps: When it left.
+        n_left_out: Collectives beside these, as there are too many; the most of any host.
+    """
+
+    kinds: Sequence[tuple[CollectiveKind, int]]
+    step: Int64Array
+    is_there: BoolArray
+    arrived_ps: Int64Array
+    left_ps: Int64Array
+    n_left_out: int
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @cached_property
+    def waited_ps(self) -> Int64Array:
+        """How much longer each host took than the one that came last, shape (n hosts, n)."""
+        took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
+        return np.where(self.is_there, took - took.min(axis=0, initial=_FAR), 0)
+
+    @cached_property
+    def least_ps(self) -> Int64Array:
+        """How long the host took that came last, shape (n,)."""
+        took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
+        least: Int64Array = took.min(axis=0, initial=_FAR)
+        return least
+
+    @cached_property
+    def last(self) -> Int64Array:
+        """The host that came last to each; the first of equal ones, shape (n,)."""
+        last: Int64Array = np.argmax(self.is_there & (self.waited_ps == 0), axis=0)
+        return last
+
+    def only(self, chosen: BoolArray) -> JointCollectives:
+        """Some of them."""
+        kinds = [kind for kind, is_chosen in zip(self.kinds, chosen, strict=True) if is_chosen]
+        return JointCollectives(
+            kinds, self.step[chosen], self.is_there[:, chosen], self.arrived_ps[:, chosen],
+            self.left_ps[:, chosen], self.n_left_out,
+        )  # fmt: skip
+
+
+def joint_collectives(works: Sequence[HostWork]) -> JointCollectives:
+    """Match the collectives of hosts by step, name and how often it ran before in the step."""
+    numbers: dict[tuple[CollectiveKind, int], int] = {}
+    columns = []
+    for place, work in enumerate(works):
+        own = [numbers.setdefault(kind, len(numbers)) for kind in work.shared.joint.kinds]
+        of_run = np.array([*own, -1], np.int64)[work.shared.joint.which]
+        columns.append(np.stack([work.shared.joint.step, of_run, np.full(len(of_run), place)]))
+    stacked = np.concatenate(columns, axis=1) if columns else np.zeros((3, 0), np.int64)
+    keys, row = np.unique(stacked[0] * max(len(numbers), 1) + stacked[1], return_inverse=True)
+    shape = (len(works), len(keys))
+    is_there = np.zeros(shape, np.bool_)
+    arrived, left = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    if len(keys):
+        at = (stacked[2], row.reshape(-1))
+        is_there[at] = True
+        arrived[at] = np.concatenate([work.shared.joint.arrived_ps for work in works])
+        left[at] = np.concatenate([work.shared.joint.left_ps for work in works])
+    step, number = np.divmod(keys, max(len(numbers), 1))
+    known = list(numbers)
+    kinds = [known[one] for one in number.tolist()]
+    n_left_out = max((work.shared.joint.n_left_out for work in works), default=0)
+    found = JointCollectives(kinds, step, is_there, arrived, left, n_left_out)
+    return found.only(is_there.sum(axis=0) > 1)
+
+
+class ClockOffset(NamedTuple):
+    """How far the clock of a host is ahead of that of another, as far as collectives tell.
+
+    Attributes:
+        host: Its name.
+        reference: Name of the other one.
+        ahead_ns: By how much its clock is ahead; None if that cannot be told.
+        error_ns: How far that may be off.
+        n_collectives: From how many collectives it was estimated.
+    """
+
+    host: str
+    reference: str
+    ahead_ns: float | None
+    error_ns: float
+    n_collectives: int
+
+
+FEWEST = 3
+"""From fewer collectives no offset is estimated."""
+
+
+def clock_offsets(works: Sequence[HostWork], joint: JointCollectives) -> tuple[ClockOffset, ...]:
+    """The clocks of hosts, compared with that of the first that has the most collectives.
+
+    The estimate is the median of the differences at the ends of collectives, brought into the
+    bounds that no host leaves before another has come. It may be off by the interval of that
+    median, and by what a collective takes after the last host has come, as the ends may lie that
+    far apart.
+
+    Args:
+        works: The hosts.
+        joint: Their collectives.
+    """
+    if len(works) < 2 or not len(joint):
+        return ()
+    first = int(np.argmax(joint.is_there.sum(axis=1)))
+    reference = works[first]
+    offsets = []
+    for place, work in enumerate(works):
+        both = joint.is_there[place] & joint.is_there[first]
+        n_both = int(both.sum())
+        unknown = ClockOffset(work.name, reference.name, None, math.inf, n_both)
+        if work.unix_base_ns is None or reference.unix_base_ns is None or n_both < FEWEST:
+            offsets.append(unknown)
+            continue
+        if place == first:
+            offsets.append(unknown._replace(ahead_ns=0.0, error_ns=0.0))
+            continue
+        apart = joint.left_ps[place, both] - joint.left_ps[first, both]
+        least = joint.arrived_ps[place, both] - joint.left_ps[first, both]
+        most = joint.left_ps[place, both] - joint.arrived_ps[first, both]
+        found = _offset(apart, int(least.max()), int(most.min()), joint.least_ps[both])
+        if found is not None:
+            ahead_ps, error_ps = found
+            ahead_ns = work.unix_base_ns - reference.unix_base_ns + ahead_ps / 1000
+            unknown = unknown._replace(ahead_ns=ahead_ns, error_ns=error_ps / 1000)
+        offsets.append(unknown)
+    return tuple(offsets)
+
+
+def _offset(
+    apart_ps: Int64Array, low_ps: int, high_ps: int, least_ps: Int64Array
+) -> tuple[float, float] | None:
+    """The offset and its error; None if hosts leave before others come, whatever the offset."""
+    in_order = np.sort(apart_ps)
+    n = len(in_order)
+    # Ranks between which the median lies, 95 times in a hundred.
+    below = max(math.floor((n - 1.96 * math.sqrt(n)) / 2), 0)
+    low, high = float(in_order[below]), float(in_order[n - 1 - below])
+    error = (high - low) / 2 + float(np.median(least_ps))
+    middle = float(np.median(in_order))
+    if low_ps > high_ps:
+        if low_ps - high_ps > error:
+            return None
+        return middle, error
+    return min(max(middle, float(low_ps)), float(high_ps)), error

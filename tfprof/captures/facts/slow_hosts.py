@@ -1,0 +1,198 @@
+"""Which host is slower than the others, by how much, and what it spends the time on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent
+from tfprof.captures.events.steps.step_times import SPENT_COLUMN
+from tfprof.captures.facts.host_work import HostWork, work_of_hosts
+from tfprof.captures.facts.joint_collectives import JointCollectives, joint_collectives
+from tfprof.captures.facts.steps import FEWEST, RunSteps
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.intervals import (
+    CONFIDENCE,
+    Interval,
+    interval_of,
+    mean_of,
+)
+
+Float64Array = npt.NDArray[np.float64]
+
+ALIKE = 0.05
+"""Hosts count as alike if the slowest exceeds the others by less than this part of the step."""
+
+
+class Cause(NamedTuple):
+    """What a host may spend more time on than others.
+
+    Attributes:
+        key: Its prefix in columns.
+        name: What it is called.
+        kinds: The kinds of time that it consists of.
+    """
+
+    key: str
+    name: str
+    kinds: tuple[Spent, ...]
+
+
+CAUSES = (
+    Cause("input", "input", (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)),
+    Cause("copies", "copies", (Spent.HOST_TO_DEVICE, Spent.DEVICE_TO_HOST, Spent.DEVICE_TO_DEVICE,
+                               Spent.HOST_TO_HOST)),
+    Cause("device_compute", "device compute", DEVICE_COMPUTE),
+    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE,)),
+    Cause("kernel_launch", "kernel launch", (Spent.HOST_PREPARE,)),
+    Cause("compile", "compilation", (Spent.HOST_COMPILE,)),
+    Cause("host_code", "own code", (Spent.HOST_CODE,)),
+    Cause("unexplained", "unknown", (Spent.UNKNOWN,)),
+    Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)),
+)  # fmt: skip
+"""What steps are spent on; the last is what hosts do together, and makes no host slow."""
+
+OWN_CAUSES = CAUSES[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class SlowHosts:
+    """Hosts compared in the steps that they have in common.
+
+    Attributes:
+        works: The hosts, two or more.
+        places: The steps that count, places in their columns; one or more.
+    """
+
+    works: Sequence[HostWork]
+    places: Int64Array
+
+    @cached_property
+    def own_ps(self) -> Float64Array:
+        """How long each host worked in each of the steps, shape (n hosts, n steps)."""
+        return np.stack([work.own_ps[self.places] for work in self.works]).astype(np.float64)
+
+    @cached_property
+    def others_ps(self) -> Float64Array:
+        """The median of the other hosts in each step, shape (n hosts, n steps)."""
+        return without_own(self.own_ps)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The hosts, the one that works longest first; of equal ones by name."""
+        means = self.own_ps.mean(axis=1)
+        return sorted(range(len(means)), key=lambda at: (-means[at], self.works[at].name))
+
+    @property
+    def slowest(self) -> int:
+        """The host that works longest."""
+        return self.order[0]
+
+    def excess_ps(self, host: int) -> float:
+        """How much longer a host works in a step than the median of the others."""
+        return float((self.own_ps[host] - self.others_ps[host]).mean())
+
+    def interval_ps(self, host: int) -> Interval | None:
+        """The same with its interval; None with too few steps.
+
+        Hosts are compared with each other, and the slowest is chosen afterwards: the more there
+        are, the more would be far off by chance. So the interval is wider for more hosts.
+        """
+        if len(self.places) < FEWEST:
+            return None
+        excess = (self.own_ps[host] - self.others_ps[host]).tolist()
+        mean = mean_of(excess)
+        return interval_of(mean, 1 - (1 - CONFIDENCE) / len(self.works))
+
+    @property
+    def step_ps(self) -> float:
+        """Mean duration of a step on the host where it takes longest."""
+        longest = np.max([work.duration_ps[self.places] for work in self.works], axis=0)
+        return float(longest.mean())
+
+    @property
+    def straggles(self) -> bool:
+        """Whether the slowest host is slower than the others, beyond noise and a few percent."""
+        interval = self.interval_ps(self.slowest)
+        is_beyond = interval is not None and interval.low > 0
+        return is_beyond and self.excess_ps(self.slowest) >= ALIKE * self.step_ps
+
+    @cached_property
+    def joint(self) -> JointCollectives:
+        """The collectives of the hosts in these steps."""
+        joint = joint_collectives(self.works)
+        return joint.only(np.isin(joint.step, self.places))
+
+    def waited_for_ps(self, host: int) -> float:
+        """How long another host waits for this one in a step, where this one comes last."""
+        is_last = self.joint.last == host
+        n_waiting = self.joint.is_there.sum(axis=0) - 1
+        waited = self.joint.waited_ps.sum(axis=0) / np.maximum(n_waiting, 1)
+        return float(waited[is_last].sum()) / len(self.places)
+
+    @property
+    def delays(self) -> bool:
+        """Whether the others wait for most of what the slowest host works longer."""
+        return 2 * self.waited_for_ps(self.slowest) >= self.excess_ps(self.slowest)
+
+    @cached_property
+    def spent_ps(self) -> Float64Array:
+        """Mean time of each host by cause in a step, shape (n hosts, len(CAUSES))."""
+        return np.stack([mean_spent(work, self.places) for work in self.works])
+
+    @cached_property
+    def _excess_by_cause_ps(self) -> Float64Array:
+        return self.spent_ps - without_own(self.spent_ps)
+
+    def causes(self, host: int) -> list[tuple[Cause, float]]:
+        """In what a host exceeds the median of the others, ps in a step, the most first."""
+        excess = self._excess_by_cause_ps[host].tolist()[: len(OWN_CAUSES)]
+        return sorted(zip(OWN_CAUSES, excess, strict=True), key=lambda pair: -pair[1])
+
+    @property
+    def each_step_ps(self) -> float:
+        """What a step would gain if its slowest host, whichever it is, were as fast as others."""
+        return float(gains(self.own_ps).mean())
+
+
+def without_own(amounts: Float64Array) -> Float64Array:
+    """The median of all other rows for each row, column by column; the rows' shape, two or more."""
+    n_rows = len(amounts)
+    in_order = np.sort(amounts, axis=0)
+    rank = np.argsort(np.argsort(amounts, axis=0, kind="stable"), axis=0)
+    low, high = (n_rows - 2) // 2, (n_rows - 1) // 2  # the middle of n - 1 others, in 0 … n - 2
+
+    def at(place: int) -> Float64Array:
+        # A row's own rank is skipped: others from it on stand one place further.
+        rows = np.where(rank <= place, place + 1, place)
+        return np.take_along_axis(in_order, rows, axis=0)
+
+    return (at(low) + at(high)) / 2
+
+
+def gains(own_ps: Float64Array) -> Float64Array:
+    """How much less each step would take if its slowest host were as fast as the others' median."""
+    in_order = np.sort(own_ps, axis=0)
+    gained: Float64Array = in_order[-1] - np.median(in_order[:-1], axis=0)
+    return gained
+
+
+def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
+    """Mean time of a host by cause in some steps, ps, shape (len(CAUSES),)."""
+    means = work.spent_ps[places].mean(axis=0)
+    return np.array([sum(means[SPENT_COLUMN[kind]] for kind in cause.kinds) for cause in CAUSES])
+
+
+def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
+    """Hosts compared in some of their steps; None with fewer than two hosts, or without steps."""
+    return SlowHosts(works, places) if len(works) > 1 and len(places) else None
+
+
+def slow_hosts(steps: RunSteps) -> SlowHosts | None:
+    """The hosts of a run compared in their typical steps, or None."""
+    return compared(work_of_hosts(steps), steps.typical_places)

@@ -1,0 +1,247 @@
+"""Tables of the tool for stragglers: hosts, steps, what hosts spend steps on, collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tfprof.captures.facts.host_work import HostWork
+from tfprof.captures.facts.joint_collectives import ClockOffset, JointCollectives
+from tfprof.captures.facts.slow_hosts import (
+    CAUSES,
+    Float64Array,
+    SlowHosts,
+    compared,
+    gains,
+    mean_spent,
+)
+from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.columns import Int64Array, sums_by
+
+_PS_PER_US = 1e6
+
+HOSTS = (
+    Column("host", "Host", "string"),
+    Column("works_us", "Works", unit="us"),
+    Column("excess_us", "More than others", unit="us"),
+    Column("excess_error_us", "±", unit="us"),
+    Column("cause", "Most of it", "string"),
+    Column("step_us", "Step time", unit="us"),
+    Column("collectives_us", "Collectives", unit="us"),
+    Column("exposed_us", "Exposed", unit="us"),
+    Column("waits_us", "Waits for last", unit="us"),
+    Column("last_count", "Comes last"),
+    Column("clock_us", "Clock ahead", unit="us"),
+    Column("clock_error_us", "±", unit="us"),
+)
+STEPS = (
+    Column("step", "Step", "string"),
+    Column("least_us", "Fastest host", unit="us"),
+    Column("median_us", "Median", unit="us"),
+    Column("most_us", "Slowest host", unit="us"),
+    Column("slowest", "Which", "string"),
+    Column("gain_us", "Gain", unit="us"),
+    Column("step_us", "Step time", unit="us"),
+)
+SPENT_ON = (
+    Column("host", "Host", "string"),
+    *(Column(f"{cause.key}_us", cause.name.capitalize(), unit="us") for cause in CAUSES),
+)
+WORK = (
+    Column("step", "Step", "string"),
+    Column("host", "Host", "string"),
+    Column("step_us", "Step time", unit="us"),
+    Column("works_us", "Works", unit="us"),
+    Column("collectives_us", "Collectives", unit="us"),
+    Column("exposed_us", "Exposed", unit="us"),
+    Column("waits_us", "Waits for last", unit="us"),
+)
+COLLECTIVES = (
+    Column("name", "Collective", "string"),
+    Column("count", "Runs"),
+    Column("least_us", "Last host takes", unit="us"),
+    Column("waits_us", "Others wait", unit="us"),
+    Column("last", "Comes last most often", "string"),
+    Column("last_count", "So often"),
+)
+
+
+MOST_LISTED = 256
+"""Hosts of which each step is listed: the slowest ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class HostComparison:
+    """Hosts, and what they do together.
+
+    Attributes:
+        steps: The steps that they have in common.
+        works: The hosts.
+        joint: Their collectives.
+        clocks: Their clocks, one for each host, or none.
+        places: The steps that count for averages.
+    """
+
+    steps: RunSteps
+    works: Sequence[HostWork]
+    joint: JointCollectives
+    clocks: Sequence[ClockOffset]
+    places: Int64Array
+
+    @cached_property
+    def slow(self) -> SlowHosts | None:
+        """Hosts compared; None if there is only one, or no step."""
+        return compared(self.works, self.places)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The hosts, the slowest first."""
+        return list(range(len(self.works))) if self.slow is None else self.slow.order
+
+    @cached_property
+    def counting(self) -> JointCollectives:
+        """The collectives of the steps that count."""
+        return self.joint.only(np.isin(self.joint.step, self.places))
+
+    @cached_property
+    def last_counts(self) -> list[int]:
+        """To how many collectives each host comes last."""
+        counts: list[int] = np.bincount(self.counting.last, minlength=len(self.works)).tolist()
+        return counts
+
+    @cached_property
+    def waits_ps(self) -> Int64Array:
+        """How long each host waits for the last one in each step, shape (n hosts, n steps)."""
+        n_steps = self.steps.n_steps
+        return np.stack([
+            sums_by(self.joint.step, waited, n_steps) for waited in self.joint.waited_ps
+        ]) if self.works else np.zeros((0, n_steps), np.int64)  # fmt: skip
+
+    def mean_ps(self, amounts_ps: Int64Array) -> float:
+        """Mean over the steps that count; 0 without any."""
+        return float(amounts_ps[self.places].mean()) if len(self.places) else 0.0
+
+
+def tables_of(
+    found: HostComparison, asked: Sequence[int], chosen: Collection[str]
+) -> dict[str, Table]:
+    """The tables, without empty ones.
+
+    Args:
+        found: The hosts.
+        asked: Places of the steps to show.
+        chosen: Names of the hosts to show.
+    """
+    shown = [place for place in found.order if found.works[place].name in chosen]
+    listed = sorted(shown[:MOST_LISTED])
+    every = (
+        Table("hosts", HOSTS, [_host(found, place) for place in shown], title="Hosts"),
+        Table("steps", STEPS, _steps(found, asked), title="Steps over all hosts"),
+        Table("spent", SPENT_ON, [_spent(found, place) for place in shown],
+              title="What a step is spent on"),
+        Table("work", WORK, _work(found, asked, listed),
+              title="Steps of all hosts"),
+        Table("collectives", COLLECTIVES, _collectives(found), title="Collectives of all hosts"),
+    )  # fmt: skip
+    return {table.name: table for table in every if len(table)}
+
+
+def _us(amount_ps: float) -> float:
+    return float(amount_ps) / _PS_PER_US
+
+
+def _host(found: HostComparison, place: int) -> tuple[Cell, ...]:
+    work, slow = found.works[place], found.slow
+    excess: tuple[Cell, ...] = (None, None, None)
+    if slow is not None:
+        interval = slow.interval_ps(place)
+        cause, more_ps = slow.causes(place)[0]
+        is_longer = more_ps > 0 and slow.excess_ps(place) > 0
+        excess = (
+            _us(slow.excess_ps(place)),
+            None if interval is None else _us(interval.high - interval.mid),
+            cause.name if is_longer else "",
+        )
+    clock = found.clocks[place] if found.clocks else None
+    ahead: tuple[Cell, ...] = (None, None)
+    if clock is not None and clock.ahead_ns is not None:
+        ahead = (clock.ahead_ns / 1000, clock.error_ns / 1000)
+    is_joint = len(found.joint) > 0
+    return (
+        work.name, _us(found.mean_ps(work.own_ps)), *excess, _us(found.mean_ps(work.duration_ps)),
+        _us(found.mean_ps(work.shared.together_ps)), _us(found.mean_ps(work.shared.exposed_ps)),
+        _us(found.mean_ps(found.waits_ps[place])) if is_joint else None,
+        found.last_counts[place] if is_joint else None, *ahead,
+    )  # fmt: skip
+
+
+def _steps(found: HostComparison, asked: Sequence[int]) -> list[tuple[Cell, ...]]:
+    if len(found.works) < 2 or not asked:
+        return []
+    places = np.array(asked, np.int64)
+    own = np.stack([work.own_ps[places] for work in found.works]).astype(np.float64)
+    longest = np.max([work.duration_ps[places] for work in found.works], axis=0)
+    columns: list[Float64Array] = [
+        own.min(axis=0), np.median(own, axis=0), own.max(axis=0), gains(own), longest,
+    ]  # fmt: skip
+    names = [found.works[place].name for place in np.argmax(own, axis=0).tolist()]
+    shown = found.steps.shown_names
+    return [
+        (shown[at], _us(least), _us(middle), _us(most), name, _us(gain), _us(took))
+        for at, name, least, middle, most, gain, took in zip(
+            asked, names, *(column.tolist() for column in columns), strict=True
+        )
+    ]
+
+
+def _spent(found: HostComparison, place: int) -> tuple[Cell, ...]:
+    work = found.works[place]
+    if not len(found.places):
+        return (work.name, *([0.0] * len(CAUSES)))
+    return (work.name, *(_us(amount) for amount in mean_spent(work, found.places).tolist()))
+
+
+def _work(
+    found: HostComparison, asked: Sequence[int], listed: Sequence[int]
+) -> list[tuple[Cell, ...]]:
+    """Each step of some hosts, step by step."""
+    is_joint = len(found.joint) > 0
+    by_host: list[list[tuple[Cell, ...]]] = []
+    for place in listed:
+        work = found.works[place]
+        columns = (
+            work.duration_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps,
+            found.waits_ps[place],
+        )  # fmt: skip
+        amounts = (np.stack(columns, axis=1)[list(asked)] / _PS_PER_US).tolist()
+        by_host.append([
+            (found.steps.shown(at, work.step_names[at]), work.name, *own[:-1],
+             own[-1] if is_joint else None)
+            for at, own in zip(asked, amounts, strict=True)
+        ])  # fmt: skip
+    return [row for rows in zip(*by_host, strict=True) for row in rows]
+
+
+def _collectives(found: HostComparison) -> list[tuple[Cell, ...]]:
+    """Collectives by name, those for which hosts wait most first; times are means."""
+    joint = found.counting
+    numbers: dict[str, int] = {}
+    number = np.array([numbers.setdefault(kind.name, len(numbers)) for kind, _ in joint.kinds],
+                      np.int64)  # fmt: skip
+    n_waiting = np.maximum(joint.is_there.sum(axis=0) - 1, 1)
+    waits = joint.waited_ps.sum(axis=0) / n_waiting
+    last = joint.last
+    rows: list[tuple[Cell, ...]] = []
+    for name, at in numbers.items():
+        own = number == at
+        counts = np.bincount(last[own], minlength=len(found.works))
+        most = int(np.argmax(counts))
+        rows.append((
+            name, int(own.sum()), _us(float(joint.least_ps[own].mean())),
+            _us(float(waits[own].mean())), found.works[most].name, int(counts[most]),
+        ))  # fmt: skip
+    return sorted(rows, key=lambda row: (-float(row[1] or 0) * float(row[3] or 0), str(row[0])))
