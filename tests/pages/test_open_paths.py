@@ -157,6 +157,7 @@ def test_the_captures_to_try_have_data_for_every_tool_between_them(name):
     site = Site(open_paths([demo_capture(name)]))
     tools = [page for page in site.to_dict()["pages"] if page["group"] == "Tools"]
     missing = {page["id"] for page in tools if page["missing"]}
+    missing.remove("stragglers")  # compares hosts; has a demo of its own
     assert missing == {"input-bound": {"kernel-stats"},
                        "gpu": {"memory-viewer", "graph-viewer"}}[name]  # fmt: skip
     notes = [note.message for note in site.opened[0].run().notes]
