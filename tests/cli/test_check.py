@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from tests.captures.tools.recorded import TUTORIALS
+
 BUDGET = """
 parameters = "<= 6"
 step_time = "<= 1 s"
@@ -90,3 +92,17 @@ def test_runs_that_come_with_tfprof(call, budget):
     assert result.exit_code == 0
     verdicts = {one["subject"]: one["verdict"] for one in json.loads(result.stdout)["limits"]}
     assert verdicts == {"resnet50": "undecided", "input-bound": "met", "gpu": "met"}
+
+
+def test_hosts_are_read_one_by_one(call, tmp_path):
+    logs, budget = TUTORIALS / "two-workers", tmp_path / "budget.toml"
+    expected = call("check", logs, "--write-budget", "-")
+    for words in (("--engine", "process"), ("--memory", "1G")):
+        result = call("check", logs, "--write-budget", "-", *words)
+        assert (result.exit_code, result.stdout) == (0, expected.stdout)
+    budget.write_text(expected.stdout)
+    words = ("check", logs, "--budget", budget, "--baseline", logs, "--format", "json")
+    assert call(*words, "--engine", "process").stdout == call(*words).stdout
+    result = call("check", logs, "--budget", budget, "--memory", "lots")
+    assert result.exit_code == 2
+    assert "'lots' is not a size of memory; write it as 4G, 512M or 2.5GB" in result.stderr

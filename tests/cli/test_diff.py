@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from tests.captures.tools.recorded import TUTORIALS
 from tfprof.demo import tutorial_files
 
 pytestmark = pytest.mark.slow
@@ -72,3 +73,11 @@ def test_one_recording_given_twice_is_no_comparison(call, captures, tmp_path, wo
         assert result.exit_code == 2
         assert "are the same recording, so there is nothing to compare" in result.stderr
         assert not result.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--tool", "op-stats"), ("--view", "op")])
+def test_hosts_are_read_one_by_one(call, words):
+    runs = (TUTORIALS / "two-workers", TUTORIALS / "input-bound")
+    expected = call("diff", *runs, *words, "--format", "json")
+    result = call("diff", *runs, *words, "--format", "json", "--engine", "process")
+    assert (result.exit_code, result.stdout) == (expected.exit_code, expected.stdout)

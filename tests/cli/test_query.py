@@ -1,11 +1,20 @@
 import csv
 import io
 import json
+import shutil
 
 import pytest
 
+from tests.captures.tools.recorded import TUTORIALS
+
 pytest.importorskip("duckdb")
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    return TUTORIALS / "two-workers"
+
 
 LONGEST = "select run, max(duration_ps) / 1e9 as longest_ms from steps group by run order by run"
 
@@ -52,3 +61,36 @@ def test_what_is_wrong_is_said(call):
 def test_left_out_rows_are_said(call):
     result = call("query", "--demo", "--run", "gpu", "--max-rows", "1", "from steps")
     assert "only the first 1 rows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select name, count(*) as n, avg(self_ps) from events group by name order by n desc, name",
+        "select s.host, max(o.occurrences) from steps s, op_stats_ops o group by all",
+    ],
+)
+def test_hosts_answer_one_by_one(call, two_workers, statement):
+    expected = call("query", two_workers, statement, "--format", "csv")
+    for words in (("--engine", "process"), ("--memory", "1G")):
+        result = call("query", two_workers, *words, statement, "--format", "csv")
+        assert (result.exit_code, result.stderr, result.stdout) == (0, "", expected.stdout)
+
+
+def test_what_hosts_cannot_answer_alone(call, two_workers, tmp_path):
+    result = call("query", two_workers, "--engine", "process", "select name from events")
+    assert result.exit_code == 2
+    assert "it asks for single events, so hosts cannot answer one by one" in result.stderr
+    result = call("query", two_workers, "--engine", "dusk", "select count(*) from events")
+    assert result.exit_code == 2
+    assert "there is no engine 'dusk'; choose one of process, processes, dask" in result.stderr
+
+
+def test_hosts_that_cannot_be_read_are_named(call, two_workers, tmp_path):
+    logs = tmp_path / "run"
+    shutil.copytree(two_workers, logs)
+    (logs / "broken.xplane.pb").write_bytes(b"\xff" * 99)
+    result = call("query", logs, "--engine", "process", "select count(*) from events")
+    assert result.exit_code == 0
+    assert "tfprof: warning" in result.stderr
+    assert "broken" in result.stderr

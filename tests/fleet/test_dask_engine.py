@@ -1,7 +1,7 @@
 """Parts made by a real cluster of Dask on this machine: the same bytes, whatever dies."""
 
+import lzma
 import os
-import shutil
 import signal
 import socket
 from collections import Counter
@@ -10,6 +10,7 @@ import pytest
 
 from tests.captures.tools.recorded import TUTORIALS
 from tfprof import tools
+from tfprof.captures.parts.condense import HostFile
 from tfprof.captures.parts.part import merge
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.fleet import dask_engine
@@ -33,13 +34,15 @@ def cluster():
 def folder(tmp_path):
     def make(*names):
         for name in names:
-            shutil.copy(CAPTURE, tmp_path / f"{name}.xplane.pb.xz")
+            hostname = name.encode()  # of copies, only one would be read
+            data = CAPTURE + b"\x22" + bytes([len(hostname)]) + hostname
+            (tmp_path / f"{name}.xplane.pb").write_bytes(data)
         return tmp_path
 
     return make
 
 
-CAPTURE = TUTORIALS / "xla" / "worker0.xplane.pb.xz"
+CAPTURE = lzma.decompress((TUTORIALS / "xla" / "worker0.xplane.pb.xz").read_bytes())
 
 
 def overview(run):
@@ -104,8 +107,7 @@ def test_a_worker_that_is_killed_costs_its_own_work(cluster, folder):
 
 
 def test_a_file_that_kills_its_workers_is_named_and_the_others_are_read(cluster, folder):
-    logs = folder("h00", *(f"h{number:02}" for number in range(2, 5)))
-    shutil.copy(CAPTURE, logs / "h01-deadly.xplane.pb.xz")
+    logs = folder("h00", "h01-deadly", *(f"h{number:02}" for number in range(2, 5)))
     fleet = fleet_of(logs, engine=cluster)
     fleet.ask(overview)
     told = {host.label: host.error for host in fleet.facts.part.hosts.values()}
@@ -119,7 +121,7 @@ def test_a_file_that_workers_do_not_find_is_named_with_the_worker(cluster, folde
     fleet = fleet_of(logs, engine=cluster)
     fleet.ask(overview)
     (error,) = (host.error for host in fleet.facts.part.hosts.values() if host.error)
-    assert "h02-elsewhere.xplane.pb.xz.gone: is not on worker tcp://127.0.0.1:" in error
+    assert "h02-elsewhere.xplane.pb.gone: is not on worker tcp://127.0.0.1:" in error
     assert error.endswith("put files on a shared or remote path")
 
 
@@ -167,7 +169,7 @@ def test_nothing_of_dask_is_changed_for_the_process(cluster, folder):
 
 
 def test_engines_by_name(monkeypatch):
-    files = fleet_of(CAPTURE).files
+    files = [HostFile(0, "h00.xplane.pb", 100)]
     assert isinstance(engine_named("", files), OneProcess)
     assert isinstance(engine_named("process", files), OneProcess)
     assert isinstance(engine_named("processes", files), Processes)

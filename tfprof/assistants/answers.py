@@ -34,7 +34,7 @@ from tfprof.pages.tool_pages import tool_result
 from tfprof.profiler import Profiler, session_of
 from tfprof.profiles.accounting.profile_info import profile_info
 from tfprof.replay.ask import whatif
-from tfprof.sql.database import Database, Limits
+from tfprof.sql import Database, Limits
 from tfprof.views.show.view_rows import ViewRows
 
 P = ParamSpec("P")

@@ -74,6 +74,10 @@ def fleet_for(
     return fleet
 
 
+Reading = tuple[str | None, int | None]
+"""The values of ``--engine`` and ``--memory``."""
+
+
 def run_reader(
     question: Callable[[Run], object], engine: str | None, memory: int | None
 ) -> Callable[[str | list[str]], Run] | None:

@@ -127,7 +127,7 @@ class DaskEngine:
             stack.enter_context(client)
             try:
                 client.wait_for_workers(1, timeout=self.timeout_seconds)
-            except (OSError, TimeoutError) as error:
+            except (OSError, self._dask.TimeoutError) as error:
                 raise InputError(self.without_workers) from error
             yield client
 
@@ -206,7 +206,7 @@ class _Job:
     def _groups(self) -> list[list[HostFile]]:
         """Neighbours, the largest groups first."""
         files = iter(sorted(self._files))
-        n_workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        n_workers = max(1, len(self._client.nthreads()))
         size = max(1, min(_MOST_MERGED, len(self._files) // (_GROUPS_PER_WORKER * n_workers)))
         groups = []
         while group := list(islice(files, size)):
@@ -252,17 +252,17 @@ class _Job:
 
     def _wait(self) -> list[Any]:
         """Futures that are done, at least one."""
-        n_idle = 0.0
+        idle_seconds = 0.0
         while True:
             try:
                 with self._client.as_current():
                     done = self._dask.wait(
                         list(self._of), timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED"
                     ).done
-            except TimeoutError:
-                has_workers = bool(self._client.scheduler_info(n_workers=-1)["workers"])
-                n_idle = 0.0 if has_workers else n_idle + _LOOK_SECONDS
-                if n_idle >= self._engine.timeout_seconds:
+            except self._dask.TimeoutError:
+                has_workers = bool(self._client.nthreads())
+                idle_seconds = 0.0 if has_workers else idle_seconds + _LOOK_SECONDS
+                if idle_seconds >= self._engine.timeout_seconds:
                     raise InputError(self._engine.without_workers) from None
                 continue
             except self._dask.client.FutureCancelledError:

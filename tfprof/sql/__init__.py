@@ -7,6 +7,7 @@
 ``docs/sql.md`` lists the tables.
 """
 
-from tfprof.sql.database import Database, Limits, query
+from tfprof.sql.connection import Limits
+from tfprof.sql.database import Database, query
 
 __all__ = ["Database", "Limits", "query"]

@@ -99,11 +99,17 @@ def _event_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
     for name, run in runs:
         for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
             if len(host.timeline):
-                yield _events_of(name, host, begin_ps)
+                yield events_of(name, host, begin_ps)
 
 
-def _events_of(run: str, host: Host, begin_ps: int) -> list[ArrowColumn]:
-    """Columns of a host: starts, durations, kinds and lines are those of the timeline itself."""
+def events_of(run: str, host: Host, begin_ps: int) -> list[ArrowColumn]:
+    """Columns of a host: starts, durations, kinds and lines are those of the timeline itself.
+
+    Args:
+        run: The name of its run.
+        host: The host.
+        begin_ps: When it begins, since the begin of the run.
+    """
     timeline, groups = host.timeline, host.groups()
     lines, planes = timeline.lines, host.space.planes
     durations = timeline.durations_ps

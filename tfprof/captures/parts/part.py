@@ -131,7 +131,7 @@ def fact_of(key: Key) -> Fact[..., Any]:
     """
     module, _, name = key.fact.partition(":")
     known = None
-    if module.startswith(("captures.", "comparison.", "gate.")):
+    if module.startswith(("captures.", "comparison.", "gate.", "sql.")):
         known = getattr(import_module(f"tfprof.{module}"), name, None)
     if not isinstance(known, Fact):
         raise MalformedProfileError(f"{key.fact} is no fact of this version of tfprof")

@@ -9,6 +9,8 @@ from typing import Final
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host
 from tfprof.text import how_to_capture
 
 _HOST: Final = "/host:CPU"
@@ -40,6 +42,12 @@ def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
         there = islice((space for space in spaces if has_data(space)), fewest)
         tools.append(ToolData(tool, "" if len(list(there)) == fewest else missing))
     return tools
+
+
+@fact
+def tools_of_host(host: Host) -> tuple[str, ...]:
+    """The tools that have data on a host."""
+    return tuple(one.tool for one in tools_with_data([host.space]) if not one.missing)
 
 
 def _has_events(space: XSpace) -> bool:

@@ -12,6 +12,7 @@ from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import HostSteps, Steps
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -137,7 +138,7 @@ def begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
     Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the
     reference a space with an empty plane begins at 0, or not at all where that overflows.
     """
-    bases = [host.timeline.axis.base_ns for host in hosts]
+    bases = [host.base_ns for host in hosts]
     if classic:
         return [
             base * 1000
@@ -145,15 +146,31 @@ def begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
             else 0
             for host, base in zip(hosts, bases, strict=True)
         ]
-    starts = [
-        base + given if 0 <= base < given else base
-        for host, base in zip(hosts, bases, strict=True)
-        for given in (_begin_of_capture(host),)
-    ]
-    first = min(starts, default=0)
-    return [min(start - first, MOST_NS) * 1000 for start in starts]
+    first = first_ns(hosts)
+    return [begin_ps(host, first) for host in hosts]
 
 
+def first_ns(hosts: Sequence[Host]) -> int:
+    """When the first host begins, ns since 1970."""
+    return min(map(_start_ns, hosts), default=0)
+
+
+def begin_ps(host: Host, first_ns: int) -> int:
+    """When a host begins, after the first one.
+
+    Args:
+        host: The host.
+        first_ns: When the first one begins; a host before it begins with it.
+    """
+    return min(max(_start_ns(host) - first_ns, 0), MOST_NS) * 1000
+
+
+def _start_ns(host: Host) -> int:
+    base, given = host.base_ns, _begin_of_capture(host)
+    return base + given if 0 <= base < given else base
+
+
+@fact
 def _begin_of_capture(host: Host) -> int:
     """Nanoseconds since 1970, 0 if the capture does not tell."""
     plane = host.space.plane(TASK_PLANE)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.fleet_options import fleet_options, run_reader
+from tfprof.cli.fleet_options import Reading, fleet_options, run_reader
 from tfprof.cli.options import Command, CommandOption, InputPath, OutputPath, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "junit", "sarif", "github")
 _ENDINGS = {"xml": "junit"}
 _SECTION = "Budget"
-
-Reading = tuple[str | None, int | None]
-"""The values of ``--engine`` and ``--memory``."""
 
 
 def run(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import print_notes
+from tfprof.cli.fleet_options import Reading, fleet_options, run_reader
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_text, result_options
@@ -16,6 +18,10 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
+    from tfprof.pages.open_paths import ReadRun
+    from tfprof.pages.opened import Opened
+    from tfprof.sql import Limits
     from tfprof.sql.catalog import SqlTable
 
 FORMATS = ("text", "json", "csv", "html")
@@ -23,7 +29,10 @@ _WIDTH = 100
 _SECTION = "Limits"
 
 
-def run(words: Sequence[str], tables: bool, seconds: str, max_rows: int, **params: Any) -> None:
+def run(
+    words: Sequence[str], tables: bool, seconds: str, max_rows: int, engine: str | None,
+    memory: int | None, **params: Any,
+) -> None:  # fmt: skip
     """Ask the runs, or list what can be asked."""
     choice = from_params(ResultChoice, params)
     target = choice.target()
@@ -39,16 +48,56 @@ def run(words: Sequence[str], tables: bool, seconds: str, max_rows: int, **param
     limits = Limits(seconds_of(seconds), max_rows)
     inputs = from_params(SiteInputs, {**params, "paths": tuple(paths)})
     with warnings_as_notes():
-        opened = open_runs(inputs)
-        chosen = opened[:1] if inputs.run is not None else opened
-        with Database(*chosen, limits=limits) as database:
-            if tables:
-                width = min(_WIDTH, target.console().width)
-                target.write("\n".join(described(one, width) for one in database.tables()))
-                return
-            result = database.query(statement)
+        if (engine is not None or memory is not None) and not tables:
+            result = _of_many_hosts(inputs, statement, limits, (engine, memory))
+        else:
+            with Database(*_chosen(inputs), limits=limits) as database:
+                if tables:
+                    width = min(_WIDTH, target.console().width)
+                    target.write("\n".join(described(one, width) for one in database.tables()))
+                    return
+                result = database.query(statement)
     target.write(_written(result, choice.format or FORMATS[0], target))
     print_notes(result.notes)
+
+
+def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Opened]:
+    opened = open_runs(inputs, read_run)
+    return opened[:1] if inputs.run is not None else opened
+
+
+def _of_many_hosts(
+    inputs: SiteInputs, statement: str, limits: Limits, reading: Reading
+) -> ToolResult:
+    """The answer from facts of hosts: of the statement over their events, or of tools."""
+    from tfprof.sql.database import Database, tables_of
+    from tfprof.sql.parted import PartedQuery
+    from tfprof.sql.split import TABLE
+
+    def ask(run: Run) -> None:
+        with Database(run, limits=limits) as database:
+            database.query(statement)
+
+    if TABLE not in tables_of(statement):
+        opened = _chosen(inputs, run_reader(ask, *reading))
+        with Database(*opened, limits=limits) as database:
+            return _with_notes(database.query(statement), opened)
+    parted = PartedQuery(statement, limits)
+    name, rows = "", []
+    opened = _chosen(inputs, run_reader(lambda run: parted.of_hosts(name, run), *reading))
+    for one in opened:
+        if one.trace is not None:
+            raise UsageError(f"{one.source}: has no hosts; leave out --engine and --memory")
+        if one.run is not None:
+            name = one.name
+            rows += parted.of_hosts(name, one.run())
+    return _with_notes(parted.join(rows), opened)
+
+
+def _with_notes(result: ToolResult, opened: Sequence[Opened]) -> ToolResult:
+    """The answer with what could not be read."""
+    notes = [note for one in opened if one.run is not None for note in one.run().notes]
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def _written(result: ToolResult, form: str, target: Target) -> str:
@@ -98,6 +147,7 @@ def _params() -> list[Any]:
             help="Ask only this run of a log folder. [default: all of them]",
         ),
         *options,
+        *fleet_options(),
         CommandOption(
             ["--tables"], is_flag=True, section="What to show",
             help="List the tables of these runs with their columns, instead of asking.",
