@@ -41,7 +41,7 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not (slow or tensorflow or jax or browser or documentation)"
+    fast = "not (slow or tensorflow or jax or browser or documentation or models)"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
@@ -51,6 +51,13 @@ def tests(session: nox.Session) -> None:
     session.install("-e", ".[test,oracle]", env=BUILT)
     chosen = ["-m", "not browser"]
     session.run("pytest", *_workers(session), *chosen, *session.posargs, env=TENSORFLOW)
+
+
+@nox.session
+def models(session: nox.Session) -> None:
+    """Whole networks against published figures, which takes more than a minute."""
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    session.run("pytest", *_workers(session), "-m", "models", *session.posargs, env=TENSORFLOW)
 
 
 @nox.session

@@ -38,6 +38,7 @@ EXECUTED = [
     DOCS / "command_line.md",
     DOCS / "captures.md",
     DOCS / "remote.md",
+    DOCS / "fleet.md",
     DOCS / "capture.md",
     DOCS / "sql.md",
     DOCS / "compare.md",

@@ -18,7 +18,9 @@ from tfprof import tools  # noqa: E402
 from tfprof.assistants.server import server_of, skill_text  # noqa: E402
 from tfprof.assistants.small import MOST_LETTERS, MOST_ROWS, small_rows  # noqa: E402
 from tfprof.cli.sites import SiteInputs, open_runs  # noqa: E402
+from tfprof.demo import tutorial_files  # noqa: E402
 from tfprof.errors import MissingDependencyError  # noqa: E402
+from tfprof.pages.open_paths import open_paths  # noqa: E402
 from tfprof.pages.opened import opened_profiler, opened_run  # noqa: E402
 from tfprof.testing.builders import graph, op, op_log, traced  # noqa: E402
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace  # noqa: E402
@@ -85,6 +87,18 @@ def test_tools_agree_with_the_library(ask, demo):
     assert {"name": "total_duration_us", "unit": "us"} in got["columns"]
     step = ask("tool", tool="op-stats", run="gpu", step=3)
     assert step["verdict"]
+
+
+def test_two_runs_and_what_if(ask):
+    runs = open_paths([str(tutorial_files() / name) for name in ("slow-input", "faster-input")])
+    answer = ask("diff", runs, before="slow-input", after="faster-input", most_rows=3)
+    assert answer["verdict"][0].startswith("Step time is 94.5% shorter")
+    assert len(answer["tables"]["ops"]["rows"]) == 3
+    answer = ask("diff", runs, before="slow-input", after="slow-input")
+    assert "the same recording" in answer["cannot_answer"]
+    answer = ask("whatif", runs, free=["input"])
+    assert answer["verdict"][0].startswith("A step would take 4.11 ms instead of 49.5 ms")
+    assert "MatMul" in ask("whatif", runs, faster={"MatMull": 2})["cannot_answer"]
 
 
 def test_queries_and_their_tables(ask):

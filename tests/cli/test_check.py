@@ -62,6 +62,7 @@ def test_what_is_wrong_is_said(call, graph, runs, budget, tmp_path):
         (["check", graph, "--budget", tmp_path / "none.toml"], 3, "none.toml"),
         (["check", tmp_path / "none.pb", "--budget", budget], 3, "none.pb"),
         (["check", graph, "--budget", budget, "-o", tmp_path / "x.csv"], 2, "does not write csv"),
+        (["check", graph, "--budget", budget, "--baseline", graph], 2, "is what is checked"),
     ):
         result = call(*words)
         assert result.exit_code == code, result.stderr

@@ -12,7 +12,7 @@ import pytest
 from tests.files.checkpoint.recorded.make import FOLDER
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS, find_command
-from tfprof.demo import demo_capture
+from tfprof.demo import demo_capture, tutorial_files
 from tfprof.options.spec import ALL_VIEWS
 from tfprof.pages.tool_list import TOOL_PAGES
 
@@ -23,7 +23,7 @@ WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "
                  "completion", "demo", "ui", "report", "check", "mcp", "record", "slice",
                  "top"}  # fmt: skip
 OF_MORE = {
-    "diff": (demo_capture("input-bound"), demo_capture("input-bound")),
+    "diff": (tutorial_files() / "slow-input", tutorial_files() / "faster-input"),
     "query": ("--demo", "from steps"),
     "whatif": (demo_capture("input-bound"),),
 }

@@ -114,6 +114,7 @@ def test_a_budget():
         ("ops = 1\n[settings]\nbatch = 0", "b.toml:3: batch = 0"),
         ("ops = 1\nops = 2", "is not TOML"),
         ("", "has no limit"),
+        ("[settings]\nstrikt = true", "b.toml:2: 'strikt' is no setting; did you mean"),
         ("xyz = 1", "there are float_operations"),
         ("[op_time]\n'' = '1 ms'", "1 to 1000 characters"),
     ],

@@ -17,7 +17,7 @@ from tests.published.conftest import LARGE, Application
 from tests.published.derivations import SOFTMAX, Work, conv, dense, elementwise
 from tfprof.graphs.model.symbolic import Symbolic
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
 HE = "He et al. 2016, Deep Residual Learning for Image Recognition, §1 and table 1 (FLOPs)"
 ZOPH = "Zoph et al. 2018, Learning Transferable Architectures, tables 2 and 3 (Mult-Adds)"

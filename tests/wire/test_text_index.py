@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.wire.engines import needs_native
+from tfprof.captures.model.xspace_stats import text_at
 from tfprof.wire.scan import Texts
 from tfprof.wire.text_index import TextIndex, places_of, strings
 
@@ -200,6 +201,16 @@ def test_threads_may_share_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
         thread.join()
     assert len(index) == 3000
     assert found == [[n % 3000 for n in range(30_000)]] * 20
+
+
+def test_texts_stand_behind_their_lengths() -> None:
+    index = TextIndex()
+    found = [b"", b"a", b"b" * 127, b"c" * 128, b"d" * 20_000]
+    index.intern(texts_of(found))
+    data, places = index.with_lengths()
+    assert [text_at(data, place) for place in places.tolist()] == found
+    assert len(data) == sum(map(len, found)) + 1 + 1 + 1 + 2 + 3
+    assert TextIndex().with_lengths()[1].tolist() == []
 
 
 def test_texts_as_str() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -19,15 +20,20 @@ from tfprof.assistants.small import (
 )
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell
+from tfprof.comparison.comparable import same_recording
+from tfprof.comparison.difference import diff
 from tfprof.errors import TfprofError, UsageError
 from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.pages.compare_verdict import side_of_opened
 from tfprof.pages.opened import Opened
 from tfprof.pages.source_lines import source_texts
 from tfprof.pages.tool_pages import tool_result
 from tfprof.profiler import Profiler, session_of
 from tfprof.profiles.accounting.profile_info import profile_info
+from tfprof.replay.ask import whatif
 from tfprof.sql import Database, Limits
 from tfprof.views.show.view_rows import ViewRows
 
@@ -177,12 +183,47 @@ class Answers:
         result = tool_result(tool, captured, params)
         n_rows = _rows(most_rows) if table else min(_rows(most_rows), _FEW)
         tables = {table: result.table(table)} if table else result.tables
-        return {
-            "run": one.name,
-            "verdict": list(result.verdict),
-            "tables": {name: small_table(each, n_rows) for name, each in tables.items()},
-            "remarks": _remarks(result.notes),
-        }
+        return {"run": one.name, **_small_result(replace(result, tables=tables), n_rows)}
+
+    @_answered
+    def diff(
+        self, before: str, after: str, by_structure: bool = False, most_rows: int = 20
+    ) -> Answer:
+        """What changed from one run to another, and whether it is more than the noise of the steps.
+
+        Args:
+            before: Name of the run before.
+            after: Name of the run after.
+            by_structure: Match ops by type, shape and order instead of by name.
+            most_rows: How many rows of each table.
+        """
+        first, second = (side_of_opened(self._chosen(name)) for name in (before, after))
+        if same := same_recording(first, second):
+            raise UsageError(same)
+        return _small_result(
+            diff(first, second, "structure" if by_structure else "name"), most_rows
+        )
+
+    @_answered
+    def whatif(
+        self,
+        run: str = "",
+        faster: dict[str, float] | None = None,
+        free: list[str] | None = None,
+        most_rows: int = 20,
+    ) -> Answer:
+        """How long a step would take if some of it took less time; the critical path of a step.
+
+        Args:
+            run: Name of the run; empty for the first one.
+            faster: How many times faster ops become, by a regular expression of the whole name or
+                type of an op, or of the name of an event.
+            free: What takes no time: input, copies, collectives, or such expressions.
+            most_rows: How many rows of each table.
+        """
+        one = self._chosen(run)
+        result = whatif(self._run(one), faster=faster, free=free or ())
+        return {"run": one.name, **_small_result(result, most_rows)}
 
     @_answered
     def tables(self, run: str = "", name: str = "") -> Answer:
@@ -302,6 +343,15 @@ class Answers:
             "unknown": [f"{lack.name}: {lack.reason}" for lack in info.missing if lack.is_unknown],
             "remarks": [short_text(notice.text) for notice in profiler.notices],
         }
+
+
+def _small_result(result: ToolResult, most_rows: int) -> Answer:
+    n_rows = _rows(most_rows)
+    return {
+        "verdict": list(result.verdict),
+        "tables": {name: small_table(each, n_rows) for name, each in result.tables.items()},
+        "remarks": _remarks(result.notes),
+    }
 
 
 def _rows(wanted: int) -> int:

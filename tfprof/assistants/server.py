@@ -47,7 +47,7 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
     )
     for method in (
         answers.runs, answers.overview, answers.findings, answers.view, answers.tool,
-        answers.tables, answers.query, answers.source,
+        answers.diff, answers.whatif, answers.tables, answers.query, answers.source,
     ):  # fmt: skip
         server.tool(annotations=only_reads)(method)
 

@@ -32,7 +32,8 @@ def fleet_options() -> list[CommandOption]:
         CommandOption(
             ["--memory"], type=MemorySize(), metavar="SIZE", section=_SECTION,
             help="The most memory that reading may take on this machine, such as 4G: hosts are "
-            "read file by file, and as many at once as fit. [default: as many as there are CPUs]",
+            "read file by file, and as many at once as fit; what does not fit of one host alone "
+            "goes to files in TMPDIR. [default: as many as there are CPUs]",
         ),
     ]  # fmt: skip
 
@@ -59,7 +60,7 @@ def fleet_for(
         MissingDependencyError: The engine is not installed.
     """
     from tfprof.fleet.asked import fleet_of
-    from tfprof.fleet.engines import engine_named
+    from tfprof.fleet.engines import engine_named, most_workers
 
     fleet = fleet_of(paths[0] if len(paths) == 1 else list(paths), run=run, watch=watch)
     n_bytes = sum(file.n_bytes for file in fleet.files)
@@ -67,6 +68,9 @@ def fleet_for(
     if engine is None and memory is None and is_small:
         return None
     fleet.engine = engine_named(engine or "", fleet.files, memory)
+    if memory is not None:
+        of_each = memory // most_workers(fleet.files, memory)
+        fleet.files = [file._replace(memory_bytes=of_each) for file in fleet.files]
     return fleet
 
 

@@ -45,6 +45,14 @@ def narrowest(end: int) -> type[np.signedinteger[Any]]:
     return np.int16 if end <= 1 << 15 else np.int32 if end <= 1 << 31 else np.int64
 
 
+def narrowed(values: Int64Array) -> IntArray:
+    """The same numbers in half of the memory, if all fit."""
+    bounds = np.iinfo(np.int32)
+    if len(values) and (values.min() < bounds.min or values.max() > bounds.max):
+        return values
+    return values.astype(np.int32)
+
+
 def concatenate_tables(tables: Sequence[TableT]) -> TableT:
     """One table after the other.
 

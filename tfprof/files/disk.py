@@ -9,12 +9,15 @@ import os
 import secrets
 import stat
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol, overload
+from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
+
+if TYPE_CHECKING:
+    from tfprof.files.spill import Room
 
 PACKED_SUFFIXES = (".gz", ".xz", ".zst")
 """Endings of names whose files are packed when they are written."""
@@ -182,22 +185,27 @@ def state_of(path: str | os.PathLike[str]) -> Hashable:
     return now.st_size, now.st_mtime_ns
 
 
-def read_file(path: str | os.PathLike[str], watch: Watch | None = None) -> bytes | memoryview:
+def read_file(
+    path: str | os.PathLike[str], watch: Watch | None = None, room: Room | None = None
+) -> bytes | memoryview:
     """The content of a file, see ``content_of``.
 
     Args:
         path: The file.
         watch: Receives the size of each part that has been read.
+        room: Where a large file is to be held; by default in memory.
 
     Raises:
         InputError: It cannot be read, was written to meanwhile, is larger than the memory, or
             more than 2 GiB come out of a pipe.
     """
     with opened(path, watch) as stream:
-        return content_of(stream, named(path), watch)
+        return content_of(stream, named(path), watch, room)
 
 
-def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> bytes | memoryview:
+def content_of(
+    stream: BinaryIO, label: str, watch: Watch | None = None, room: Room | None = None
+) -> bytes | memoryview:
     """What a file that was just opened holds.
 
     It is a copy, never a map: whoever touches a map of a file that was cut is ended by a signal.
@@ -207,6 +215,7 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
         stream: The file.
         label: What to call it in errors.
         watch: Receives the size of each part that has been read.
+        room: Where a large file is to be held; by default in memory.
 
     Raises:
         InputError: It was written to meanwhile, is larger than the memory, or more than 2 GiB
@@ -216,7 +225,8 @@ def content_of(stream: BinaryIO, label: str, watch: Watch | None = None) -> byte
     state = os.fstat(stream.fileno())
     if not stat.S_ISREG(state.st_mode) or state.st_size < _LARGE_BYTES:
         return _read(stream, label, watch)
-    content = _room_for(state.st_size, label)
+    in_file = None if room is None else room.bytes(state.st_size)
+    content = _room_for(state.st_size, label) if in_file is None else in_file
     at = stop = done = 0
     with open(stream.fileno(), "rb", buffering=0, closefd=False) as raw:
         for start, stop in _written_parts(raw.fileno(), state.st_size):
@@ -249,6 +259,27 @@ def _room_for(size: int, label: str) -> memoryview:
             "that has more, or record less at once"
         ) from error
     return memoryview(room)
+
+
+def forget(content: memoryview, start: int, stop: int) -> None:
+    """Give the memory of a part back that nobody will look at again; it may read as zeros then.
+
+    Args:
+        content: What ``content_of`` has returned, whole.
+        start: First byte of the part.
+        stop: One past its last byte.
+    """
+    room = content.obj
+    if not isinstance(room, mmap.mmap) or not hasattr(mmap, "MADV_REMOVE"):
+        return
+    first = start + -start % mmap.PAGESIZE
+    length = stop - stop % mmap.PAGESIZE - first
+    if length <= 0:
+        return
+    with suppress(OSError):  # of a file the room on the disk, too
+        room.madvise(mmap.MADV_REMOVE, first, length)
+        return
+    room.madvise(mmap.MADV_DONTNEED, first, length)
 
 
 def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:

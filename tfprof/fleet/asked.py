@@ -95,7 +95,7 @@ class Fleet:
         for file in sorted(self.files, key=lambda file: (file.label != host, file.place)):
             try:
                 check_not_empty(file.path)
-                space = read_xspace(file.path)
+                space = read_xspace(file.path, memory_bytes=file.memory_bytes)
             except TfprofError as error:
                 unread.append((file, str(error)))
                 continue
@@ -158,7 +158,7 @@ class Fleet:
 
     def _reopened(self, place: int) -> XSpace:
         (file,) = (file for file in self.files if file.place == place)
-        return read_xspace(file.path)
+        return read_xspace(file.path, memory_bytes=file.memory_bytes)
 
 
 def fleet_of(

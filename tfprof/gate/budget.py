@@ -99,12 +99,12 @@ def budget_of(data: bytes, name: str = "budget.toml") -> Budget:
     except RecursionError as error:
         raise UsageError(f"{name}: is nested too deeply for a budget") from error
     reader = _Reader(name, _lines_of_keys(text, tomllib))
-    settings = content.pop(_SETTINGS, {})
+    settings = reader.settings(content.pop(_SETTINGS, {}))
     limits = tuple(reader.limits(content))
     if not limits:
         known = ", ".join(METRICS)
         raise UsageError(f"{name}: has no limit; give one of {known}")
-    return Budget(name, limits, **reader.settings(settings))
+    return Budget(name, limits, **settings)
 
 
 def _reader() -> Any:

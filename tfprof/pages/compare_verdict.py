@@ -21,7 +21,7 @@ def verdict_blocks(first: Opened, second: Opened) -> Iterator[Block]:
     from tfprof.comparison.difference import answer_of, difference
 
     try:
-        answer = answer_of(difference(_side(first), _side(second)))
+        answer = answer_of(difference(side_of_opened(first), side_of_opened(second)))
     except TfprofError as error:
         yield remarks([("warning", f"The two cannot be compared as a whole: {error}", "")])
         return
@@ -31,7 +31,12 @@ def verdict_blocks(first: Opened, second: Opened) -> Iterator[Block]:
         yield table_block(table)
 
 
-def _side(opened: Opened) -> Side:
+def side_of_opened(opened: Opened) -> Side:
+    """An opened run, to be compared.
+
+    Raises:
+        UsageError: It is a trace, or holds answers only.
+    """
     if opened.profiler is None:
         raise UsageError(
             f"{opened.name} has no views, only answers of an older profiler or a trace"

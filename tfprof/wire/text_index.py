@@ -10,6 +10,7 @@ import numpy as np
 
 from tfprof.wire.compiled import is_native, native_module
 from tfprof.wire.scanned import Texts
+from tfprof.wire.varints import encode_varint
 
 _native: Any = native_module("text_index")
 
@@ -129,6 +130,18 @@ class TextIndex:
         _check(texts)
         numbers = self._numbers  # gives the next number to a new text
         return np.array([numbers[text] for text in texts], np.int64)
+
+    def with_lengths(self) -> tuple[memoryview, Int64Array]:
+        """All texts one behind the other, each behind its length; and the places of the lengths."""
+        places = np.empty(len(self), np.int64)
+        if self._native is not None:
+            made = self._native.with_lengths(places)
+        else:
+            made = bytearray()
+            for number, text in enumerate(self._numbers):
+                places[number] = len(made)
+                made += encode_varint(len(text)) + text
+        return memoryview(made).toreadonly(), places
 
 
 def strings(texts: Texts) -> list[str]:

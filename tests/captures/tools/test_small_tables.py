@@ -416,9 +416,9 @@ def test_fragmentation_of_nothing_is_no_number_only_in_the_reference():
 
 
 def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp_path):
-    slow = line(get_next("Root", 0, 90_000, 5))
-    data = xspace(host(slow), hostname="vm").SerializeToString()
-    for file in ("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467"):
+    for number, file in enumerate(("10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467")):
+        slow = line(get_next("Root", number, 90_000, 5))
+        data = xspace(host(slow), hostname="vm").SerializeToString()
         (tmp_path / f"{file}.xplane.pb").write_bytes(data)
     run = open_run(sorted(map(str, tmp_path.iterdir())))
     assert environment(run).n_machines == 2

@@ -21,19 +21,25 @@ class Held(NamedTuple):
 
     Attributes:
         host: The host.
-        pipeline: The pipeline.
+        pipeline: Name of the pipeline.
         iterator: The iterator.
         self_ps: Its own time in these calls.
         calls_ps: Time of the calls.
         n_calls: Number of analysed calls.
+        n_slow: Number of slow calls of the pipeline.
+        n_all: Number of all its calls.
+        is_first_slowest: Whether the first in time was the longest by far: buffers filled.
     """
 
     host: Host
-    pipeline: Pipeline
+    pipeline: str
     iterator: DataIterator
     self_ps: int
     calls_ps: int
     n_calls: int
+    n_slow: int
+    n_all: int
+    is_first_slowest: bool
 
     @property
     def share(self) -> float:
@@ -104,7 +110,10 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
         return None
     worst = min(own, key=lambda iterator: (-own[iterator], iterator))
     took = sum(call.duration_ps for call in calls)
-    return Held(host, pipeline, data.iterators[worst], own[worst], took, len(calls))
+    return Held(
+        host, pipeline.name, data.iterators[worst], own[worst], took, len(calls),
+        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest,
+    )  # fmt: skip
 
 
 def slow_calls(pipeline: Pipeline) -> list[Call]:

@@ -27,7 +27,7 @@ as its columns live, and must not be written to meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,7 @@ from tfprof.captures.model.xspace_stats import (
 )
 from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.columns.remarks import Notice
+from tfprof.files.spill import Room
 
 METADATA_PLANE = "/host:metadata"
 """What a capture says of itself: it holds the programs."""
@@ -176,6 +177,7 @@ class XSpace:
         warnings: What it complained about.
         hostnames: The machine.
         notices: What could not be read.
+        room: Where columns as long as the capture lie.
     """
 
     planes: tuple[Plane, ...]
@@ -183,6 +185,7 @@ class XSpace:
     warnings: tuple[str, ...] = ()
     hostnames: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+    room: Room = field(default_factory=Room)
 
     def plane(self, name: str) -> Plane | None:
         """The first plane of a name."""

@@ -21,7 +21,7 @@ from tfprof.captures.model.xspace_stats import (
     text_bounds,
     value_of,
 )
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, blocks, no_rows
 
 TextNumbers: TypeAlias = Callable[[Buffer, Int64Array, Int64Array], tuple[Int64Array, list[bytes]]]
 """Numbers texts of a buffer, given by start and length: equal ones alike, by appearance."""
@@ -50,22 +50,33 @@ class Found(NamedTuple):
     """
 
     owners: IntArray
-    rows: Int64Array
+    rows: IntArray
     table: StatTable
 
 
 def find_stat(table: StatTable, keys: list[int]) -> Found:
     """The owners that have a stat of these keys, and the last such stat of each."""
     if len(keys) == 1:
-        rows = np.flatnonzero(table.metadata_ids == keys[0])
+        rows = _places(table.metadata_ids, lambda ids: ids == keys[0])
     else:
-        rows = np.flatnonzero(np.isin(table.metadata_ids, np.array(keys, np.int64)))
-    owners = table.owners.take(rows)
+        wanted = np.array(keys, np.int64)
+        rows = _places(table.metadata_ids, lambda ids: np.isin(ids, wanted))
+    owners = table.owners_of(rows)
     is_last = np.ones(len(rows), np.bool_)
     is_last[:-1] = owners[1:] != owners[:-1]
     if is_last.all():
         return Found(owners, rows, table)
     return Found(owners[is_last], rows[is_last], table)
+
+
+def _places(column: IntArray, wanted: Callable[[IntArray], BoolArray]) -> IntArray:
+    """Where a column that may be very long has what is wanted, ascending."""
+    narrow = np.int32 if len(column) < 1 << 31 else np.int64
+    parts: list[IntArray] = [
+        (np.flatnonzero(wanted(column[block])) + block.start).astype(narrow)
+        for block in blocks(0, len(column))
+    ]
+    return np.concatenate(parts) if parts else no_rows()
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +250,7 @@ class StatColumn:
         of_row[rows] = self._number(table, rows, numbers)
         return (own, of_row[self.inherited.rows]), list(numbers)
 
-    def _number(self, table: StatTable, rows: Int64Array, numbers: dict[str, int]) -> Int64Array:
+    def _number(self, table: StatTable, rows: IntArray, numbers: dict[str, int]) -> Int64Array:
         """The values of rows, with numbers for texts; these are added to ``numbers``."""
         kinds, values = table.kinds.take(rows), table.values.take(rows)
         is_ref = kinds == StatKind.REF

@@ -98,14 +98,11 @@ class StatTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    @cached_property
-    def owners(self) -> IntArray:
-        """The owner of each stat, shape (n stats,)."""
-        begins, ends = self.first[:-1], self.first[1:]
-        with_stats = np.flatnonzero(begins != ends)  # of events often few
-        counts = ends[with_stats] - begins[with_stats]
-        narrow = np.int32 if len(begins) < 1 << 31 else np.int64
-        return np.repeat(with_stats.astype(narrow), counts)
+    def owners_of(self, rows: IntArray) -> IntArray:
+        """The owners of some stats, which are ascending; a column of all would be large."""
+        narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
+        owners = np.searchsorted(self.first[1:], narrow, side="right")
+        return owners.astype(np.int32 if len(self.first) < 1 << 31 else np.int64)
 
     def rows_of(self, owner: int) -> range:
         """The stats of one owner."""

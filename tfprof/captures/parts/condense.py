@@ -22,11 +22,13 @@ class HostFile(NamedTuple):
         place: Its place among all files of the run.
         path: Where it is.
         n_bytes: Its size.
+        memory_bytes: How much memory reading it may take; None for no bound.
     """
 
     place: int
     path: str
     n_bytes: int
+    memory_bytes: int | None = None
 
     @property
     def label(self) -> str:
@@ -38,7 +40,7 @@ def condense(file: HostFile, wanted: Wanted) -> Part:
     """The part of one file: facts and sums, or why it could not be read."""
     try:
         check_not_empty(file.path)
-        space = read_xspace(file.path)
+        space = read_xspace(file.path, memory_bytes=file.memory_bytes)
     except TfprofError as error:
         return failed(file, wanted, str(error))
     host = Host(file.label, space)

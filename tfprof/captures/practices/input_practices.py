@@ -73,7 +73,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         if "Prefetch" in worst.iterator.type and below is not None:
             said += f" Below it, {below.name} takes the most time of its own."
             numbers |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
-        numbers |= {"host": worst.host.name, "pipeline": worst.pipeline.name}
+        numbers |= {"host": worst.host.name, "pipeline": worst.pipeline}
         numbers |= {"op": worst.iterator.long_name}
         numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
         numbers |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
@@ -132,22 +132,22 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     slow = [
         held
         for held in slow_iterators(evidence.hosts)
-        if not (held.pipeline.is_first_slowest and held.n_calls == 1)  # buffers were filled once
+        if not (held.is_first_slowest and held.n_calls == 1)  # buffers were filled once
     ]
-    alike = first_of_alike(slow, lambda one: (one.pipeline.name, one.iterator.long_name))
+    alike = first_of_alike(slow, lambda one: (one.pipeline, one.iterator.long_name))
     for held, n_others in alike:
         others = f", as on {plural(n_others, 'other host')}" if n_others else ""
         yield Advice(
             "input-pipeline/slow-iterator",
-            f"{held.pipeline.n_slow} of {len(held.pipeline.calls)} calls of the pipeline "
-            f"{held.pipeline.name} on {held.host.name} took longer than 50 µs; "
+            f"{held.n_slow} of {held.n_all} calls of the pipeline "
+            f"{held.pipeline} on {held.host.name} took longer than 50 µs; "
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
             f"of {_slow_calls(held)}{others}. If steps wait for it: "
             f"{suggestion(held.iterator.type, held.iterator.long_name)[1]}",
-            {"host": held.host.name, "pipeline": held.pipeline.name,
+            {"host": held.host.name, "pipeline": held.pipeline,
              "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,
-             "slow_call_share": part(held.pipeline.n_slow, len(held.pipeline.calls)),
+             "slow_call_share": part(held.n_slow, held.n_all),
              "other_host_count": n_others},
         )  # fmt: skip
 

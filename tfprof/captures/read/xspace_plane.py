@@ -13,6 +13,8 @@ from tfprof.captures.model.xspace_events import Events, Lines
 from tfprof.captures.model.xspace_stats import DecodedTexts, StatTable
 from tfprof.captures.read.xspace_damage import Damage
 from tfprof.captures.read.xspace_metadata import MetadataReader, width_of
+from tfprof.captures.read.xspace_texts import EventTexts
+from tfprof.files.spill import Room
 from tfprof.wire.compiled import is_native
 from tfprof.wire.scan import Texts as WireTexts
 from tfprof.wire.text_index import TextIndex
@@ -30,8 +32,8 @@ _TASK = 4 << 20
 _TASKS = 32
 """A small plane is cut into so many tasks, of a chunk at least, to keep all threads busy."""
 
-_ALL = 1 << 62
-"""The same where nothing is gained by chunks."""
+_ALONE = 1 << 25
+"""The same where one thread reads all, and chunks only give memory back."""
 
 _LINES = 3
 _OFFSET = 2
@@ -51,6 +53,8 @@ class PlaneReader:
         is_cut: The plane should be longer.
         is_alone: One thread reads all.
         has_changed: The data are not those that were counted.
+        forget: Takes the bounds of bytes that are not needed any more; None to keep all.
+        room: Where columns lie.
     """
 
     def __init__(self, data: memoryview, start: int, stop: int, number: int) -> None:
@@ -58,10 +62,14 @@ class PlaneReader:
         self.is_cut = False
         self.is_alone = False
         self.has_changed = False
+        self.forget: Callable[[int, int], None] | None = None
+        self.room = Room()
         self._data, self._start, self._stop = data, start, stop
         self._path = f"planes[{number}]"
         self._walks = walks()
         self._results: list[tuple[int, int, int]] = []
+        self._misfits: list[tuple[int, int]] = []
+        self._texts = EventTexts(data)
         self._columns: _EventColumns | None = None
 
     def outline(self) -> None:
@@ -84,7 +92,7 @@ class PlaneReader:
     def _split(self, starts: Int64Array) -> None:
         """Cut the lines' events into chunks."""
         n_lines = len(starts)
-        most = _ALL if self.is_alone and is_native() else _CHUNK
+        most = _ALONE if self.is_alone and is_native() else _CHUNK
         self._headers = np.zeros(n_lines * HEADER, np.int64)
         self._ends = np.zeros(n_lines, np.int64)
         room = n_lines + int((self._stops - starts).sum()) // most
@@ -129,8 +137,10 @@ class PlaneReader:
         yield from zip([0, *last[:-1]], last, strict=True)
 
     def reading(self) -> Iterator[Callable[[], None]]:
-        """Tasks that read events and stats, after all are counted."""
+        """Tasks that read events and stats, after all are counted; then those that did not fit."""
+        again, self._misfits = self._misfits, []
         if self._columns is None:
+            self._header = self._lines()
             self._note_ends()
             self._note_broken("event")
             self._has_offsets = all(flags & ALL_OFFSETS for flags, _, _ in self._results)
@@ -138,54 +148,73 @@ class PlaneReader:
             self._allocate(
                 width_of(self._metadata.events.keys, 2), width_of(self._metadata.stats.keys, 1)
             )
-        self._results = []
-        for first, last in self._ranges():
+            self._results = []
+        for first, last in again or self._ranges():
             yield functools.partial(self._read, first, last)
 
     def _allocate(self, event_width: int, stat_width: int) -> None:
         n_events, n_stats = int(self._before[0][-1]), int(self._before[1][-1])
-        first_type = np.int32 if n_stats < 1 << 31 else np.int64
+        empty = self.room.empty
         self._columns = _EventColumns(
-            np.empty(n_events, f"i{event_width}"),
-            np.empty(n_events, np.int64),
-            np.empty(0 if self._has_offsets else n_events, np.uint8),
-            np.empty(n_events, np.int64),
-            np.empty(n_events + 1, first_type),
-            np.empty(n_stats, f"i{stat_width}"),
-            np.empty(n_stats, np.uint8),
-            np.empty(n_stats, np.int64),
+            empty(n_events, f"i{event_width}"),
+            empty(n_events, np.int64),
+            empty(0 if self._has_offsets else n_events, np.uint8),
+            empty(n_events, np.int64),
+            empty(n_events + 1, np.int32 if n_stats < 1 << 31 else np.int64),
+            empty(n_stats, f"i{stat_width}"),
+            empty(n_stats, np.uint8),
+            empty(n_stats, np.int64),
         )
         self._columns.first_stats[-1] = n_stats
 
     def _read(self, first: int, last: int) -> None:
         columns = self._columns
         assert columns is not None
-        self._results.append(
-            self._walks.read(
-                self._data,
-                self._chunks,
-                first,
-                last,
-                *self._before,
-                columns.metadata_ids.view(np.uint8),
-                columns.values,
-                columns.which,
-                columns.durations,
-                columns.first_stats[:-1].view(np.uint8),
-                columns.stat_ids.view(np.uint8),
-                columns.stat_kinds,
-                columns.stat_values,
-            )
+        result = self._walks.read(
+            self._data,
+            self._chunks,
+            first,
+            last,
+            *self._before,
+            columns.metadata_ids.view(np.uint8),
+            columns.values,
+            columns.which,
+            columns.durations,
+            columns.first_stats[:-1].view(np.uint8),
+            columns.stat_ids.view(np.uint8),
+            columns.stat_kinds,
+            columns.stat_values,
         )
+        if result[0] & MISFIT:
+            self._misfits.append((first, last))
+            return
+        self._results.append(result)
+        if result[0] & CHANGED:
+            return
+        rows = slice(int(self._before[1][first]), int(self._before[1][last]))
+        self._texts.take(columns.stat_kinds[rows], columns.stat_values[rows])
+        if self.forget is not None:
+            self._forget(first, last, self.forget)
+
+    def _forget(self, first: int, last: int, forget: Callable[[int, int], None]) -> None:
+        """Give the bytes of chunks back; between lines there may be what is needed."""
+        line, start, stop = self._chunks.reshape(-1, 3)[first:last].T
+        is_new = np.diff(line, prepend=-1) != 0
+        is_last = np.append(is_new[1:], True)
+        for bounds in zip(start[is_new].tolist(), stop[is_last].tolist(), strict=True):
+            forget(*bounds)
 
     def fits(self) -> bool:
-        """Whether all ids fit into their columns; if not, they are to be read into larger ones."""
-        flags = [flag for flag, _, _ in self._results]
-        if any(flag & CHANGED for flag in flags):
-            self.has_changed = True
-            return True
-        if any(flag & MISFIT for flag in flags):
-            self._allocate(8, 8)
+        """Whether all ids fit into their columns; else the rest is to be read into wider ones."""
+        columns = self._columns
+        assert columns is not None
+        self.has_changed = any(flags & CHANGED for flags, _, _ in self._results)
+        if self._misfits and not self.has_changed:
+            self._misfits.sort()
+            self._columns = columns._replace(
+                metadata_ids=self.room.kept(columns.metadata_ids.astype(np.int64)),
+                stat_ids=self.room.kept(columns.stat_ids.astype(np.int64)),
+            )
             return False
         self._note_broken("stat")
         return True
@@ -223,7 +252,7 @@ class PlaneReader:
             columns.stat_ids,
             columns.stat_kinds,
             columns.stat_values,
-            self._data,
+            self._texts.placed(columns.stat_kinds, columns.stat_values),
         )
         events = Events(
             self._before[0][of_line],
@@ -236,7 +265,7 @@ class PlaneReader:
         return Plane(
             self._metadata.id,
             self._metadata.name,
-            self._lines(),
+            self._header,
             events,
             self._metadata.events,
             self._metadata.stats,
@@ -246,10 +275,16 @@ class PlaneReader:
 
     def _lines(self) -> Lines:
         ids, stamps, durations, display_ids, *texts = self._headers.reshape(-1, HEADER).T
-        names = DecodedTexts(self._data, *texts[:2])
-        return Lines(
-            ids, names, DecodedTexts(self._data, *texts[2:]), display_ids, stamps, durations
+        names, display_names = (
+            _copied(DecodedTexts(self._data, *bounds)) for bounds in (texts[:2], texts[2:])
         )
+        return Lines(ids, names, display_names, display_ids, stamps, durations)
+
+
+def _copied(texts: DecodedTexts) -> DecodedTexts:
+    """The same, whatever becomes of the buffer."""
+    data = b"".join([texts.octets(row) for row in range(len(texts))])
+    return DecodedTexts(data, np.cumsum(texts.length) - texts.length, texts.length)
 
 
 class _EventColumns(NamedTuple):

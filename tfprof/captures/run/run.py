@@ -42,6 +42,7 @@ from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
+from tfprof.text.units import bytes_of
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
@@ -192,7 +193,9 @@ class Run(ShownInNotebooks, ComparedWithOthers):
         return hosts
 
 
-def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Run:
+def open_run(
+    source: Source | Sequence[Source], *, run: str | None = None, memory: int | str | None = None
+) -> Run:
     """Open a capture of the TensorFlow 2 profiler.
 
     Files are read at once; what tools need is worked out when the first one asks.
@@ -201,15 +204,19 @@ def open_run(source: Source | Sequence[Source], *, run: str | None = None) -> Ru
         source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
             or message of an XSpace; or a list of files.
         run: Which run of a log folder; by default the latest.
+        memory: How much memory the events of all hosts, and what is worked out of them, may take:
+            bytes, or a text such as ``4G``. What does not fit lies in files (``read_xspace``). By
+            default all is in memory.
 
     Raises:
-        InputError: A path cannot be read.
+        InputError: A path cannot be read, or there is no room on the disk for what does not fit.
         EmptyProfileError: There is no capture in a folder.
         UsageError: There is no such run; or there are several paths, one of which is a folder.
         MalformedProfileError: None of the files can be read.
     """
     opened = files_of(source, run)
-    hosts, damage = _hosts(opened)
+    memory_bytes = bytes_of(memory) if isinstance(memory, str) else memory
+    hosts, damage = _hosts(opened, memory_bytes)
     return Run(opened.name, tuple(hosts), (*opened.notes, *damage), Memo())
 
 
@@ -271,15 +278,16 @@ def _others(runs: Sequence[str]) -> str:
     return f"{count} in this folder{latest}: {', '.join(runs[-_MOST_NAMED:])}"
 
 
-def _hosts(run: RunFiles) -> tuple[list[Host], list[Note]]:
+def _hosts(run: RunFiles, memory_bytes: int | None) -> tuple[list[Host], list[Note]]:
     """The hosts that can be read, and notes on the others."""
     errors: list[TfprofError] = []
     read: list[ReadHost] = []
+    of_each = None if memory_bytes is None else memory_bytes // max(1, len(run.files))
     for number, file in enumerate(run.files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
         try:
             check_not_empty(file)
-            space = read_xspace(file)
+            space = read_xspace(file, memory_bytes=of_each)
         except TfprofError as error:
             errors.append(error)
             read.append(ReadHost(label, error=str(error)))

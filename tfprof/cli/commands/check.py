@@ -16,6 +16,7 @@ from tfprof.cli.sites import SiteInputs, open_runs, site_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 from tfprof.files.disk import write_file
+from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.gate.budget import Limit
@@ -61,6 +62,10 @@ def _check(
     subjects = _subjects(inputs, budget.batch, budget.limits, reading)
     before = None
     if baseline is not None:
+        if [as_path(path).absolute() for path in inputs.paths] == [as_path(baseline).absolute()]:
+            raise UsageError(
+                f"--baseline {baseline}: is what is checked; give a run of before the change"
+            )
         earlier = SiteInputs(paths=(baseline,))
         before = _subjects(earlier, budget.batch, budget.limits, reading)[0]
     with progress() as watch:

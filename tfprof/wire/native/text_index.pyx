@@ -139,6 +139,40 @@ cdef class TextIndex:
             start = self.starts[number]
             return (<const char*>self.arena)[start:self.starts[number + 1]]
 
+    def with_lengths(self, int64_t[::1] places):
+        """All texts one behind the other, each behind its length.
+
+        Args:
+            places: Is filled with the places of the lengths, by number.
+        """
+        cdef int64_t number, length, at = 0
+        cdef bytearray made
+        cdef uint8_t[::1] room
+        with self.lock:
+            if places.shape[0] != self.count:
+                raise ValueError("as many places as texts are needed")
+            for number in range(self.count):
+                places[number] = at
+                length = self.starts[number + 1] - self.starts[number]
+                at += length + 1
+                while length >= 0x80:
+                    at += 1
+                    length >>= 7
+            made = bytearray(at)
+            room = made
+            for number in range(self.count):
+                at = places[number]
+                length = self.starts[number + 1] - self.starts[number]
+                while length >= 0x80:
+                    room[at] = <uint8_t>(length & 0x7F | 0x80)
+                    at += 1
+                    length >>= 7
+                room[at] = <uint8_t>length
+                length = self.starts[number + 1] - self.starts[number]
+                if length:
+                    memcpy(&room[at + 1], self.arena + self.starts[number], length)
+        return made
+
     cdef int64_t look_up(self, const uint8_t* text, int64_t length, uint64_t key) noexcept nogil:
         cdef int64_t place = <int64_t>(key >> 32) & self.mask
         cdef uint64_t slot = self.slots[place]

@@ -31,8 +31,10 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_title
+from tfprof.captures.events.timeline.sources import place_type
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.columns.distinct import distinct_rows
 
 _EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
@@ -83,7 +85,7 @@ def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
     return sum(most.values())
 
 
-def launching_runs(forest: Forest) -> Int64Array:
+def launching_runs(forest: Forest) -> IntArray:
     """Which run of its op launched each event of a device.
 
     That is the nearest event around the launch that is called as the op is, or that ran an op of
@@ -93,11 +95,12 @@ def launching_runs(forest: Forest) -> Int64Array:
         Its place in the timeline, -1 if the capture does not tell, shape (n events,).
     """
     timeline, links = forest.timeline, forest.links
-    run_of = np.full(len(timeline), _NO_OP, np.int64)
+    narrow = place_type(len(timeline))  # whole columns are as long as a capture
+    run_of = np.full(len(timeline), _NO_OP, narrow)
     tf_op = timeline.stat("tf_op")
     on_device = timeline.on_device[links.targets] & timeline.on_threads[links.sources]
     launches, launched = links.sources[on_device], links.targets[on_device]
-    text = tf_op.text_ids(len(timeline))[launched]
+    text = _text_of(tf_op, launched)
     launches, launched, text = (column[text >= 0] for column in (launches, launched, text))
     if not len(launched):
         return run_of
@@ -109,7 +112,8 @@ def launching_runs(forest: Forest) -> Int64Array:
             for name, type_ in zip(timeline.names, eager_types, strict=True)
         ]
     )
-    runs = np.where(is_run & timeline.on_threads, np.arange(len(timeline)), _NO_OP)
+    is_run &= timeline.on_threads
+    runs = np.where(is_run, np.arange(len(timeline), dtype=narrow), narrow(_NO_OP))
     around = forest.nesting.nearest(runs)[launches].astype(np.int64)
     launched, text, around = (column[around >= 0] for column in (launched, text, around))
     pairs = distinct_rows([timeline.kinds[around], text])
@@ -124,7 +128,17 @@ def launching_runs(forest: Forest) -> Int64Array:
     return run_of
 
 
-def count_runs(of: Int64Array, launched_by: Int64Array, size: int) -> tuple[Int64Array, Int64Array]:
+def _text_of(stat: SparseStat, events: IntArray) -> Int64Array:
+    """The number of the text of some events, -1 without one."""
+    rows = stat.rows_of(events)
+    has_text = rows >= 0
+    has_text[has_text] = stat.is_text()[rows[has_text]]
+    texts = np.full(len(events), _NO_OP, np.int64)
+    texts[has_text] = stat.held[rows[has_text]]
+    return texts
+
+
+def count_runs(of: IntArray, launched_by: IntArray, size: int) -> tuple[Int64Array, Int64Array]:
     """How often something ran, by what launched its events.
 
     Args:
@@ -153,7 +167,7 @@ class Executions:
     """
 
     events: Int64Array
-    ops: Int64Array
+    ops: IntArray
     names: list[ExecutedOp]
 
 
@@ -172,7 +186,7 @@ def host_executions(
         op_of: What the framework calls an instruction.
     """
     numbers: dict[ExecutedOp, int] = {}
-    op = np.full(len(timeline), _NO_OP, np.int64)
+    op = np.full(len(timeline), _NO_OP, np.int32)
     tf_op = timeline.stat("tf_op")
     texts = tf_op.only(tf_op.is_text() & (timeline.durations_ps[tf_op.events] > 0))
     op[texts.events] = _of_text(texts.texts, numbers)[texts.values]
@@ -241,7 +255,7 @@ def op_of_instruction(
 
 
 def _add_eager(
-    timeline: Timeline, eager: BoolArray, op: Int64Array, numbers: dict[ExecutedOp, int]
+    timeline: Timeline, eager: BoolArray, op: IntArray, numbers: dict[ExecutedOp, int]
 ) -> None:
     """Ops that Python ran one by one."""
     types = [_EAGER.fullmatch(name) for name in timeline.names]
@@ -258,7 +272,7 @@ def _add_eager(
 def _once(
     timeline: Timeline,
     events: Int64Array,
-    ops: Int64Array,
+    ops: IntArray,
     names: list[ExecutedOp],
     texts: Int64Array,
 ) -> BoolArray:

@@ -17,7 +17,7 @@ from tfprof.captures.events.ops.executions import (
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows, sums_by
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray, no_rows, sums_by
 
 IDLE = "IDLE"
 
@@ -56,7 +56,7 @@ class _Spans:
 
     first: Int64Array
     event: Int64Array
-    op: Int64Array
+    op: IntArray
     start_ps: Int64Array
     end_ps: Int64Array
 
@@ -90,21 +90,22 @@ def host_op_times(
     )  # fmt: skip
     if classic:  # only events that are named as ops of TensorFlow tell it there
         eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
-    durations = spans.end_ps - spans.start_ps
+    own = spans.end_ps - spans.start_ps
+    op, times, ran_eagerly = spans.op, own.copy(), eager[spans.event]
+    is_counted = None
     if classic:
         is_counted, inside = _by_stack(spans)
+        own = (own - inside)[is_counted]
+        op, times, ran_eagerly = op[is_counted], times[is_counted], ran_eagerly[is_counted]
     else:
-        nesting = nest(spans.first, spans.start_ps, spans.end_ps)
-        is_counted = np.ones(len(spans.op), np.bool_)
-        inside = nesting.sums_of_children(durations)
-    own = np.where(is_counted, durations - inside, 0)
+        own -= nest(spans.first, spans.start_ps, spans.end_ps).sums_of_children(times)
+    n_ops = len(ops)
     sums = [
-        sums_by(spans.op, np.where(is_counted, values, 0), len(ops))
-        for values in (np.ones(len(own), np.int64), durations, own)
-    ]
-    sums.append(sums_by(spans.op, (eager[spans.event] & is_counted).astype(np.int64), len(ops)))
+        np.bincount(op, minlength=n_ops), sums_by(op, times, n_ops), sums_by(op, own, n_ops),
+        np.bincount(op[ran_eagerly], minlength=n_ops),
+    ]  # fmt: skip
     total = _extent(spans)
-    rank = _last_ended(spans, is_counted, len(ops)) if classic else sums[1]
+    rank = sums[1] if is_counted is None else _last_ended(spans, is_counted, n_ops)
     chosen, member = _one_of_each_name(ops, sums[0], rank)
     united = [sums_by(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
     if not classic:

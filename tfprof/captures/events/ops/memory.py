@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.columns.distinct import distinct_rows
 
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
@@ -71,7 +71,7 @@ class MemoryEvents:
     peak_bytes: Int64Array
     fragmentation: npt.NDArray[np.float64]
     step: Int64Array
-    text: Int64Array
+    text: IntArray
     dtype: Int64Array
     texts: list[str]
 
@@ -123,28 +123,35 @@ def memory_events(
     columns = _Columns(timeline, events)
     allocator, names = columns.allocators()
     text, texts = columns.texts("tf_op", "region_type", "shape")
-    whole = MemoryEvents(
-        place=np.arange(len(events)),
-        time_ps=timeline.offsets_ps(events) if classic else timeline.starts_ps[events],
-        is_allocation=timeline.named(ALLOCATION.__eq__)[events],
-        address=columns.integers("addr"),
-        requested_bytes=columns.sizes("requested_bytes"),
-        allocated_bytes=columns.sizes("allocation_bytes"),
-        heap_bytes=columns.sizes("bytes_allocated"),
-        stack_bytes=columns.sizes("bytes_reserved"),
-        free_bytes=columns.sizes("bytes_available"),
-        peak_bytes=columns.sizes("peak_bytes_in_use"),
-        fragmentation=columns.floats("fragmentation", as_written=classic),
-        step=groups.of_event[events],
-        text=text,
-        dtype=columns.dtypes(),
-        texts=texts,
-    )
+    in_order = sorted(names)
+    place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # the last: no allocator
+    place_of[[names[name] for name in in_order]] = np.arange(len(in_order))
+    place = place_of[allocator]
+    time_ps = timeline.offsets_ps(events) if classic else timeline.starts_ps[events]
+    order = np.lexsort((time_ps, place))
+    # One column after the other: together they are large.
+    whole: dict[str, Any] = {
+        "place": order,
+        "time_ps": time_ps[order],
+        "is_allocation": timeline.named(ALLOCATION.__eq__)[events[order]],
+        "address": columns.integers("addr")[order],
+        "requested_bytes": columns.sizes("requested_bytes")[order],
+        "allocated_bytes": columns.sizes("allocation_bytes")[order],
+        "heap_bytes": columns.sizes("bytes_allocated")[order],
+        "stack_bytes": columns.sizes("bytes_reserved")[order],
+        "free_bytes": columns.sizes("bytes_available")[order],
+        "peak_bytes": columns.sizes("peak_bytes_in_use")[order],
+        "fragmentation": columns.floats("fragmentation", as_written=classic)[order],
+        "step": groups.of_event[events[order]],
+        "text": text[order],
+        "dtype": columns.dtypes()[order],
+    }
+    whole = {name: timeline.space.room.kept(column) for name, column in whole.items()}
+    ends = np.searchsorted(place[order], np.arange(-1, len(in_order)), side="right").tolist()
     by_allocator = {}
-    for name in sorted(names):
-        own = whole.take(allocator == names[name])
-        in_time = own.take(np.argsort(own.time_ps, kind="stable"))
-        by_allocator[name] = _named_as_allocated(_with_steps(in_time))
+    for name, first, end in zip(in_order, ends, ends[1:], strict=False):
+        own = {key: column[first:end] for key, column in whole.items()}
+        by_allocator[name] = _named_as_allocated(_with_steps(MemoryEvents(texts=texts, **own)))
     return by_allocator
 
 
@@ -156,11 +163,11 @@ class _Columns:
 
     def _held(self, name: str) -> tuple[Int64Array, SparseStat]:
         """Rows of the chosen events that have a stat, and the stat of these alone."""
-        stat = self._timeline.stat(name)
+        stat = self._timeline.stat(name, keep=False)  # nobody else asks for most of them
         return np.flatnonzero(stat.has(self._events)), stat.among(self._events)
 
     def integers(self, name: str) -> Int64Array:
-        return self._timeline.stat(name).at(self._events)
+        return self._timeline.stat(name, keep=False).at(self._events)
 
     def sizes(self, name: str) -> Int64Array:
         """Bytes, so far from the limit of 64 bits that a few can be added."""
@@ -174,9 +181,9 @@ class _Columns:
         values[rows] = np.where(is_number, numbers, 0.0)
         return values
 
-    def texts(self, *names: str) -> tuple[Int64Array, list[str]]:
+    def texts(self, *names: str) -> tuple[IntArray, list[str]]:
         numbers = {"": 0}
-        columns = np.zeros((len(self._events), len(names)), np.int64)
+        columns = np.zeros((len(self._events), len(names)), np.int32)
         for column, name in enumerate(names):
             rows, stat = self._held(name)
             if not len(rows):

@@ -102,5 +102,7 @@ def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
     if regions is not None:
         starts, ends = cut_regions(timeline)
         ends_ps[starts] = ends
-    nesting = nest(timeline.first, timeline.starts_ps, ends_ps, timeline.is_asynchronous)
+    nesting = nest(
+        timeline.first, timeline.starts_ps, ends_ps, timeline.is_asynchronous, timeline.space.room
+    )
     return Forest(timeline, nesting, find_links(timeline, regions))

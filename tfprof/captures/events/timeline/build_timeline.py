@@ -14,7 +14,8 @@ from tfprof.captures.events.timeline.timeline import Line, Timeline
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.model.xspace_events import AGGREGATED
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, blocks, narrowest
+from tfprof.columns.columns import BoolArray, Int64Array, blocks, narrowest, no_rows
+from tfprof.files.spill import Room
 
 _NEW_NVTX_ID = 1 << 32
 
@@ -49,11 +50,16 @@ def build_timeline(space: XSpace) -> Timeline:
         for number, rows in runs
     ]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    starts, durations, kinds = (_joined([part[column] for part in parts]) for column in range(3))
+    room = space.room
+    starts, durations, kinds = (
+        _joined([part[column] for part in parts], room) for column in range(3)
+    )
     n_sources, numbers = _numbers(runs, space)
     order = _time_order(starts, durations, first)
     if order is not None:
-        starts, durations, kinds = (column[order] for column in (starts, durations, kinds))
+        starts, durations, kinds = (
+            room.kept(column[order]) for column in (starts, durations, kinds)
+        )
         numbers = order.astype(place_type(n_sources)) if numbers is None else numbers[order]
     names: list[str] = []
     shown: list[str] = []
@@ -106,7 +112,7 @@ def _numbers(
         else np.arange(rows.start + before[number], rows.stop + before[number], dtype=narrow)
         for number, rows in runs
     ]
-    return before[-1], _joined(numbers)
+    return before[-1], _joined(numbers, space.room)
 
 
 def _before(sizes: list[int]) -> list[int]:
@@ -125,11 +131,13 @@ def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> sli
     return np.flatnonzero(~is_left_out) + events.start
 
 
-def _joined(parts: list[Any]) -> Any:
+def _joined(parts: list[Any], room: Room) -> Any:
     """Parts of a column one behind the other."""
     if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        return room.kept(parts[0])
+    if not parts:
+        return no_rows()
+    return np.concatenate(parts, out=room.empty(sum(map(len, parts)), np.result_type(*parts)))
 
 
 def _merged_lines(space: XSpace) -> tuple[list[Line], list[list[tuple[int, int]]]]:

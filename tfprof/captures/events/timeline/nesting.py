@@ -10,6 +10,7 @@ import numpy as np
 from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.files.spill import Room
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
@@ -58,7 +59,11 @@ class Nesting:
 
 
 def nest(
-    first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array, is_alone: BoolArray | None = None
+    first: Int64Array,
+    starts_ps: Int64Array,
+    ends_ps: Int64Array,
+    is_alone: BoolArray | None = None,
+    room: Room | None = None,
 ) -> Nesting:
     """Find the event around each.
 
@@ -71,11 +76,13 @@ def nest(
         starts_ps: Starts, ascending on each line; of equal ones, longer events first, shape (n,).
         ends_ps: Ends, not before the starts, shape (n,).
         is_alone: Events that have no parent and are none, shape (n,); by default there are none.
+        room: Where the result is to lie; by default in memory.
     """
     if is_alone is None:
         is_alone = np.zeros(len(starts_ps), np.bool_)
     if is_native() and _native is not None:
-        parents, ends = (np.empty(len(starts_ps), place_type(len(starts_ps))) for _ in range(2))
+        room = room or Room()
+        parents, ends = (room.empty(len(starts_ps), place_type(len(starts_ps))) for _ in range(2))
         _native.nest(
             np.ascontiguousarray(first, np.int64),
             np.ascontiguousarray(starts_ps, np.int64),

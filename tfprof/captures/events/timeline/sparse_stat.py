@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +17,19 @@ class SparseStat(NamedTuple):
     Attributes:
         events: Their places in the timeline, ascending, shape (n,).
         kinds: ``StatKind`` of each value.
-        values: Numbers or the bits of a double; of texts the number of one in ``texts``.
+        held: ``values``, as narrow as they are.
         texts: The texts.
     """
 
-    events: Int64Array
+    events: IntArray
     kinds: np.ndarray[tuple[int], np.dtype[np.uint8]]
-    values: Int64Array
+    held: IntArray
     texts: list[str]
+
+    @property
+    def values(self) -> Int64Array:
+        """Numbers or the bits of a double; of texts the number of one in ``texts``, shape (n,)."""
+        return self.held.astype(np.int64, copy=False)
 
     def __len__(self) -> int:
         return len(self.events)
@@ -32,7 +38,11 @@ class SparseStat(NamedTuple):
         """Those of some events."""
         if chosen.all():
             return self
-        return SparseStat(self.events[chosen], self.kinds[chosen], self.values[chosen], self.texts)
+        return SparseStat(self.events[chosen], self.kinds[chosen], self.held[chosen], self.texts)
+
+    def map_columns(self, of: Callable[[Any], Any]) -> SparseStat:
+        """The same with other columns of the same content."""
+        return SparseStat(of(self.events), of(self.kinds), of(self.held), self.texts)
 
     def is_integer(self) -> BoolArray:
         """Whether each value is an integer, signed or not."""
@@ -63,7 +73,7 @@ class SparseStat(NamedTuple):
         rows = self.rows_of(events)
         is_integer = rows >= 0
         is_integer[is_integer] = self.is_integer()[rows[is_integer]]
-        values_at[is_integer] = self.values[rows[is_integer]]
+        values_at[is_integer] = self.held[rows[is_integer]]
         return values_at
 
     def has(self, events: IntArray) -> BoolArray:
@@ -74,7 +84,7 @@ class SparseStat(NamedTuple):
         """Those of some events, in the order of these; events without it are left out."""
         rows = self.rows_of(events)
         rows = rows[rows >= 0]
-        return SparseStat(self.events[rows], self.kinds[rows], self.values[rows], self.texts)
+        return SparseStat(self.events[rows], self.kinds[rows], self.held[rows], self.texts)
 
     def rows_of(self, events: IntArray) -> Int64Array:
         """The rows of some events, -1 for those without, shape of ``events``."""
@@ -87,7 +97,7 @@ class SparseStat(NamedTuple):
         """The number of each event's text, -1 without one, shape (n_events,)."""
         ids = np.full(n_events, -1, np.int32)
         chosen = self.is_text()
-        ids[self.events[chosen]] = self.values[chosen]
+        ids[self.events[chosen]] = self.held[chosen]
         return ids
 
     def floats(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -96,6 +106,6 @@ class SparseStat(NamedTuple):
         is_double = self.kinds == StatKind.DOUBLE
         numbers[is_double] = self.values[is_double].view(np.float64)
         is_signed, is_unsigned = self.kinds == StatKind.INT64, self.kinds == StatKind.UINT64
-        numbers[is_signed] = self.values[is_signed]
+        numbers[is_signed] = self.held[is_signed]
         numbers[is_unsigned] = self.values[is_unsigned].view(np.uint64)
         return numbers

@@ -120,7 +120,7 @@ def _inserted(
     is_old[added] = False
 
     def merged(column: Any, values: Any) -> Any:
-        whole = np.empty(len(is_old), column.dtype)
+        whole = timeline.space.room.empty(len(is_old), column.dtype)
         whole[is_old], whole[added] = column, values
         return whole
 

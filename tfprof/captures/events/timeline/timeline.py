@@ -17,11 +17,11 @@ import numpy as np
 from tfprof.captures.events.timeline.clocks import TimeAxis, time_axis
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import OpName, parse_op_name
-from tfprof.captures.events.timeline.sources import Sources
+from tfprof.captures.events.timeline.sources import Sources, place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, narrowed
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""
@@ -191,6 +191,7 @@ class Timeline:
         if column is None:
             column = _sparse_stat(self, name)
             if keep:
+                column = column.map_columns(self.space.room.kept)
                 self._stats[name] = column
         return column
 
@@ -242,15 +243,15 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
         if not len(plane.events) or not plane.stat_metadata.keys_of(name):
             continue
         column = plane.stat(name)
-        kinds, values = column.held_kinds, column.held_values.astype(np.int64)
+        kinds, values = column.held_kinds, column.held_values.astype(np.int64, copy=False)
         is_text = kinds >= StatKind.STR
         if is_text.any():
             texts = [numbers.setdefault(text, len(numbers)) for text in column.known_texts]
             values[is_text] = np.array(texts, np.int64)[values[is_text]]
-        places = column.events + int(timeline.first_sources[number])
+        places: IntArray = column.events + timeline.first_sources[number]
         if place_of is not None:
-            places = place_of[places].astype(np.int64)
-        parts.append((places, kinds, values))
+            places = place_of[places]
+        parts.append((places.astype(place_type(len(timeline)), copy=False), kinds, values))
     if not parts:
         nothing = np.zeros(0, np.int64)
         return SparseStat(nothing, np.zeros(0, np.uint8), nothing, [])
@@ -259,4 +260,4 @@ def _sparse_stat(timeline: Timeline, name: str) -> SparseStat:
         chosen = np.argsort(places, kind="stable")
         chosen = chosen[places[chosen] >= 0]
         places, kinds, values = places[chosen], kinds[chosen], values[chosen]
-    return SparseStat(places, kinds, values, list(numbers))
+    return SparseStat(places, kinds, narrowed(values), list(numbers))

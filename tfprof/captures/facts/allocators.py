@@ -1,0 +1,193 @@
+"""What allocators of a host held over time, and at their peak: worked out once for all tools."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.ops.memory import (
+    ALLOCATION,
+    DEALLOCATION,
+    LiveMemory,
+    MemoryEvents,
+    Peak,
+    dtype_name,
+    live_at,
+    memory_events,
+    peak_of,
+    sampled,
+)
+from tfprof.captures.facts.one_step import groups_at
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host, Run
+
+NO_DTYPE = "INVALID"
+PREALLOCATED = "unused preallocated device memory"
+
+
+class Allocator(NamedTuple):
+    """An allocator of a host with its events in the whole capture, or in some steps."""
+
+    host: Host
+    name: str
+    events: MemoryEvents
+    peak: Peak
+    live: LiveMemory
+    whole: MemoryEvents
+    """Its events in the whole capture, in which rows of ``live`` are indices."""
+    step: int
+    """Group of the peak; of several equal peaks in classic mode that of the last."""
+
+
+class ToldAllocator(NamedTuple):
+    """What is said of an allocator, without its events."""
+
+    host: Host
+    name: str
+    n_allocations: int
+    n_deallocations: int
+    capacity_bytes: int
+    lifetime_bytes: int
+    used_bytes: int
+    """At the peak, as all that follow."""
+    time_ps: int
+    stack_bytes: int
+    heap_bytes: int
+    free_bytes: int
+    fragmentation: float | None
+    in_use: list[tuple[InUse, int]]
+    chart_ms: list[float]
+    chart_bytes: list[list[float]]
+    """Of the stack, the heap, and what is free."""
+
+
+class InUse(NamedTuple):
+    """Memory in use at the peak, with its sort key first."""
+
+    allocation_bytes: int
+    requested_bytes: int
+    op: str
+    region: str
+    dtype: str
+    shape: str
+    place: int
+    """Index of the allocation; -1 and -2 for memory without an allocation in the capture."""
+
+    def key(self) -> tuple[int, int, str, str, str, str]:
+        """What equal entries have in common; the largest first."""
+        return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
+
+
+@fact
+def told_allocators(host: Host, *, classic: bool) -> list[ToldAllocator]:
+    """The allocators of a host in the whole capture."""
+    return list(map(told_of, allocators_of(host, classic=classic)))
+
+
+def allocators_with_events(
+    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
+) -> list[Allocator]:
+    """The allocators of some hosts, the fullest first, with their events in a step, or all."""
+    allocators = [allocator for one in hosts for allocator in allocators_of(one, classic=classic)]
+    if step is not None:
+        steps = run_steps(run, classic=classic)
+        wanted = groups_at(steps, steps.places(step))
+        allocators = [
+            within
+            for allocator in allocators
+            for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
+        ]
+    if not classic:
+        allocators.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
+    return allocators
+
+
+def allocators_of(host: Host, *, classic: bool) -> list[Allocator]:
+    """The allocators of a host with their events, worked out once."""
+    return host.memo.once(("memory", classic), lambda: _found_allocators(host, classic))
+
+
+def _found_allocators(host: Host, classic: bool) -> list[Allocator]:
+    allocators: list[Allocator] = []
+    if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
+        return allocators  # without finding the steps
+    groups = host.groups(classic=classic)
+    for name, events in memory_events(host.timeline, groups, classic=classic).items():
+        peak = peak_of(events, classic=classic)
+        highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
+        step = int(events.step[highest[-1]])
+        live = live_at(events, peak.place, only_step=step if classic else None)
+        allocators.append(Allocator(host, name, events, peak, live, events, step))
+    return allocators
+
+
+def _in_step(allocator: Allocator, groups: Collection[int]) -> Iterator[Allocator]:
+    """An allocator with only its events in some steps, if there are any."""
+    rows = np.flatnonzero(np.isin(allocator.events.step, list(groups)))
+    if not len(rows):
+        return
+    events = allocator.events.take(rows)
+    peak = peak_of(events)
+    live = live_at(allocator.events, int(rows[peak.place]))
+    at_peak = int(events.step[peak.place])
+    yield allocator._replace(
+        events=events, peak=peak, live=live, whole=allocator.events, step=at_peak
+    )
+
+
+def at_moment(allocator: Allocator, at_ms: float) -> Allocator:
+    """An allocator as if the moment were its peak; before its first event that is the moment."""
+    events = allocator.whole
+    place = int(np.searchsorted(events.time_ps, round(at_ms * 1e9), side="right")) - 1
+    place = max(place, 0)
+    peak = allocator.peak._replace(place=place)
+    return allocator._replace(events=events, peak=peak, live=live_at(events, place))
+
+
+def told_of(allocator: Allocator) -> ToldAllocator:
+    """What is said of an allocator."""
+    events, peak = allocator.events, allocator.peak
+    at = peak.place
+    n_allocations = int(events.is_allocation.sum())
+    fragmentation = float(events.fragmentation[at])
+    rows = sampled(events.used_bytes)
+    drawn = (events.stack_bytes, events.heap_bytes, events.free_bytes)
+    return ToldAllocator(
+        allocator.host, allocator.name, n_allocations, len(events) - n_allocations,
+        peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
+        int(events.time_ps[at]), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
+        int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
+        in_use_at_peak(allocator), (events.time_ps[rows] / 1e9).tolist(),
+        [column[rows].astype(float).tolist() for column in drawn],
+    )  # fmt: skip
+
+
+def in_use_at_peak(allocator: Allocator) -> list[tuple[InUse, int]]:
+    """Memory in use at the peak; equal entries as one with their number."""
+    events, stack = allocator.whole, int(allocator.events.stack_bytes[allocator.peak.place])
+    entries = []
+    for row in allocator.live.rows.tolist():
+        op, region, shape = (events.texts[place] for place in events.text[row].tolist())
+        entries.append(
+            InUse(
+                int(events.allocated_bytes[row]), int(events.requested_bytes[row]), op, region,
+                dtype_name(int(events.dtype[row])), shape, row,
+            )
+        )  # fmt: skip
+    rest, special = allocator.live.unknown_bytes, -1
+    if rest > 0:
+        entries.append(
+            InUse(rest, rest, PREALLOCATED, "persist/dynamic", NO_DTYPE, "unknown", special)
+        )
+        special -= 1
+    if stack > 0:
+        entries.append(InUse(stack, stack, "stack", "stack", NO_DTYPE, "unknown", special))
+    groups = groupby(sorted(entries, key=InUse.key), key=InUse.key)
+    equal = [list(entries) for _, entries in groups]
+    return [(entries[0], len(entries)) for entries in equal]

@@ -1,0 +1,64 @@
+"""Texts of events' stats: each is kept once, so that the bytes of the events need not be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import StatKind, text_bounds
+from tfprof.columns.columns import blocks
+from tfprof.wire.scan import Texts
+from tfprof.wire.text_index import TextIndex
+
+if TYPE_CHECKING:
+    from tfprof.captures.model.xspace_stats import ByteArray
+    from tfprof.columns.columns import BoolArray, Int64Array
+
+
+class EventTexts:
+    """Texts of the stats of a plane's events. Threads may share them.
+
+    Args:
+        data: Where stats say that the texts are.
+    """
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._index = TextIndex()
+
+    def take(self, kinds: ByteArray, values: Int64Array) -> None:
+        """Keep the texts of some stats.
+
+        Args:
+            kinds: ``StatKind`` of each, shape (n,).
+            values: Places of texts become their numbers here, shape (n,).
+        """
+        for block in blocks(0, len(kinds)):
+            rows = np.flatnonzero(_is_text(kinds[block])) + block.start
+            if len(rows):
+                values[rows] = self._index.intern(
+                    Texts(self._data, *text_bounds(self._data, values[rows]))
+                )
+
+    def placed(self, kinds: ByteArray, values: Int64Array) -> memoryview:
+        """Give stats the places of their texts; to be called once, when all were taken.
+
+        Args:
+            kinds: ``StatKind`` of each, shape (n,).
+            values: Numbers of texts become their places here, shape (n,).
+
+        Returns:
+            Where these places are.
+        """
+        data, places = self._index.with_lengths()
+        self._index = TextIndex()
+        for block in blocks(0, len(kinds)):
+            rows = np.flatnonzero(_is_text(kinds[block])) + block.start
+            values[rows] = places[values[rows]]
+        return data
+
+
+def _is_text(kinds: ByteArray) -> BoolArray:
+    is_text: BoolArray = (kinds == StatKind.STR) | (kinds == StatKind.BYTES)
+    return is_text
