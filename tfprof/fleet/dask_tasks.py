@@ -13,7 +13,7 @@ from tfprof.captures.parts.part import Part, merge
 NOT_HERE = "is not on worker"
 
 
-def condensed(file: tuple[int, str, int], is_local: bool, wanted: bytes) -> bytes:
+def condensed(file: tuple[int, str, int, int | None], is_local: bool, wanted: bytes) -> bytes:
     """The part of a file.
 
     Args:
