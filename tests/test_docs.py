@@ -54,6 +54,7 @@ EXECUTED = [
 PUBLIC_SITES = (
     "https://filesystem-spec.readthedocs.io",
     "https://modelcontextprotocol.io",
+    "https://distributed.dask.org",
     "https://docs.python.org/",
     "https://github.com/google/pprof",
     "https://github.com/google/re2/",
