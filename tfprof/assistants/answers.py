@@ -19,7 +19,7 @@ from tfprof.assistants.small import (
     small_table,
 )
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.contents import tools_of, tools_with_data
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell
@@ -175,7 +175,7 @@ class Answers:
         """
         one = self._chosen(run)
         captured = self._run(one)
-        known = [each.tool for each in tools_with_data(host.space for host in captured.hosts)]
+        known = [each.tool for each in tools_of(captured.hosts)]
         if tool not in known or tool == "trace":
             names = ", ".join(name for name in known if name != "trace")
             raise UsageError(f"there is no tool {tool!r}; there are {names}")

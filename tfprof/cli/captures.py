@@ -238,13 +238,24 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
 
     question = _with_paths(tool, question)
     source = source_of(question)
+
+    def page(run: Run) -> Page:
+        _details(tool, getattr(tools, tool.replace("-", "_")), question)
+        return Site([opened_run(run, source)]).page(tool, _params(question))
+
+    with progress() as watch:
+        fleet = _fleet(tool, question, watch)
+        if fleet is not None:
+            made = fleet.ask(page, host=question.host)
+            if fleet.n_missing:  # nobody would see on the page what was left out
+                raise KeyboardInterrupt
+            return made, source
     found = _opened(tool, question)
     if isinstance(found, ToolResult):
         return result_page(tool, found), source
-    _details(tool, getattr(tools, tool.replace("-", "_")), question)
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        return Site([opened_run(found, source)]).page(tool, _params(question)), source
+        return page(found), source
 
 
 def report_of(page: str, question: Question) -> bytes:

@@ -105,3 +105,25 @@ def run_reader(
         return run
 
     return read
+
+
+def read_hosts(source: str | list[str]) -> Run:
+    """A run for pages; of many hosts only what pages ask for is kept.
+
+    What the first page needs is read at once, further facts when another page asks.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    from tfprof.captures.overview.overview_page import overview
+    from tfprof.captures.run.run import open_run
+
+    paths = [source] if isinstance(source, str) else source
+    with progress() as watch:
+        fleet = fleet_for(paths, None, None, None, watch)
+        if fleet is None:
+            return open_run(source)
+        run = fleet.run_for(overview)
+    if fleet.n_missing:  # pages do not say what was left out
+        raise KeyboardInterrupt
+    return run

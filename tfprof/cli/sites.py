@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tfprof.cli.fleet_options import read_hosts
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
@@ -67,7 +68,7 @@ class SiteInputs:
 
 def open_site(inputs: SiteInputs) -> Site:
     """The site of the runs that the options name; errors are those of ``open_runs``."""
-    return site_of(open_runs(inputs), inputs.classic)
+    return site_of(open_runs(inputs, read_hosts), inputs.classic)
 
 
 def site_of(runs: Sequence[Opened], classic: bool | None) -> Site:
@@ -105,7 +106,7 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
         return None
     from tfprof.pages.open_paths import open_paths
 
-    return lambda: open_paths(inputs.paths, classic=inputs.classic)
+    return lambda: open_paths(inputs.paths, classic=inputs.classic, read_run=read_hosts)
 
 
 def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.contents import tools_of
 from tfprof.captures.show.captures import host_figures
 from tfprof.pages.advice_page import notices_block
 from tfprof.pages.blocks_of_results import notes_block
@@ -78,10 +78,7 @@ def contents_of_run(run: Run, others: Sequence[str] = ()) -> Page:
         *([("runs", ", ".join(others))] if len(others) > 1 else []),
     ]
     rows = [{**asdict(host), "devices": _devices(host.devices)} for host in hosts]
-    tools = [
-        {"tool": data.tool, "has_data": data.missing or "yes"}
-        for data in tools_with_data(host.space for host in run.hosts)
-    ]
+    tools = [{"tool": data.tool, "has_data": data.missing or "yes"} for data in tools_of(run.hosts)]
     blocks = [
         *notes_block(run.notes),
         facts(about),

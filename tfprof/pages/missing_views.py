@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from tfprof.captures.run.fact import fact
 from tfprof.pages.opened import Opened
 from tfprof.text import how_to_capture
 
 if TYPE_CHECKING:
-    from tfprof.captures.run.run import Run
+    from tfprof.captures.run.run import Host
     from tfprof.views.result import ViewKind
 
 _NO_PYTHON: Final = f"the Python tracer was off; {how_to_capture.PYTHON}"
@@ -24,23 +24,17 @@ def missing_view(kind: ViewKind, opened: Opened) -> str:
     if kind != "code" or opened.profiler is None:
         return ""
     if opened.run is not None:
-        run = opened.run()
-        return run.memo.once("missing code", lambda: "" if _has_frames(run) else _NO_PYTHON)
+        return "" if any(map(_has_frames, opened.run().hosts)) else _NO_PYTHON
     from tfprof.profiler import session_of
 
     return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
 
 
-def _has_frames(run: Run) -> bool:
+@fact
+def _has_frames(host: Host) -> bool:
     from tfprof.captures.events.steps.host_code import is_frame
 
-    return any(map(is_frame, _names(run)))
-
-
-def _names(run: Run) -> Iterator[str]:
-    for host in run.hosts:
-        for plane in host.space.planes:
-            yield from plane.event_metadata.names
+    return any(is_frame(name) for plane in host.space.planes for name in plane.event_metadata.names)
 
 
 def missing_memory(opened: Opened) -> str:

@@ -222,9 +222,9 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
 
 
 def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
-    from tfprof.captures.run.contents import tools_with_data
+    from tfprof.captures.run.contents import tools_of
 
-    missing = {data.tool: data.missing for data in tools_with_data(h.space for h in run.hosts)}
+    missing = {data.tool: data.missing for data in tools_of(run.hosts)}
     for tool in TOOL_PAGES:
         make = partial(loaded("tool_pages", "tool_page"), tool, run)
         yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))

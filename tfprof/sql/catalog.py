@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tfprof import tools
-from tfprof.captures.run.contents import tools_of_host, tools_with_data
+from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import KINDS
 from tfprof.columns.arrow import ArrowColumn, Coded, Field, stream_of
@@ -127,9 +127,9 @@ class Catalog:
     @cached_property
     def _tools(self) -> list[str]:
         """Tools that have data in one of the runs, in the order of the command line."""
-        hosts = [host for _, run in self._captures for host in run().hosts]
-        found = {tool for host in hosts for tool in tools_of_host(host)}
-        return [one.tool for one in tools_with_data(()) if one.tool in found]
+        of_runs = [tools_of(run().hosts) for _, run in self._captures]
+        found = {one.tool for tools in of_runs for one in tools if not one.missing}
+        return [one.tool for one in tools_of(()) if one.tool in found]
 
     def _answers_of(self, tool: str) -> list[tuple[str, ToolResult]]:
         if tool not in self._answers:

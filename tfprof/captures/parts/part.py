@@ -123,6 +123,10 @@ def merge(parts: Iterable[Part]) -> Part:
     return Part().merge(*parts)
 
 
+_HOMES = ("captures.", "comparison.", "gate.", "pages.", "sql.")
+"""Packages of facts."""
+
+
 def fact_of(key: Key) -> Fact[..., Any]:
     """The fact of a key.
 
@@ -131,7 +135,7 @@ def fact_of(key: Key) -> Fact[..., Any]:
     """
     module, _, name = key.fact.partition(":")
     known = None
-    if module.startswith(("captures.", "comparison.", "gate.", "sql.")):
+    if module.startswith(_HOMES):
         known = getattr(import_module(f"tfprof.{module}"), name, None)
     if not isinstance(known, Fact):
         raise MalformedProfileError(f"{key.fact} is no fact of this version of tfprof")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
@@ -35,19 +35,30 @@ def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
 
     Those that compare hosts need two of them.
     """
-    spaces = list(spaces)
-    tools = []
-    for tool, (has_data, missing) in _TOOLS.items():
-        fewest = _FEWEST_HOSTS.get(tool, 1)
-        there = islice((space for space in spaces if has_data(space)), fewest)
-        tools.append(ToolData(tool, "" if len(list(there)) == fewest else missing))
-    return tools
+    return _together(map(_tools_of, spaces))
+
+
+def tools_of(hosts: Iterable[Host]) -> list[ToolData]:
+    """The same of hosts, of which facts may be all that is left."""
+    return _together(map(_tools_of_host, hosts))
 
 
 @fact
-def tools_of_host(host: Host) -> tuple[str, ...]:
-    """The tools that have data on a host."""
-    return tuple(one.tool for one in tools_with_data([host.space]) if not one.missing)
+def _tools_of_host(host: Host) -> tuple[str, ...]:
+    return _tools_of(host.space)
+
+
+def _tools_of(space: XSpace) -> tuple[str, ...]:
+    """The tools for which a host has data."""
+    return tuple(tool for tool, (has_data, _) in _TOOLS.items() if has_data(space))
+
+
+def _together(of_hosts: Iterable[tuple[str, ...]]) -> list[ToolData]:
+    n_hosts = Counter(tool for tools in of_hosts for tool in tools)
+    return [
+        ToolData(tool, "" if n_hosts[tool] >= _FEWEST_HOSTS.get(tool, 1) else missing)
+        for tool, (_, missing) in _TOOLS.items()
+    ]
 
 
 def _has_events(space: XSpace) -> bool:

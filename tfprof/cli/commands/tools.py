@@ -69,10 +69,10 @@ def show_contents(
 
 
 def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:
-    from tfprof.captures.run.contents import tools_with_data
+    from tfprof.captures.run.contents import tools_of
     from tfprof.captures.show.captures import CaptureText, host_figures
 
-    tools = tools_with_data(host.space for host in captured.hosts)
+    tools = tools_of(captured.hosts)
     hosts = [host_figures(host) for host in captured.hosts]
     names = _runs_in(paths)
     if form == "text":

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from tfprof.cli.fleet_options import read_hosts
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
 from tfprof.cli.sites import SiteInputs, look_again, open_runs, site_of, site_options
@@ -25,7 +26,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
 
     require_web()
     inputs = from_params(SiteInputs, params)
-    runs = open_runs(inputs)
+    runs = open_runs(inputs, read_hosts)
     listener = listening(host, port)
     address, chosen = listener.getsockname()[:2]
     door = Door(chosen, address)
