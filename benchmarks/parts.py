@@ -2,8 +2,8 @@
 
     python benchmarks/parts.py RUN [--tool overview] [--hosts 2 16 256]
 
-For each number of hosts of a run folder: bytes of the merged part, what of it are facts of single
-hosts and what are sums, and seconds to merge parts that were kept as bytes. Goal: the part of a host
+For each number of hosts of a run folder: bytes of the merged part, what of it are facts of hosts
+and what are sums, and seconds to merge parts that were kept as bytes. Goal: the part of a host
 is at most 1 % of its capture, and sums do not grow with the number of hosts.
 """
 

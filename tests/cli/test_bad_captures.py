@@ -79,18 +79,19 @@ def asked(call, tmp_path):
 def test_no_captures_and_broken_ones_are_errors(asked, name):
     assert "holds no capture" in asked(name, exit_code=4)
     assert "not an XSpace message" in asked(name, BROKEN, exit_code=3)
+    assert "w0.xplane.pb: is empty" in asked(name, b"", exit_code=3)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_capture_without_events(asked, name):
-    said = asked(name, b"")
+    said = asked(name, xspace(hostname="m"))
     assert "holds no events: the profiler was stopped before the program ran" in said
     assert NOTHING[name] in said
 
 
 @pytest.mark.parametrize("name", ["trace", "tools", "advise"])
 def test_other_commands_of_a_capture_without_events(asked, name):
-    assert "holds no events" in asked(name, b"")
+    assert "holds no events" in asked(name, xspace(hostname="m"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,7 +156,7 @@ def test_hosts_of_one_name(call, tmp_path, name):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
         paths.append(tmp_path / folder / "w.xplane.pb")
-        paths[-1].write_bytes(capture(machine="m").SerializeToString())
+        paths[-1].write_bytes(capture(machine=folder).SerializeToString())
     result = call(name, *paths)
     assert result.exit_code == 0
     assert "another file has the name 'w', too [w (2)]" in " ".join(result.output.split())

@@ -34,7 +34,8 @@ def failure(address, tmp_path, **options):
 def test_several_workers_are_one_run(fake_server, tmp_path):
     import tfprof
 
-    one, other = fake_server(), fake_server()
+    different = messages.ProfileResponse(xspace=space("/host:other")).SerializeToString()
+    one, other = fake_server(), fake_server(different)
     done = capture([one.address, other.address], "20ms", tmp_path, run="mine")
     assert (done.run, done.is_complete) == ("mine", True)
     names = [f"localhost_{server.port}.xplane.pb" for server in (one, other)]

@@ -8,7 +8,10 @@ that could not be read.
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -70,7 +73,7 @@ class Processes:
         left = list(reversed(files))
         running: dict[Future[bytes], HostFile] = {}
         # Forking a process with threads may hang it.
-        pool = ProcessPoolExecutor(min(n_workers, len(files)), mp_context=get_context("spawn"))
+        pool = ProcessPoolExecutor(min(n_workers, len(files)), get_context("spawn"), _begin_worker)
         try:
             while left or running:
                 while left and len(running) < 2 * n_workers:
@@ -92,6 +95,21 @@ class Processes:
             return []
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+_KEPT_BYTES = 512 << 20
+
+
+def _begin_worker() -> None:
+    """Ctrl-C is for the process that asks; and memory of one file is kept for the next.
+
+    Giving it back, and having it filled with zeros again, takes an eighth of the time.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:  # of glibc: M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
+        mallopt(-1, _KEPT_BYTES)
+        mallopt(-3, _KEPT_BYTES)
 
 
 def _condensed(file: HostFile, wanted: Wanted) -> bytes:

@@ -78,7 +78,7 @@ def test_files_of_one_name_get_numbers(tmp_path):
     paths = []
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
-        paths.append(written(tmp_path / name, w=capture()) / "w.xplane.pb")
+        paths.append(written(tmp_path / name, w=capture(machine=name)) / "w.xplane.pb")
     run = open_run(paths)
     assert [one.name for one in run.hosts] == ["w", "w (2)"]
     assert messages(run) == [("info", "w (2)", "another file has the name 'w', too")]
@@ -94,8 +94,7 @@ def test_hosts_are_chosen_by_file_or_machine():
 
 
 def test_one_broken_file_among_a_thousand_is_told_and_left_out(tmp_path):
-    good = capture().SerializeToString()
-    written(tmp_path, **{f"w{n:03}": good for n in range(1000)})
+    written(tmp_path, **{f"w{n:03}": capture(machine=f"w{n:03}") for n in range(1000)})
     (tmp_path / "w500.xplane.pb").write_bytes(b"this is no capture at all, and never was one")
     run = open_run(tmp_path)
     assert len(run.hosts) == 999
