@@ -61,7 +61,6 @@ class Connection:
     def __init__(self, limits: Limits, unknown: Callable[[str], str] = str) -> None:
         self._duckdb = _load_duckdb()
         self._limits, self._unknown = limits, unknown
-        self._registered: set[str] = set()
         self._connection = self._duckdb.connect(
             ":memory:",
             config={
@@ -107,10 +106,8 @@ class Connection:
         return str(statement)
 
     def register(self, name: str, table: Streamed) -> None:
-        """Make a table known, once."""
-        if name not in self._registered:
-            self._connection.register(name, table)
-            self._registered.add(name)
+        """Make a table known, to the next statement: older DuckDB reads a stream only once."""
+        self._connection.register(name, table)
 
     def rows(self, statement: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
         """All rows of a statement of our own."""
