@@ -18,6 +18,8 @@ from tfprof.captures.run.fact import Key
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.errors import EmptyProfileError, MalformedProfileError
 from tfprof.fleet.asked import fleet_of
+from tfprof.pages.opened import opened_run
+from tfprof.pages.site import Site
 
 WANTED = Wanted(
     (planes.key(),),
@@ -149,3 +151,15 @@ def test_the_wire_form_is_small():
     for tool in (tools.kernel_stats, tools.pod, tools.tf_data):
         fleet.ask(tool)
         assert len(fleet.facts.part.to_bytes()) < 0.01 * file.n_bytes
+
+
+@pytest.mark.parametrize("page", ["overview", "op-stats", "stragglers"])
+def test_pages_are_those_of_open_hosts(page):
+    paths = [file.path for file in files("cpu-multi-worker")]
+
+    def asked(run):
+        return Site([opened_run(run, "logs")]).page(page, {}).to_json()
+
+    fleet = fleet_of(paths)
+    assert fleet.ask(asked) == asked(tools.open_run(paths))
+    assert (fleet.facts.n_rounds, fleet.facts.n_reopened) == (0, 0)
