@@ -52,6 +52,7 @@ EXECUTED = [
 ]
 
 PUBLIC_SITES = (
+    "https://example.com/",  # an example, by its owner's word
     "https://filesystem-spec.readthedocs.io",
     "https://modelcontextprotocol.io",
     "https://distributed.dask.org",
