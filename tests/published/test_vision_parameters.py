@@ -11,7 +11,7 @@ from tfprof.graphs.costs.graph_variables import variables_of_graph
 from tfprof.graphs.costs.params import params_report
 from tfprof.graphs.read.program import read_program
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
 PUBLISHED = {
     "Xception": 22_910_480,
