@@ -26,6 +26,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
+from tfprof.columns.intervals import Float64Array
 
 NO_DTYPE = "INVALID"
 PREALLOCATED = "unused preallocated device memory"
@@ -62,9 +63,9 @@ class ToldAllocator(NamedTuple):
     free_bytes: int
     fragmentation: float | None
     in_use: list[tuple[InUse, int]]
-    chart_ms: list[float]
-    chart_bytes: list[list[float]]
-    """Of the stack, the heap, and what is free."""
+    chart_ms: Float64Array
+    chart_bytes: Float64Array
+    """Of the stack, the heap, and what is free, shape (3, n)."""
 
 
 class InUse(NamedTuple):
@@ -163,8 +164,8 @@ def told_of(allocator: Allocator) -> ToldAllocator:
         peak.capacity_bytes, peak.lifetime_bytes, int(events.used_bytes[at]),
         int(events.time_ps[at]), int(events.stack_bytes[at]), int(events.heap_bytes[at]),
         int(events.free_bytes[at]), fragmentation if math.isfinite(fragmentation) else None,
-        in_use_at_peak(allocator), (events.time_ps[rows] / 1e9).tolist(),
-        [column[rows].astype(float).tolist() for column in drawn],
+        in_use_at_peak(allocator), events.time_ps[rows] / 1e9,
+        np.stack([column[rows].astype(np.float64) for column in drawn]),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from tfprof.captures.events.ops.gpu_kernels import KernelTimes
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
+from tfprof.captures.facts.allocators import told_allocators
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
@@ -21,10 +22,10 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.facts.verdict import Grounds, grounds_of
 from tfprof.captures.run.fact import fact
-from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.table import Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
-from tfprof.captures.tools.memory_profile import memory
+from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
 from tfprof.text.wording import plural
 
@@ -158,9 +159,10 @@ class Evidence:
         return host_kernels.together(self.hosts)
 
     @cached_property
-    def memory(self) -> ToolResult:
-        """The memory profile of all hosts."""
-        return memory(self.run)
+    def memory(self) -> dict[str, Table]:
+        """The tables of all allocators, the fullest first."""
+        told = [one for host in self.run.hosts for one in told_allocators(host, classic=False)]
+        return allocator_tables(sorted(told, key=lambda one: -one.used_bytes))
 
     @cached_property
     def functions(self) -> list[FunctionCalls]:

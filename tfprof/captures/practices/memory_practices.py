@@ -64,7 +64,7 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
 def _allocators(evidence: Evidence) -> Iterator[tuple[dict[str, Any], float]]:
     """Rows of the memory profile, and how full each allocator was."""
     names = {host.name for host in evidence.hosts}
-    for row in evidence.memory.to_rows("summary"):
+    for row in evidence.memory["summary"].to_rows():
         if row["capacity_bytes"] and row["host"] in names:
             cells: dict[str, Any] = dict(row)
             yield cells, part(cells["peak_bytes"], cells["capacity_bytes"])
@@ -78,7 +78,7 @@ def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:
     """What needs the most memory at the peak, if its allocation is in the capture."""
     rows: list[dict[str, Any]] = [
         dict(one)
-        for one in evidence.memory.to_rows("peak")
+        for one in evidence.memory["peak"].to_rows()
         if (one["host"], one["allocator"]) == (row["host"], row["allocator"])
         and not str(one["op"]).startswith("(")
     ]

@@ -101,24 +101,39 @@ def memory(
             Note("warning", "no allocations in this capture: GPU and TPU allocators record them; "
                  f"for those of a CPU {how_to_capture.ALLOCATIONS}")
         )  # fmt: skip
-    summary = [_summary(allocator) for allocator in allocators]
     moment = "the peak" if at_ms is None else milliseconds(at_ms)
     looked_at = allocators
     if at_ms is not None:
         looked_at = [told_of(at_moment(each, at_ms)) for each in with_events()]
-    in_use = [row for allocator in looked_at for row in _rows(allocator)]
     return ToolResult(
         "memory",
         "Memory profile",
         verdict=tuple(_sentence(allocator) for allocator in allocators),
-        tables={
-            "summary": Table("summary", SUMMARY, summary, title="Allocators"),
-            "peak": Table("peak", BREAKDOWN, in_use, title=f"In use at {moment}"),
-        },
+        tables=allocator_tables(allocators, looked_at, moment),
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
         gviz=lambda: _reference_json(run, hosts, with_events, classic=classic),
     )  # fmt: skip
+
+
+def allocator_tables(
+    allocators: Sequence[ToldAllocator],
+    looked_at: Sequence[ToldAllocator] | None = None,
+    moment: str = "the peak",
+) -> dict[str, Table]:
+    """The tables of some allocators.
+
+    Args:
+        allocators: What is said of them.
+        looked_at: The same at the moment for which the table ``peak`` says what is in use.
+        moment: That moment in words.
+    """
+    summary = [_summary(allocator) for allocator in allocators]
+    in_use = [row for one in (looked_at or allocators) for row in _rows(one)]
+    return {
+        "summary": Table("summary", SUMMARY, summary, title="Allocators"),
+        "peak": Table("peak", BREAKDOWN, in_use, title=f"In use at {moment}"),
+    }
 
 
 def _sentence(told: ToldAllocator) -> str:
@@ -151,14 +166,14 @@ def _rows(told: ToldAllocator) -> list[tuple[Cell, ...]]:
 
 
 def _chart(told: ToldAllocator) -> Chart:
-    stack, heap, free = map(tuple, told.chart_bytes)
+    stack, heap, free = map(tuple, told.chart_bytes.tolist())
     return Chart(
         f"timeline {told.host.name} {told.name}",
         "stacked_area",
         f"Memory of {told.name} on {told.host.name}",
         "time, ms",
         "bytes",
-        tuple(told.chart_ms),
+        tuple(told.chart_ms.tolist()),
         {"stack": stack, "heap": heap, "free": free},
     )
 

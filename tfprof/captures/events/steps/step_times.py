@@ -39,10 +39,13 @@ class StepTimes:
         return len(self.groups)
 
     def take(self, rows: Int64Array) -> StepTimes:
-        """Some of the steps."""
+        """Some of the steps; of consecutive ones without a copy, as runs may have many hosts."""
+        chosen: Int64Array | slice = rows
+        if len(rows) and bool((np.diff(rows) == 1).all()):
+            chosen = slice(int(rows[0]), int(rows[-1]) + 1)
         return StepTimes(
-            self.groups[rows], self.start_ps[rows], self.duration_ps[rows], self.spent_ps[rows],
-            self.compute_ps,
+            self.groups[chosen], self.start_ps[chosen], self.duration_ps[chosen],
+            self.spent_ps[chosen], self.compute_ps,
         )  # fmt: skip
 
     def of(self, *kinds: Spent) -> Int64Array:
