@@ -67,8 +67,7 @@ def test_left_out_rows_are_said(call):
     "statement",
     [
         "select name, count(*) as n, avg(self_ps) from events group by name order by n desc, name",
-        "select s.host, max(o.occurrences) from steps s, op_stats_ops o "
-        "group by all order by all",
+        "select s.host, max(o.occurrences) from steps s, op_stats_ops o group by all order by all",
     ],
 )
 def test_hosts_answer_one_by_one(call, two_workers, statement):
