@@ -320,7 +320,7 @@ def test_a_text_that_nobody_reads_to_the_end_comes_with_what_shortens_it(call, m
     result = call(*words)
     lines = result.stdout.splitlines()
     assert (lines[-10_000], lines[-1]) == ("  n0 (0/0 params)", "  n9999 (0/0 params)")
-    size = f"{len(result.stdout) / 1000:.0f} KB"
+    size = f"{len(result.stdout) / 1000:.0f} kB"
     assert result.stderr == (
         f"note: {len(lines):,} lines, {size}; --max_depth N shows fewer levels, --min_occurrence N "
         "only large rows, --format tree --max_rows 40 the largest; --outfile FILE writes a file\n"
