@@ -335,6 +335,8 @@ def test_a_text_that_nobody_reads_to_the_end_comes_with_what_shortens_it(call, m
 )
 def test_nothing_is_said_of_the_length_where_nobody_reads(call, many, tmp_path, words):
     path = tmp_path / "out.txt"
-    words = {"-o": ["-o", path], "-output": ["-output", f"file:outfile={path}"]}.get(words[0], words)
+    words = {"-o": ["-o", path], "-output": ["-output", f"file:outfile={path}"]}.get(
+        words[0], words
+    )
     result = call("scope", "--graph_path", many, "-select", "params", *words)
     assert (result.exit_code, result.stderr) == (0, "")
