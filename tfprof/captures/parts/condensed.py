@@ -103,6 +103,11 @@ class CondensedHost(Host):
         self.memo = _FactMemo(self)
 
     @property
+    def has_events(self) -> bool:
+        """No."""
+        return False
+
+    @property
     def space(self) -> XSpace:
         """Its events, as they were recorded, read again."""
         return self.opened.space
