@@ -107,10 +107,21 @@ def run_reader(
     return read
 
 
-def read_hosts(source: str | list[str]) -> Run:
-    """A run for pages; of many hosts only what pages ask for is kept.
+def read_hosts(
+    source: str | list[str],
+    run_name: str | None = None,
+    engine: str | None = None,
+    memory: int | None = None,
+) -> Run:
+    """A run for several questions; of many hosts only what is asked for is kept.
 
-    What the first page needs is read at once, further facts when another page asks.
+    What the first page needs is read at once, further facts when something else asks.
+
+    Args:
+        source: As for ``open_run``.
+        run_name: Which run of a log folder; None is the latest.
+        engine: The value of ``--engine``.
+        memory: The value of ``--memory``, bytes.
 
     Raises:
         InputError: It cannot be read.
@@ -120,9 +131,10 @@ def read_hosts(source: str | list[str]) -> Run:
 
     paths = [source] if isinstance(source, str) else source
     with progress() as watch:
-        fleet = fleet_for(paths, None, None, None, watch)
+        fleet = fleet_for(paths, run_name, engine, memory, watch)
         if fleet is None:
-            return open_run(source)
+            watch.stage(f"reading {paths[0]}")
+            return open_run(source, run=run_name)
         run = fleet.run_for(overview)
     if fleet.n_missing:  # pages do not say what was left out
         raise KeyboardInterrupt

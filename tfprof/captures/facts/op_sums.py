@@ -15,6 +15,7 @@ from tfprof.captures.events.steps.python_stacks import python_stacks
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.hlo_programs import module_names
 from tfprof.captures.facts.host_op_db import ops_of_programs
+from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array, sums_by
@@ -27,12 +28,12 @@ class SumColumns(NamedTuple):
     Attributes:
         devices: Place in ``OpSums.devices``.
         ops: Place in ``OpSums.ops``, or of a copy in ``OpSums.copies``, counted on.
-        groups: Group; negative for runs that are in none.
+        groups: Place in ``OpSums.groups``.
         n_runs: How many.
         n_negative: How many of them end before they start.
         micros: Their times, each at least 1 µs.
-        starts_micros: First start, since 1970.
-        ends_micros: Last end.
+        after_micros: First start, after that of the group (``OpSums.groups``).
+        gaps_micros: From the first start to the last end, less ``micros``: 0 for single runs.
         requested_bytes: Allocated in all.
         peak_bytes: Sum of the highest level of each run.
         residual_bytes: Still held when the runs ended.
@@ -44,11 +45,25 @@ class SumColumns(NamedTuple):
     n_runs: Int64Array
     n_negative: Int64Array
     micros: Int64Array
-    starts_micros: Int64Array
-    ends_micros: Int64Array
+    after_micros: Int64Array
+    gaps_micros: Int64Array
     requested_bytes: Int64Array
     peak_bytes: Int64Array
     residual_bytes: Int64Array
+
+
+class OpGroups(NamedTuple):
+    """Groups of runs, each column of shape (n groups,).
+
+    Attributes:
+        numbers: Their numbers, ascending; a negative one is of runs that are in no group.
+        names: What they are called.
+        starts_micros: Their first starts, since 1970.
+    """
+
+    numbers: Int64Array
+    names: Sequence[str]
+    starts_micros: Int64Array
 
 
 class OpTotals(NamedTuple):
@@ -106,7 +121,7 @@ class OpSums(NamedTuple):
         ops: The ops.
         copies: Names of copies that no op explains.
         allocators: Names of allocators.
-        group_names: Names of the groups that have runs.
+        groups: The groups that have runs, as columns.
         sums: The runs.
         totals: The same in all.
         stacks: Call stacks of ops.
@@ -116,7 +131,7 @@ class OpSums(NamedTuple):
     ops: Sequence[NamedOp]
     copies: Sequence[str]
     allocators: Sequence[str]
-    group_names: Mapping[int, str]
+    groups: OpGroups
     sums: SumColumns
     totals: OpTotals
     stacks: OpStacks
@@ -143,15 +158,18 @@ def op_sums(host: Host, *, classic: bool = False) -> OpSums:
     used, place = np.unique(numbers, return_inverse=True)
     n_ops = int((used < len(ran.all.names)).sum())
     group_of = groups.of_event[ran.all.events].astype(np.int64)
-    sums = _sums(timeline, ran, place.astype(np.int64), group_of, memory, classic=classic)
-    present = np.unique(group_of[group_of >= 0]).tolist()
+    starts = run_starts_micros(timeline, ran.all.events)
+    numbers_of_groups, groups_of = np.unique(group_of, return_inverse=True)
+    first = np.full(len(numbers_of_groups), np.iinfo(np.int64).max)
+    np.minimum.at(first, groups_of, starts)
+    names = [groups.names.get(group, "") for group in numbers_of_groups.tolist()]
     return OpSums(
         [block.device for block in ran.blocks],
         [ran.all.names[number] for number in used[:n_ops].tolist()],
         [copies[number - len(ran.all.names)] for number in used[n_ops:].tolist()],
         memory.names,
-        {group: groups.names.get(group, "") for group in present},
-        sums,
+        OpGroups(numbers_of_groups, names, first),
+        _sums(ran, place, groups_of, starts - first[groups_of], memory, classic=classic),
         op_totals(ran, group_of, memory),
         _stacks(*python_stacks(forest, first_runs(ran.parts))),
     )
@@ -192,6 +210,11 @@ def run_starts_ns(timeline: Timeline, events: Int64Array) -> Int64Array:
     return starts
 
 
+def run_starts_micros(timeline: Timeline, events: Int64Array) -> Int64Array:
+    """The same in microseconds; no start is 0, which is for what has none."""
+    return np.maximum(run_starts_ns(timeline, events) // 1000, 1)
+
+
 def _with_copies(timeline: Timeline, ran: RunsByDevice) -> tuple[Int64Array, list[str]]:
     """The op of each run, and the names of copies, whose numbers follow those of ops."""
     numbers, names = ran.all.ops.copy(), dict[str, int]()
@@ -203,51 +226,54 @@ def _with_copies(timeline: Timeline, ran: RunsByDevice) -> tuple[Int64Array, lis
 
 
 def _sums(
-    timeline: Timeline,
     ran: RunsByDevice,
-    ops: Int64Array,
-    group_of: Int64Array,
+    ops: IntArray,
+    groups: IntArray,
+    after_micros: Int64Array,
     memory: OpMemory,
     *,
     classic: bool,
 ) -> SumColumns:
-    """Sums over runs with the same device, op and group; a run may be on several devices."""
+    """Sums over runs with the same device, op and group; a run may be on several devices.
+
+    Args:
+        ran: The runs.
+        ops: The op of each, copies included, shape (n,).
+        groups: Its group.
+        after_micros: Its start.
+        memory: What they allocated.
+        classic: Keep negative durations.
+    """
     n_runs, runs = len(ran.all), np.concatenate([block.runs for block in ran.blocks])
-    devices = np.repeat(np.arange(len(ran.blocks)), [len(block.runs) for block in ran.blocks])
     if not len(runs):
         return SumColumns(*[runs] * len(SumColumns._fields))
-    order = np.lexsort((group_of[runs], ops[runs], devices))
+    devices = np.repeat(np.arange(len(ran.blocks)), [len(block.runs) for block in ran.blocks])
+    order = np.lexsort((groups[runs], ops[runs], devices))
     runs, devices = runs[order], devices[order]
-    ops, groups = ops[runs], group_of[runs]
-    first = np.flatnonzero(
-        np.append(True, np.any([np.diff(key) != 0 for key in (devices, ops, groups)], axis=0))
-    )
+    ops, groups, starts = ops[runs], groups[runs], after_micros[runs]
+    changes = np.any([np.diff(key) != 0 for key in (devices, ops, groups)], axis=0)
+    first = np.flatnonzero(np.append(True, changes))
     micros = run_micros(ran.all.durations_ps[runs])
     counted = np.where(micros == 0, 1, micros)
     counted = counted if classic else np.maximum(counted, 0)
-    starts = np.maximum(run_starts_ns(timeline, ran.all.events[runs]) // 1000, 1)
     uses = allocator_uses(memory, memory.runs)
     sizes = [
         sums_by(uses.runs, of_use, n_runs)[runs]
         for of_use in (uses.total_bytes, uses.peak_bytes, uses.live_bytes)
     ]
-
-    def summed(values: Int64Array) -> Int64Array:
-        sums: Int64Array = np.add.reduceat(values, first)
-        return sums
-
+    total_micros = np.add.reduceat(counted, first)
+    first_starts = np.minimum.reduceat(starts, first)
+    spans = np.maximum.reduceat(starts + counted, first) - first_starts
     return SumColumns(
         devices[first],
         ops[first],
         groups[first],
-        n_runs=np.diff(np.append(first, len(runs))),
-        n_negative=summed((micros < 0).astype(np.int64)),
-        micros=summed(counted),
-        starts_micros=np.minimum.reduceat(starts, first),
-        ends_micros=np.maximum.reduceat(starts + counted, first),
-        requested_bytes=summed(sizes[0]),
-        peak_bytes=summed(sizes[1]),
-        residual_bytes=summed(sizes[2]),
+        np.diff(np.append(first, len(runs))),
+        np.add.reduceat((micros < 0).astype(np.int64), first),
+        total_micros,
+        first_starts,
+        spans - total_micros,
+        *(np.add.reduceat(size, first) for size in sizes),
     )
 
 

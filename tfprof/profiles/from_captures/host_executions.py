@@ -11,7 +11,13 @@ from tfprof.captures.events.ops.op_memory import OpMemory, op_memory
 from tfprof.captures.events.ops.op_runs import OpRuns, copy_name, first_runs
 from tfprof.captures.events.steps.python_stacks import python_stacks
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.op_sums import op_runs, op_totals, run_micros, run_starts_ns
+from tfprof.captures.facts.op_sums import (
+    op_runs,
+    op_totals,
+    run_micros,
+    run_starts_micros,
+    run_starts_ns,
+)
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.from_captures.captured_ops import (
@@ -117,7 +123,7 @@ def _columns(
         name_ids=ids,
         unknown=copies,
         stats=StatColumns(
-            start_micros=kept(np.maximum(start_nanos // 1000, 1)),
+            start_micros=kept(run_starts_micros(timeline, runs.events[stats])),
             duration_micros=kept(run_micros(runs.durations_ps[stats])),
             start_nanos=kept(np.maximum(start_nanos, 1000)),
             duration_nanos=kept(nanos),

@@ -39,7 +39,10 @@ def add_sums(
     Returns:
         The sums of its ops in its steps, and the numbers of these.
     """
-    steps = step_numbers(sums.group_names, steps_of_host)
+    groups = sums.groups
+    names_of_groups = dict(zip(groups.numbers.tolist(), groups.names, strict=True))
+    present = {group: name for group, name in names_of_groups.items() if group >= 0}
+    steps = step_numbers(present, steps_of_host)
     summed, numbers = SummedSteps(), list(steps.values())
     if len(sums.sums.groups):
         ops = CapturedOps(profile, known)
@@ -54,14 +57,17 @@ def add_sums(
 
 def _in_steps(sums: OpSums, job: str, names: Int64Array, steps: dict[int, int]) -> SummedRuns:
     """The runs that are in steps; all are in step 0 if there are none."""
-    columns = sums.sums
-    number_of = np.zeros(len(columns.groups), np.int64)
-    chosen = np.arange(len(columns.groups))
-    if steps:
-        groups, place = np.unique(columns.groups, return_inverse=True)
-        chosen = np.flatnonzero(np.isin(groups, list(steps))[place])
-        number_of = np.array([steps.get(group, 0) for group in groups.tolist()], np.int64)[place]
-        chosen = chosen[np.lexsort((columns.devices[chosen], columns.groups[chosen]))]
+    columns, groups = sums.sums, sums.groups
+    numbers = np.array([steps.get(group, 0) for group in groups.numbers.tolist()], np.int64)
+    is_step = np.isin(groups.numbers, list(steps)) | (not steps)
+    chosen = np.flatnonzero(is_step[columns.groups])
+    # In the order in which executions come: the first device of an op is its device.
+    rank = columns.groups[chosen] if steps else np.zeros(len(chosen), np.int64)
+    chosen = chosen[np.lexsort((columns.devices[chosen], rank))]
+    of_group = columns.groups[chosen]
+    starts = groups.starts_micros[of_group] + columns.after_micros[chosen]
+    ends = starts + columns.micros[chosen] + columns.gaps_micros[chosen]
+    sizes = (columns.requested_bytes, columns.peak_bytes, columns.residual_bytes)
     return SummedRuns(
         [job + device for device in sums.devices],
         names,
@@ -69,17 +75,13 @@ def _in_steps(sums: OpSums, job: str, names: Int64Array, steps: dict[int, int]) 
         sums.allocators,
         columns.devices[chosen],
         columns.ops[chosen],
-        number_of[chosen],
+        numbers[of_group],
         columns.n_runs[chosen],
         columns.n_negative[chosen],
         columns.micros[chosen],
-        np.stack([columns.starts_micros[chosen], columns.ends_micros[chosen]]),
-        np.stack([
-            columns.requested_bytes[chosen],
-            columns.peak_bytes[chosen],
-            columns.residual_bytes[chosen],
-        ]),
-    )  # fmt: skip
+        np.stack([starts, ends]),
+        np.stack([size[chosen] for size in sizes]),
+    )
 
 
 def _stack_table(stacks: OpStacks) -> StackTable:
