@@ -206,13 +206,12 @@ def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Watch) -> Ru
     Ctrl-C ends the reading: the command then answers from the hosts that were read, and ends as
     one that was interrupted.
     """
-    from tfprof.options.parse import is_classic
-    from tfprof.profiles.from_captures.captured_steps import needed_of_hosts
+    from tfprof.profiler import Profiler
 
     fleet = fleet_for(captures, None, inputs.engine, inputs.memory, watch)
     if fleet is None:
         return None
-    run = fleet.run_for(partial(needed_of_hosts, classic=is_classic(inputs.classic)))
+    run = fleet.run_for(partial(Profiler.from_xspace, classic=inputs.classic))
     if fleet.n_missing:
         click.get_current_context().call_on_close(_end_as_interrupted)
     return run

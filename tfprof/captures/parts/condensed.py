@@ -248,6 +248,11 @@ class ProbedHost(Host):
         self._asked, self._is_all = asked, is_all
         self.memo = _ProbedMemo(asked)
 
+    @property
+    def has_events(self) -> bool:
+        """No: it is to be asked as the others will be."""
+        return False
+
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The answer of this host alone."""
         if not self._is_all:

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 
-from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.op_sums import op_sums
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Host, Run
@@ -44,15 +43,6 @@ def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:
     for note in run.notes:
         where = f"{note.host}: " if note.host else ""
         profile.notices.add(f"capture-{note.severity}", f"{where}{note.message}")
-
-
-def needed_of_hosts(run: Run, *, classic: bool = False) -> None:
-    """Ask the hosts of a run for all that ``add_capture`` needs of them."""
-    if not classic:
-        run_steps(run)
-    for host in run.hosts:
-        op_sums(host, classic=classic)
-        words_for([host])
 
 
 def _add_executions(
