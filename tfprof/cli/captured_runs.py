@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfprof.cli.fleet_options import read_hosts
+from tfprof.cli.fleet_options import Reading, read_hosts
 from tfprof.cli.progress import progress
 from tfprof.errors import UsageError
 
@@ -18,21 +18,17 @@ class CapturedRuns:
 
     Args:
         paths: A log folder, a run folder, or the files of a run.
-        engine: The value of ``--engine``.
-        memory: The value of ``--memory``, bytes.
+        reading: How hosts are read.
     """
 
-    def __init__(
-        self, paths: Sequence[str], engine: str | None = None, memory: int | None = None
-    ) -> None:
-        self.paths, self._reading = tuple(paths), (engine, memory)
+    def __init__(self, paths: Sequence[str], reading: Reading = (None, None)) -> None:
+        self.paths, self._reading = tuple(paths), reading
         self._read: dict[str | None, Run] = {}
 
     def run(self, name: str | None = None) -> Run:
         """A run by its name; None is the latest. Errors are those of ``read_run``."""
         if name not in self._read:
-            source = self.paths[0] if len(self.paths) == 1 else list(self.paths)
-            self._read[name] = read_hosts(source, name, *self._reading)
+            self._read[name] = read_hosts(self.paths, name, self._reading)
         return self._read[name]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tfprof.cli.fleet_options import fleet_for, fleet_options
+from tfprof.cli.fleet_options import Reading, fleet_for, fleet_options
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -70,6 +70,11 @@ class RunInputs:
     classic: bool | None = None
     engine: str | None = None
     memory: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How hosts are read."""
+        return self.engine, self.memory
 
     @property
     def options(self) -> dict[str, str | tuple[str, ...]]:
@@ -208,7 +213,7 @@ def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Watch) -> Ru
     """
     from tfprof.profiler import Profiler
 
-    fleet = fleet_for(captures, None, inputs.engine, inputs.memory, watch)
+    fleet = fleet_for(captures, None, *inputs.reading, watch)
     if fleet is None:
         return None
     run = fleet.run_for(partial(Profiler.from_xspace, classic=inputs.classic))

@@ -61,7 +61,12 @@ def test_sums_and_executions_are_those_of_open_hosts(captures, classic):
     opened = Profiler.from_xspace(open_run(paths), classic=classic)
     told, fleet = condensed(paths, classic=classic)
     assert_same_sums(opened, told)
-    for view in ("scope", "graph", "op", *(["code"] if session_of(opened).profile.has_traces else [])):
+    for view in (
+        "scope",
+        "graph",
+        "op",
+        *(["code"] if session_of(opened).profile.has_traces else []),
+    ):
         assert told.view(view).to_rows() == opened.view(view).to_rows()
     assert fleet.facts.n_rounds <= 1  # the second host may be of another kind
     assert not fleet.facts.n_reopened

@@ -57,7 +57,7 @@ def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
 
     captures = [path for path in inputs.paths if is_capture(path)]
     rest = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
-    runs = CapturedRuns(captures, inputs.engine, inputs.memory) if captures else None
+    runs = CapturedRuns(captures, inputs.reading) if captures else None
     if runs is None:
         check_no_fleet(inputs)
     elif not rest.is_named:
