@@ -87,7 +87,7 @@ def test_one_host_of_several():
 
 @pytest.fixture
 def pair(tmp_path):
-    """Two workers whose steps 5 and 6 run ``y`` twice, for 300 and 100 µs, on each; and its graph."""
+    """Two workers whose steps 5 and 6 run ``y`` for 300 and for 100 µs, and its graph."""
     for worker in ("w0", "w1"):
         calls = [event("$train.py:3 main", 0, 10**7)]
         for step in (5, 6):

@@ -5,7 +5,7 @@ Nothing is made of a whole trace: neither an object per event, nor its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -219,7 +219,7 @@ def _named(kind: str, place: str, args: str) -> str:
     return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
 
 
-def trace_chunks(traces: Sequence[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
+def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
     """The traces of hosts as the content of one file, one event a line.
 
     Args:

@@ -11,7 +11,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
-from tfprof.captures.trace.events import host_traces
+from tfprof.captures.trace.events import RunTraces
 from tfprof.captures.trace.text import HostTrace
 from tfprof.captures.trace.tracks import Track, events_of
 from tfprof.columns.arrow import Coded
@@ -57,7 +57,7 @@ class _Builder:
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
-        traces = host_traces(self._run)
+        traces = list(RunTraces.of(self._run))
         left_out = 0
         for trace in traces:
             self._add(trace)
