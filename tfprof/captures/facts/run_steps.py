@@ -139,13 +139,13 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     else:
         by_host = [_with_markers(cores, notes) for cores in by_host]
         first = [cores[0] for cores in by_host]
-        alignment = matched(first, notes, classic=classic)
+        places, alignment = matched(first, notes, classic=classic)
         n_steps = alignment.n_steps
         aligned = [
             steps.slice(slice(begin, begin + n_steps))
-            for number, (cores, begin) in enumerate(zip(by_host, alignment.first, strict=True))
+            for number, (place, begin) in enumerate(zip(places, alignment.first, strict=True))
             if number not in alignment.without_steps
-            for steps in cores
+            for steps in by_host[place]
         ]
     steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfprof.captures.events.steps.shared_steps import most_agree, shared_by_most
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.facts.host_clock import unix_base_ns
@@ -18,39 +19,45 @@ from tfprof.captures.run.gathered_notes import MOST_ALONE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
+from tfprof.text.wording import plural
 
 
-def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
+def matched(
+    cores: Sequence[HostSteps], notes: list[Note], *, classic: bool
+) -> tuple[list[int], Alignment]:
     """Match steps by their numbers if users gave them, by time otherwise.
+
+    By default hosts without steps are left out, and such as have too few in common with the others
+    (``shared_steps``); in the reference these take steps from all hosts.
 
     Args:
         cores: The steps of each host.
         notes: Receives what was left out, and what makes the match uncertain.
         classic: Match by time, as the reference does.
+
+    Returns:
+        Places of the hosts that are matched, and how their steps match.
     """
-    alignment = None
-    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
-        numbers = [numbers_of(steps) for steps in cores]
-        if alignment is None and all(own is not None for own in numbers):
-            alignment = align_by_number([own for own in numbers if own is not None])
-    is_by_number = alignment is not None
-    if alignment is None:
-        bases = _bases_ns(cores)
-        lowest = min(bases, default=0)
-        shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
-        starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
-        ends = [own + steps.times.duration_ps for own, steps in zip(starts, cores, strict=True)]
-        alignment = align_by_time(starts, ends)
+    places = list(range(len(cores)))
+    alignment, is_by_number = _aligned(cores, classic=classic)
+    fewest = most_agree(len(cores) - len(alignment.without_steps))
+    while not classic:
+        far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest, notes)
+        if not far_fewer:
+            break
+        places = [place for number, place in enumerate(places) if number not in far_fewer]
+        alignment, is_by_number = _aligned([cores[place] for place in places], classic=False)
+    aligned = [cores[place] for place in places]
     if not classic:
-        notes += _clock_notes(cores, alignment, is_by_number=is_by_number)
-        notes += _number_notes(cores, alignment)
+        notes += _clock_notes(aligned, alignment, is_by_number=is_by_number)
+        notes += _number_notes(aligned, alignment)
     without = alignment.without_steps
-    if alignment.n_steps == 0 and len(without) < len(cores):
+    if alignment.n_steps == 0 and len(without) < len(aligned):
         notes.append(
             Note("warning", "the hosts have no step in common: were they captured together?")
         )
-    for number, steps in enumerate(cores):
-        if number in without and len(without) < len(cores):
+    for number, steps in enumerate(aligned):
+        if number in without and len(without) < len(aligned):
             notes.append(Note("warning", "has no steps, so no result includes it", steps.host.name))
         elif len(steps.times) > alignment.n_steps > 0:
             left_out = len(steps.times) - alignment.n_steps
@@ -58,7 +65,68 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
                 Note("info", f"{left_out} steps that other hosts do not have are left out",
                      steps.host.name)
             )  # fmt: skip
-    return alignment
+    return places, alignment
+
+
+def _aligned(cores: Sequence[HostSteps], *, classic: bool) -> tuple[Alignment, bool]:
+    """How the steps of hosts match, and whether by their numbers."""
+    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
+        numbers = [numbers_of(steps) for steps in cores]
+        if all(own is not None for own in numbers):
+            alignment = align_by_number([own for own in numbers if own is not None])
+            if alignment is not None:
+                return alignment, True
+    bases = _bases_ns(cores)
+    lowest = min(bases, default=0)
+    shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
+    starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
+    ends = [own + steps.times.duration_ps for own, steps in zip(starts, cores, strict=True)]
+    return align_by_time(starts, ends), False
+
+
+def _far_fewer(
+    cores: Sequence[HostSteps], alignment: Alignment, fewest: int, notes: list[Note]
+) -> set[int]:
+    """Places of hosts that have far fewer steps in common than most; they are named."""
+    spans = {
+        place: range(alignment.offsets[place], alignment.offsets[place] + len(steps.times))
+        for place, steps in enumerate(cores)
+        if place not in alignment.without_steps
+    }
+    shared = shared_by_most(list(spans.values()), fewest)
+    if shared is None:
+        return set()
+    by_number = _sharing_numbers([cores[place] for place in spans])
+    far_fewer = {
+        place: own for (place, own), shares in zip(spans.items(), by_number, strict=True)
+        if not shared.is_within(own) and not shares
+    }  # fmt: skip
+    n_shared = shared.end - shared.begin
+    for place, own in far_fewer.items():
+        n_own = max(0, min(own.stop, shared.end) - max(own.start, shared.begin))
+        notes.append(
+            Note("warning", f"has {n_own:,} of the {plural(n_shared, 'step')} that "
+                 f"{len(spans) - len(far_fewer):,} other hosts share, so it is left out of all that is said of "
+                 f"steps: with it, the others would lose {n_shared - n_own:,} of theirs. Its ops "
+                 "and memory count", cores[place].host.name)
+        )  # fmt: skip
+    return set(far_fewer)
+
+
+def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:
+    """Which hosts share the numbers of most; where one host has no such numbers, none.
+
+    If one host counts otherwise, all are matched by time, and a host whose clock is off has other
+    steps then, though its numbers are right.
+    """
+    spans = []
+    for steps in cores:
+        own = _numbers(steps)
+        if own is None or (np.diff(own) != 1).any():
+            return [False] * len(cores)
+        spans.append(range(int(own[0]), int(own[0]) + len(own)))
+    shared = shared_by_most(spans)
+    return [shared is not None and shared.is_within(own) for own in spans]
 
 
 def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:

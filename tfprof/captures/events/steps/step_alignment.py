@@ -20,12 +20,14 @@ class Alignment:
         n_steps: How many there are.
         chief: The host that the others were compared with.
         without_steps: Hosts that have none at all.
+        offsets: Where the steps of each host begin among those of the chief.
     """
 
     first: tuple[int, ...]
     n_steps: int
     chief: int
     without_steps: tuple[int, ...]
+    offsets: tuple[int, ...]
 
 
 def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]) -> Alignment:
@@ -40,7 +42,8 @@ def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]
     with_steps = [host for host, starts in enumerate(starts_ps) if len(starts)]
     without = tuple(host for host, starts in enumerate(starts_ps) if not len(starts))
     if not with_steps:
-        return Alignment((0,) * len(starts_ps), 0, 0, without)
+        nowhere = (0,) * len(starts_ps)
+        return Alignment(nowhere, 0, 0, without, nowhere)
     chief = min(with_steps, key=lambda host: int(ends_ps[host].max()) - int(starts_ps[host].min()))
     offsets = {
         host: 0
@@ -135,4 +138,6 @@ def _common(
     first = tuple(
         begin - offsets[host] if host in offsets and n_steps else 0 for host in range(len(sizes))
     )
-    return Alignment(first, n_steps, chief, without)
+    return Alignment(
+        first, n_steps, chief, without, tuple(offsets.get(host, 0) for host in range(len(sizes)))
+    )
