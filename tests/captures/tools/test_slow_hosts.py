@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
-from tfprof.captures.events.steps.step_times import SPENT
+from tfprof.captures.events.steps.step_times import SPENT, StepTimes
 from tfprof.captures.facts import communication
 from tfprof.captures.facts.communication import Communication, JointRuns, _kept
 from tfprof.captures.facts.host_work import HostWork
@@ -27,8 +27,10 @@ def a_work(name, own_ps, *, base_ns=10**18, length_ps=2000):
     spent[:, 2] = own
     wait = length_ps - own
     joint = JointRuns([KIND], steps * 0, steps, steps * length_ps + own, (steps + 1) * length_ps)
+    took = np.full(len(own), length_ps)
+    times = StepTimes.of_columns(steps, steps * length_ps, took, spent, (0, 0))
     return HostWork(
-        name, [f"train {n}" for n in steps], base_ns, np.full(len(own), length_ps), spent,
+        name, [f"train {n}" for n in steps], base_ns, took, [times],
         Communication(steps, wait, wait, wait, joint, 0),
     )  # fmt: skip
 

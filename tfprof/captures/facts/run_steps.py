@@ -147,8 +147,17 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in by_host[place]
         ]
+    aligned = _with_shared_names(aligned)
     steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
+
+
+def _with_shared_names(aligned: Sequence[HostSteps]) -> list[HostSteps]:
+    """Equal names of hosts as one list, as runs may have many hosts."""
+    known: dict[tuple[str, ...], Sequence[str]] = {}
+    return [
+        replace(steps, names=known.setdefault(tuple(steps.names), steps.names)) for steps in aligned
+    ]
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:

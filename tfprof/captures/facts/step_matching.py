@@ -101,14 +101,14 @@ def _far_fewer(
         place: own for (place, own), shares in zip(spans.items(), by_number, strict=True)
         if not shared.is_within(own) and not shares
     }  # fmt: skip
-    n_shared = shared.end - shared.begin
+    n_shared, n_others = shared.end - shared.begin, len(spans) - len(far_fewer)
     for place, own in far_fewer.items():
         n_own = max(0, min(own.stop, shared.end) - max(own.start, shared.begin))
         notes.append(
             Note("warning", f"has {n_own:,} of the {plural(n_shared, 'step')} that "
-                 f"{len(spans) - len(far_fewer):,} other hosts share, so it is left out of all that is said of "
-                 f"steps: with it, the others would lose {n_shared - n_own:,} of theirs. Its ops "
-                 "and memory count", cores[place].host.name)
+                 f"{n_others:,} other hosts share, so it is left out of all that is said of steps: "
+                 f"with it, the others would lose {n_shared - n_own:,} of theirs. Its ops and "
+                 "memory count", cores[place].host.name)
         )  # fmt: skip
     return set(far_fewer)
 

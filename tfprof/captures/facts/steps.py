@@ -69,6 +69,12 @@ def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
     return (*category.kinds, Spent.HOST_TO_HOST)
 
 
+def times_by_category(times: StepTimes, *, classic: bool) -> Int64Array:
+    """Time of each category in steps, ps, shape (n, len(CATEGORIES))."""
+    columns = [times.of(*kinds_of(category, classic=classic)) for category in CATEGORIES]
+    return np.stack(columns, axis=1)
+
+
 UNUSUAL = 3.0
 """A step is unusual from this multiple of the median on: often the first one, which traces and
 compiles, or fills the buffers of its input."""
