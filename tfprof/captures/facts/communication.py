@@ -17,7 +17,7 @@ from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.run_steps import cores_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray, narrowest
 
 MOST_COLLECTIVES = 10_000
 """Of more collectives a host keeps those of some kinds, the same kinds on all hosts."""
@@ -37,8 +37,8 @@ class JointRuns:
     """
 
     kinds: Sequence[tuple[CollectiveKind, int]]
-    which: Int64Array
-    step: Int64Array
+    which: IntArray
+    step: IntArray
     arrived_ps: Int64Array
     left_ps: Int64Array
     n_left_out: int = 0
@@ -79,7 +79,9 @@ class Communication:
         step = place[self.joint.step]
         inside = step >= 0
         joint = JointRuns(
-            self.joint.kinds, self.joint.which[inside], step[inside],
+            self.joint.kinds,
+            self.joint.which[inside].astype(narrowest(len(self.joint.kinds))),
+            step[inside].astype(narrowest(len(rows))),
             self.joint.arrived_ps[inside], self.joint.left_ps[inside], self.joint.n_left_out,
         )  # fmt: skip
         return Communication(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         first.host.name,
         first.names,
         unix_base_ns(first.host),
-        np.max([one.times.duration_ps for one in cores], axis=0),
+        reduce(np.maximum, [one.times.duration_ps for one in cores]),
         [one.times for one in cores],
         communication(first.host).in_steps(first.times.groups),
     )

@@ -27,7 +27,7 @@ from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
-from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.facts.steps import HostSteps, RunSteps, SharedColumns
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
@@ -127,8 +127,9 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
+    shared = SharedColumns()
     by_host = [
-        cores_of(host, number, classic=classic, inner_only=inner_only)
+        [shared.of(core) for core in cores_of(host, number, classic=classic, inner_only=inner_only)]
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
@@ -142,22 +143,13 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
         places, alignment = matched(first, notes, classic=classic)
         n_steps = alignment.n_steps
         aligned = [
-            steps.slice(slice(begin, begin + n_steps))
+            shared.of(steps.slice(slice(begin, begin + n_steps)))
             for number, (place, begin) in enumerate(zip(places, alignment.first, strict=True))
             if number not in alignment.without_steps
             for steps in by_host[place]
         ]
-    aligned = _with_shared_names(aligned)
     steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
-
-
-def _with_shared_names(aligned: Sequence[HostSteps]) -> list[HostSteps]:
-    """Equal names of hosts as one list, as runs may have many hosts."""
-    known: dict[tuple[str, ...], Sequence[str]] = {}
-    return [
-        replace(steps, names=known.setdefault(tuple(steps.names), steps.names)) for steps in aligned
-    ]
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,8 @@ CAUSES = (
 
 OWN_CAUSES = CAUSES[:-1]
 
+_CELLS_AT_ONCE = 1 << 15
+
 
 @dataclass(frozen=True, eq=False)
 class SlowHosts:
@@ -75,7 +77,10 @@ class SlowHosts:
     @cached_property
     def own_ps(self) -> Float64Array:
         """How long each host worked in each of the steps, shape (n hosts, n steps)."""
-        return np.stack([work.own_ps[self.places] for work in self.works]).astype(np.float64)
+        own_ps = np.zeros((len(self.works), len(self.places)))
+        for row, work in zip(own_ps, self.works, strict=True):
+            row[:] = work.own_ps[self.places]
+        return own_ps
 
     @cached_property
     def others_ps(self) -> Float64Array:
@@ -112,7 +117,7 @@ class SlowHosts:
     @property
     def step_ps(self) -> float:
         """Mean duration of a step on the host where it takes longest."""
-        longest = np.max([work.duration_ps[self.places] for work in self.works], axis=0)
+        longest = reduce(np.maximum, (work.duration_ps[self.places] for work in self.works))
         return float(longest.mean())
 
     @property
@@ -162,6 +167,20 @@ class SlowHosts:
 
 def without_own(amounts: Float64Array) -> Float64Array:
     """The median of all other rows for each row, column by column; the rows' shape, two or more."""
+    found = np.zeros(amounts.shape)
+    for columns in _few_columns(amounts):
+        found[:, columns] = _without_own(amounts[:, columns])
+    return found
+
+
+def _few_columns(amounts: Float64Array) -> list[slice]:
+    """Columns that are worked on at once, so that temporary ones take little memory."""
+    n_rows, n_columns = amounts.shape
+    n_at_once = max(1, _CELLS_AT_ONCE // n_rows)
+    return [slice(begin, begin + n_at_once) for begin in range(0, n_columns, n_at_once)]
+
+
+def _without_own(amounts: Float64Array) -> Float64Array:
     n_rows = len(amounts)
     in_order = np.sort(amounts, axis=0)
     rank = np.argsort(np.argsort(amounts, axis=0, kind="stable"), axis=0)
@@ -177,8 +196,10 @@ def without_own(amounts: Float64Array) -> Float64Array:
 
 def gains(own_ps: Float64Array) -> Float64Array:
     """How much less each step would take if its slowest host were as fast as the others' median."""
-    in_order = np.sort(own_ps, axis=0)
-    gained: Float64Array = in_order[-1] - np.median(in_order[:-1], axis=0)
+    gained = np.zeros(own_ps.shape[1])
+    for columns in _few_columns(own_ps):
+        in_order = np.sort(own_ps[:, columns], axis=0)
+        gained[columns] = in_order[-1] - np.median(in_order[:-1], axis=0)
     return gained
 
 
