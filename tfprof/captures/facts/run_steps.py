@@ -128,6 +128,7 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
     shared = SharedColumns()
+    left_out: list[Note] = []
     by_host = [
         [shared.of(core) for core in cores_of(host, number, classic=classic, inner_only=inner_only)]
         for number, host in enumerate(run.hosts)
@@ -140,7 +141,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     else:
         by_host = [_with_markers(cores, notes) for cores in by_host]
         first = [cores[0] for cores in by_host]
-        places, alignment = matched(first, notes, classic=classic)
+        places, alignment, left_out = matched(first, notes, classic=classic)
         n_steps = alignment.n_steps
         aligned = [
             shared.of(steps.slice(slice(begin, begin + n_steps)))
@@ -148,7 +149,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in by_host[place]
         ]
-    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
+    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic, tuple(left_out))
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,9 +23,21 @@ from tfprof.columns.columns import Int64Array
 from tfprof.text.wording import plural
 
 
-def matched(
-    cores: Sequence[HostSteps], notes: list[Note], *, classic: bool
-) -> tuple[list[int], Alignment]:
+class Matched(NamedTuple):
+    """Steps of hosts that are the same steps.
+
+    Attributes:
+        places: The hosts that are matched.
+        alignment: How their steps match.
+        left_out: Notes on hosts whose steps are left out, as they share too few.
+    """
+
+    places: list[int]
+    alignment: Alignment
+    left_out: list[Note]
+
+
+def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Matched:
     """Match steps by their numbers if users gave them, by time otherwise.
 
     By default hosts without steps are left out, and such as have too few in common with the others
@@ -34,20 +47,21 @@ def matched(
         cores: The steps of each host.
         notes: Receives what was left out, and what makes the match uncertain.
         classic: Match by time, as the reference does.
-
-    Returns:
-        Places of the hosts that are matched, and how their steps match.
     """
     places = list(range(len(cores)))
     alignment, is_by_number = _aligned(cores, classic=classic)
     fewest = most_agree(len(cores) - len(alignment.without_steps))
+    n_left: dict[int, int] = {}  # hosts that are left out: the steps that would be left with them
     while not classic:
-        far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest, notes)
+        far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest)
         if not far_fewer:
             break
-        places = [place for number, place in enumerate(places) if number not in far_fewer]
+        n_left |= {places[number]: n_steps for number, n_steps in far_fewer.items()}
+        places = [place for place in places if place not in n_left]
         alignment, is_by_number = _aligned([cores[place] for place in places], classic=False)
     aligned = [cores[place] for place in places]
+    far_fewer_notes = _left_out_notes(cores, n_left, alignment, len(aligned))
+    notes += far_fewer_notes
     if not classic:
         notes += _clock_notes(aligned, alignment, is_by_number=is_by_number)
         notes += _number_notes(aligned, alignment)
@@ -65,7 +79,7 @@ def matched(
                 Note("info", f"{left_out} steps that other hosts do not have are left out",
                      steps.host.name)
             )  # fmt: skip
-    return places, alignment
+    return Matched(places, alignment, far_fewer_notes)
 
 
 def _aligned(cores: Sequence[HostSteps], *, classic: bool) -> tuple[Alignment, bool]:
@@ -84,10 +98,8 @@ def _aligned(cores: Sequence[HostSteps], *, classic: bool) -> tuple[Alignment, b
     return align_by_time(starts, ends), False
 
 
-def _far_fewer(
-    cores: Sequence[HostSteps], alignment: Alignment, fewest: int, notes: list[Note]
-) -> set[int]:
-    """Places of hosts that have far fewer steps in common than most; they are named."""
+def _far_fewer(cores: Sequence[HostSteps], alignment: Alignment, fewest: int) -> dict[int, int]:
+    """Hosts that have far fewer steps in common than most, and how many of those they have."""
     spans = {
         place: range(alignment.offsets[place], alignment.offsets[place] + len(steps.times))
         for place, steps in enumerate(cores)
@@ -95,22 +107,27 @@ def _far_fewer(
     }
     shared = shared_by_most(list(spans.values()), fewest)
     if shared is None:
-        return set()
+        return {}
     by_number = _sharing_numbers([cores[place] for place in spans])
-    far_fewer = {
-        place: own for (place, own), shares in zip(spans.items(), by_number, strict=True)
+    return {
+        place: max(0, min(own.stop, shared.end) - max(own.start, shared.begin))
+        for (place, own), shares in zip(spans.items(), by_number, strict=True)
         if not shared.is_within(own) and not shares
-    }  # fmt: skip
-    n_shared, n_others = shared.end - shared.begin, len(spans) - len(far_fewer)
-    for place, own in far_fewer.items():
-        n_own = max(0, min(own.stop, shared.end) - max(own.start, shared.begin))
-        notes.append(
-            Note("warning", f"has {n_own:,} of the {plural(n_shared, 'step')} that "
-                 f"{n_others:,} other hosts share, so it is left out of all that is said of steps: "
-                 f"with it, the others would lose {n_shared - n_own:,} of theirs. Its ops and "
-                 "memory count", cores[place].host.name)
-        )  # fmt: skip
-    return set(far_fewer)
+    }
+
+
+def _left_out_notes(
+    cores: Sequence[HostSteps], n_left: Mapping[int, int], alignment: Alignment, n_others: int
+) -> list[Note]:
+    """Hosts that are left out, and what the others would lose with them."""
+    n_others -= len(alignment.without_steps)
+    return [
+        Note("warning", f"has {n_own:,} of the {plural(alignment.n_steps, 'step')} that "
+             f"{n_others:,} other hosts share, so it is left out of all that is said of steps: "
+             f"with it, the others would lose {max(0, alignment.n_steps - n_own):,} of theirs. "
+             "Its ops and memory count", cores[place].host.name)
+        for place, n_own in sorted(n_left.items())
+    ]  # fmt: skip
 
 
 def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:

@@ -208,6 +208,8 @@ class RunSteps:
         has_device: Whether there are GPUs or TPUs.
         notes: What was left out, or guessed.
         classic: No step is cut or unusual, as in the reference.
+        left_out: Those of the notes that are on hosts whose steps are left out, as they have too
+            few in common with the others.
     """
 
     hosts: Sequence[HostSteps]
@@ -215,6 +217,7 @@ class RunSteps:
     has_device: bool
     notes: tuple[Note, ...]
     classic: bool = False
+    left_out: tuple[Note, ...] = ()
 
     @property
     def names(self) -> Sequence[str]:

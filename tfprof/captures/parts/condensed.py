@@ -137,7 +137,7 @@ class CondensedHost(Host):
         return self.opened._with_regions()
 
 
-_MOST_KEPT_BYTES = 4 << 10
+_MOST_KEPT_BYTES = 1 << 10
 """Larger answers are made of their bytes whenever they are asked for, which few questions do more
 than twice: of many hosts, one after the other takes less memory than all."""
 
