@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.cli.captured_runs import read_run
-from tfprof.cli.fleet_options import fleet_for
+from tfprof.cli.fleet_options import Reading, fleet_for, read_for
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
@@ -141,13 +141,27 @@ def only_captures(inputs: RunInputs) -> tuple[str, ...]:
     return () if has_other_inputs or not all(map(is_capture, paths)) else paths
 
 
-def open_captures(paths: Sequence[str], run: str | None) -> Run:
-    """As ``read_run``, but a run that the shell's session has open is not read again."""
+def open_captures(
+    paths: Sequence[str],
+    run: str | None,
+    question: Callable[[Run], object] | None = None,
+    reading: Reading = (None, None),
+) -> Run:
+    """As ``read_run``, but a run that the shell's session has open is not read again.
+
+    Args:
+        paths: As for ``read_run``, like ``run``.
+        run: Name of the run.
+        question: What will be asked: of many hosts only that is kept; None opens all.
+        reading: How hosts are read.
+    """
     session = current_session()
     captures = None if session is None else session.captures
     if captures is not None and captures.paths == tuple(paths):
         return captures.run(run)
-    return read_run(paths, run)
+    if question is None or not paths:
+        return read_run(paths, run)
+    return read_for(question, paths, run, reading)
 
 
 class Answer(NamedTuple):

@@ -153,7 +153,9 @@ def test_the_wire_form_is_small():
         assert len(fleet.facts.part.to_bytes()) < 0.01 * file.n_bytes
 
 
-@pytest.mark.parametrize("page", ["overview", "op-stats", "stragglers"])
+@pytest.mark.parametrize(
+    "page", ["start", "overview", "op-stats", "stragglers", "advice", "contents", "op"]
+)
 def test_pages_are_those_of_open_hosts(page):
     paths = [file.path for file in files("cpu-multi-worker")]
 

@@ -103,6 +103,11 @@ class CondensedHost(Host):
         self.memo = _FactMemo(self)
 
     @property
+    def has_events(self) -> bool:
+        """No."""
+        return False
+
+    @property
     def space(self) -> XSpace:
         """Its events, as they were recorded, read again."""
         return self.opened.space
@@ -252,6 +257,11 @@ class ProbedHost(Host):
         super().__init__(host.name, host.space)
         self._asked, self._is_all = asked, is_all
         self.memo = _ProbedMemo(asked)
+
+    @property
+    def has_events(self) -> bool:
+        """No: it is to be asked as the others will be."""
+        return False
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The answer of this host alone."""
