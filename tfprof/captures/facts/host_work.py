@@ -9,14 +9,14 @@ collectives; the others wait there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.steps.step_times import StepTimes
-from tfprof.captures.facts.communication import Communication, communication
+from tfprof.captures.facts.communication import Communication, JointRuns, communication
 from tfprof.captures.facts.host_clock import unix_base_ns
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.columns.columns import Int64Array
@@ -57,6 +57,10 @@ class HostWork:
         spent = np.stack([one.spent_ps for one in self.cores])
         chosen: Int64Array = spent[busiest, np.arange(len(self.duration_ps))]
         return chosen
+
+    def without_runs(self) -> HostWork:
+        """The same without single collectives, once these are matched: they take much memory."""
+        return replace(self, shared=replace(self.shared, joint=JointRuns.none()))
 
 
 def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:

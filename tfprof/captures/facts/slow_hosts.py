@@ -69,10 +69,12 @@ class SlowHosts:
     Attributes:
         works: The hosts, two or more.
         places: The steps that count, places in their columns; one or more.
+        joint: The collectives of the hosts in these steps.
     """
 
     works: Sequence[HostWork]
     places: Int64Array
+    joint: JointCollectives
 
     @cached_property
     def own_ps(self) -> Float64Array:
@@ -126,12 +128,6 @@ class SlowHosts:
         interval = self.interval_ps(self.slowest)
         is_beyond = interval is not None and interval.low > 0
         return is_beyond and self.excess_ps(self.slowest) >= ALIKE * self.step_ps
-
-    @cached_property
-    def joint(self) -> JointCollectives:
-        """The collectives of the hosts in these steps."""
-        joint = joint_collectives(self.works)
-        return joint.only(np.isin(joint.step, self.places))
 
     def waited_for_ps(self, host: int) -> float:
         """How long another host waits for this one in a step, where this one comes last."""
@@ -211,7 +207,11 @@ def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
 
 def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
     """Hosts compared in some of their steps; None with fewer than two hosts, or without steps."""
-    return SlowHosts(works, places) if len(works) > 1 and len(places) else None
+    if len(works) < 2 or not len(places):
+        return None
+    joint = joint_collectives(works)
+    joint = joint.only(np.isin(joint.step, places))
+    return SlowHosts([work.without_runs() for work in works], places, joint)
 
 
 def slow_hosts(steps: RunSteps) -> SlowHosts | None:
