@@ -117,9 +117,9 @@ class CondensedHost(Host):
         """The host with its events."""
         return self._facts.opened(self.place, self.name)
 
-    def told(self, key: Key) -> Any:
-        """The answer to a fact."""
-        return decode(self._facts.of(self.place, key), stands_for={"host": self})
+    def written(self, key: Key) -> bytes:
+        """The answer to a fact as bytes."""
+        return self._facts.of(self.place, key)
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The sum of a fact over all hosts; None for some of them."""
@@ -142,6 +142,11 @@ class CondensedHost(Host):
         return self.opened._with_regions()
 
 
+_MOST_KEPT_BYTES = 1 << 10
+"""Larger answers are made of their bytes whenever they are asked for, which few questions do more
+than twice: of many hosts, one after the other takes less memory than all."""
+
+
 class _FactMemo(Memo):
     """Answers of a host without events: facts are told, the rest is worked out from its file."""
 
@@ -152,8 +157,13 @@ class _FactMemo(Memo):
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if not isinstance(key, Key):
             return self._host.opened.memo.once(key, make)
-        answer: T = super().once(key, lambda: self._host.told(key))
-        return answer
+        written = self._host.written(key)
+
+        def told() -> T:
+            answer: T = decode(written, stands_for={"host": self._host})
+            return answer
+
+        return told() if len(written) > _MOST_KEPT_BYTES else super().once(key, told)
 
 
 def condensed_run(
