@@ -63,16 +63,22 @@ def test_hosts_share_names_and_groups_that_are_equal(part):
     assert len({id(one.times.groups) for one in steps.hosts}) == 1
 
 
-def test_large_answers_are_made_again_and_small_ones_kept(part, monkeypatch):
+def test_of_large_answers_the_latest_are_kept(part, monkeypatch):
     from tfprof.captures.facts.framework import _of_host
     from tfprof.captures.facts.run_steps import _host_steps
     from tfprof.captures.parts import condensed
 
-    host = run_of(part, 1).hosts[0]
-    assert _of_host(host) is _of_host(host)
-    monkeypatch.setattr(condensed, "_MOST_KEPT_BYTES", 100)
-    assert _host_steps(host) is not _host_steps(host)
-    assert _host_steps(host).names == _host_steps(host).names
+    monkeypatch.setattr(condensed, "_MOST_LATEST", 2)
+    first, *others = run_of(part, 3).hosts
+    large, small = _host_steps(first), _of_host(first)
+    for host in others[:1]:
+        assert _host_steps(host) is _host_steps(host)
+    assert _host_steps(first) is large  # and is the latest now
+    for host in others:
+        _of_host(host), _host_steps(host)
+    assert _host_steps(first) is not large
+    assert _host_steps(first).names == large.names
+    assert _of_host(first) is small
 
 
 def test_a_part_of_a_file_alone(tmp_path):

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, TypeVar
 
 from tfprof.captures.events.steps.forest import Forest
@@ -48,6 +49,7 @@ class Facts:
         self.n_rounds = self.n_reopened = 0
         self._lock = threading.RLock()
         self._open: tuple[int, Host] | None = None
+        self._latest: dict[tuple[int, Key], Any] = {}
 
     def of(self, place: int, key: Key) -> bytes:
         """The answer of a host."""
@@ -55,6 +57,16 @@ class Facts:
             if key not in self.part.hosts[place].facts:
                 self._ask(Wanted(own=(key,)))
             return self.part.hosts[place].facts[key]
+
+    def latest(self, place: int, key: Key, make: Callable[[], T]) -> T:
+        """A large answer of a host, which is kept until a few others were asked for."""
+        with self._lock:
+            known = (place, key)
+            answer: T = self._latest.pop(known) if known in self._latest else make()
+            self._latest[known] = answer
+            if len(self._latest) > _MOST_LATEST:
+                del self._latest[next(iter(self._latest))]
+            return answer
 
     def sum(self, key: Key) -> Any:
         """The answers of all hosts as one."""
@@ -117,9 +129,22 @@ class CondensedHost(Host):
         """The host with its events."""
         return self._facts.opened(self.place, self.name)
 
-    def written(self, key: Key) -> bytes:
-        """The answer to a fact as bytes."""
-        return self._facts.of(self.place, key)
+    def told(self, key: Key, keep: Callable[[Callable[[], T]], T]) -> T:
+        """The answer to a fact.
+
+        Args:
+            key: The fact.
+            keep: Makes a small answer once.
+        """
+        written = self._facts.of(self.place, key)
+
+        def make() -> T:
+            answer: T = decode(written, stands_for={"host": self})
+            return answer
+
+        if len(written) > _MOST_KEPT_BYTES:
+            return self._facts.latest(self.place, key, make)
+        return keep(make)
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The sum of a fact over all hosts; None for some of them."""
@@ -143,8 +168,10 @@ class CondensedHost(Host):
 
 
 _MOST_KEPT_BYTES = 1 << 10
-"""Larger answers are made of their bytes whenever they are asked for, which few questions do more
-than twice: of many hosts, one after the other takes less memory than all."""
+"""Larger answers are made of their bytes again, if others were asked for since: of many hosts, one
+after the other takes less memory than all. Few questions ask for one more than twice."""
+
+_MOST_LATEST = 8
 
 
 class _FactMemo(Memo):
@@ -157,13 +184,8 @@ class _FactMemo(Memo):
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if not isinstance(key, Key):
             return self._host.opened.memo.once(key, make)
-        written = self._host.written(key)
-
-        def told() -> T:
-            answer: T = decode(written, stands_for={"host": self._host})
-            return answer
-
-        return told() if len(written) > _MOST_KEPT_BYTES else super().once(key, told)
+        answer: T = self._host.told(key, partial(super().once, key))
+        return answer
 
 
 def condensed_run(
