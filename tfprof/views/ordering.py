@@ -36,7 +36,7 @@ class NameRanks:
 
     Example:
         >>> NameRanks(["b", "c", "a"]).of(np.array([1, 2])).tolist()
-        [1, 0]
+        [2, 0]
     """
 
     def __init__(self, names: list[str]) -> None:
