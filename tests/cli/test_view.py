@@ -208,6 +208,17 @@ def test_interrupt_exits_with_130(call, graph, monkeypatch):
     assert call("op", "--graph_path", graph).exit_code == 130
 
 
+def test_too_little_memory_names_the_remedy(call, graph, monkeypatch):
+    def fail(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("tfprof.profile_files.Profiler", fail)
+    result = call("op", "--graph_path", graph)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("tfprof: error: there is not enough memory for this")
+    assert "--memory SIZE" in result.stderr
+
+
 def test_library_error_while_running(call, graph, monkeypatch):
     def fail(*arguments, **options):
         raise InputError("broken \x1b[31m")

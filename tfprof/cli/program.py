@@ -74,6 +74,12 @@ class LazyGroup(click.Group):
         except OSError as error:  # files.disk turns those it expects into InputError
             _complain(_without_traceback(error))
             code = InputError.exit_code
+        except MemoryError:
+            _complain(
+                "there is not enough memory for this. Commands for captures take --memory SIZE, "
+                "with which what does not fit lies in files; or read fewer hosts or steps"
+            )
+            code = InputError.exit_code
         sys.exit(code if isinstance(code, int) else 0)
 
     def make_context(

@@ -6,6 +6,7 @@ The rules are those of ``tensorflow/core/profiler/internal/tfprof_node.cc``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,16 +78,18 @@ class PlacedRun:
         sized = timed & self.holds_memory
         kinds, micros = self._kinds(), self._durations()
         on_host, on_accelerator = timed & (kinds == HOST), timed & (kinds == ACCELERATOR)
-        values = [
-            on_host.astype(np.int64)[kept],
-            np.where(on_accelerator, micros, 0)[kept],
-            np.where(on_host, micros, 0)[kept],
-            *(np.where(sized, size, 0)[kept] for size in self._sizes()),
-        ]
+
+        def values() -> Iterator[Int64Array]:  # one after the other, each of which may be long
+            yield on_host[kept].astype(np.int64)
+            yield np.where(on_accelerator, micros, 0)[kept]
+            yield np.where(on_host, micros, 0)[kept]
+            for size in self._sizes():
+                yield (size * sized)[kept]
+
         start = np.where(timed, start_micros, 0)
         end = np.where(timed, start + micros, 0)
         rows = self.rows[kept].astype(np.int64)
-        return StepRecords.from_stats(rows, values, (start[kept], end[kept]))
+        return StepRecords.from_stats(rows, values(), (start[kept], end[kept]))
 
     def detail(self) -> StepDetail:
         """The stats themselves, in order."""
@@ -188,7 +191,7 @@ class PlacedRun:
         rounded: Int64Array = np.where(micros == 0, 1, micros)
         return rounded if self.classic else np.maximum(rounded, 0)
 
-    def _sizes(self) -> tuple[Int64Array, Int64Array, Int64Array, Int64Array]:
+    def _sizes(self) -> Iterator[Int64Array]:
         """Requested, peak, residual and output bytes of each stat.
 
         Sums go over allocators and outputs; temporary and persistent memory go on top
@@ -199,12 +202,10 @@ class PlacedRun:
         owners, n_stats = allocators.stats.array(), len(self.rows)
         persistent = self.stats.persistent_bytes.array()
         extra = self.stats.temporary_bytes.array() + persistent
-        return (
-            _summed(owners, allocators.total_bytes.array(), n_stats) + extra,
-            _summed(owners, allocators.peak_bytes.array(), n_stats) + extra,
-            _summed(owners, allocators.live_bytes.array(), n_stats) + persistent,
-            _summed(outputs.stats.array(), outputs.sizes.array(), n_stats),
-        )
+        for sizes in (allocators.total_bytes, allocators.peak_bytes):
+            yield _summed(owners, sizes.array(), n_stats) + extra
+        yield _summed(owners, allocators.live_bytes.array(), n_stats) + persistent
+        yield _summed(outputs.stats.array(), outputs.sizes.array(), n_stats)
 
     def _gpu_bytes_in_use(self) -> Int64Array:
         """As in the original, the allocators of a GPU are those with GPU in their names."""
@@ -220,7 +221,9 @@ class PlacedRun:
 def _summed(owner: Int64Array, values: Int64Array, n_stats: int) -> Int64Array:
     """Sums by owner; the owners ascend."""
     sums = np.zeros(n_stats, np.int64)
-    if len(owner):
+    if (owner[1:] > owner[:-1]).all():
+        sums[owner] = values
+    else:
         first = np.flatnonzero(np.diff(owner, prepend=-1))
         sums[owner[first]] = np.add.reduceat(values, first)
     return sums
