@@ -217,8 +217,6 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
 
 def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
-    if tool in OF_EVENTS:
-        return None
     from tfprof.captures.legacy.results import legacy_name
 
     is_chosen = question.engine is not None or question.memory is not None
@@ -228,9 +226,12 @@ def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     if not question.paths or any(legacy_name(path) for path in question.paths):
         return None
     try:
-        return fleet_for(question.paths, question.run, question.engine, question.memory, watch)
+        fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
     except EmptyProfileError:
         return None  # there may be results that were computed during the capture
+    if fleet is not None and tool in OF_EVENTS:
+        fleet.only(question.host)
+    return fleet
 
 
 def page_of(tool: str, question: Question) -> tuple[Page, str]:

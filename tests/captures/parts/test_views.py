@@ -85,9 +85,33 @@ def test_one_host_of_several():
         )
 
 
+def test_a_host_with_far_fewer_steps_is_in_none(tmp_path):
+    for worker, n_steps in (("w0", 10), ("w1", 10), ("w2", 2)):
+        calls = []
+        for step in range(n_steps):
+            begin = step * 10**6
+            calls += [
+                event("train", begin, 9 * 10**5, step_num=step, _r=1),
+                event("y:Relu", begin + 100, 300_000, worker=worker),
+            ]
+        data = xspace(host(line(*calls))).SerializeToString()
+        (tmp_path / f"{worker}.xplane.pb").write_bytes(data)
+    paths = sorted(map(str, tmp_path.iterdir()))
+    opened = Profiler.from_xspace(open_run(paths))
+    told, _ = condensed(paths)
+    assert_same_sums(opened, told)
+    assert told.steps == list(range(10))
+    for records in session_of(told).profile.steps.records.values():
+        assert records.values[:3, 0].tolist() == [2, 0, 600]
+    assert "runs of ops were in no step" in " ".join(one.text for one in told.notices)
+    alone = Profiler.from_xspace(open_run(paths), host="w2")
+    assert alone.steps == [0, 1]
+    assert told.serialize_to_string() == opened.serialize_to_string()
+
+
 @pytest.fixture
 def pair(tmp_path):
-    """Two workers whose steps 5 and 6 run ``y`` twice, for 300 and 100 µs, on each; and its graph."""
+    """Two workers whose steps 5 and 6 run ``y`` for 300 and for 100 µs, and its graph."""
     for worker in ("w0", "w1"):
         calls = [event("$train.py:3 main", 0, 10**7)]
         for step in (5, 6):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,23 +66,37 @@ class CapturedOps:
         return inner if inner in self._known else name.partition(":")[0] or "unknown"
 
 
-def step_numbers(names: Mapping[int, str], steps_of_host: Int64Array | None) -> dict[int, int]:
+class StepsOfHost(NamedTuple):
+    """Which groups of a host are steps.
+
+    Attributes:
+        groups: The groups; None if all are.
+        is_left_out: Nothing of the host is in a step, as it shares none with the others.
+    """
+
+    groups: Int64Array | None = None
+    is_left_out: bool = False
+
+
+def step_numbers(names: Mapping[int, str], of_host: StepsOfHost) -> dict[int, int] | None:
     """The number of each step by its group.
 
     Args:
         names: Names of the groups in which ops ran.
-        steps_of_host: The groups that are steps; None if all are.
+        of_host: Which of them are steps.
 
     Returns:
-        Empty if no run of an op is in a step: then all are of step 0.
+        None if no op ran in a step: then all runs are of step 0.
     """
-    chosen = set(names) if steps_of_host is None else set(names) & set(steps_of_host.tolist())
+    if of_host.is_left_out:
+        return {}
+    chosen = set(names) if of_host.groups is None else set(names) & set(of_host.groups.tolist())
     groups = sorted(chosen)
     matches = [_NUMBERED.fullmatch(names[group]) for group in groups]
     numbers = [int(match[1]) for match in matches if match is not None]
     if len(set(numbers)) < len(groups):
         numbers = groups
-    return dict(zip(groups, numbers, strict=True))
+    return dict(zip(groups, numbers, strict=True)) or None
 
 
 def note_memory_outside(profile: Profile, totals: OpTotals) -> None:
@@ -94,14 +109,16 @@ def note_memory_outside(profile: Profile, totals: OpTotals) -> None:
     )
 
 
-def add_notices(profile: Profile, host: Host, totals: OpTotals, steps: Mapping[int, int]) -> None:
+def add_notices(
+    profile: Profile, host: Host, totals: OpTotals, steps: Mapping[int, int] | None
+) -> None:
     """Say what of a host is not in a profile, or in none of its ops.
 
     Args:
         profile: Gets the notices.
         host: The host.
         totals: What ran on it.
-        steps: Its steps by group; empty if all of it is one step.
+        steps: Its steps by group; None if all of it is one step.
     """
     notices = profile.notices
     if not len(totals.groups):
@@ -117,7 +134,7 @@ def add_notices(profile: Profile, host: Host, totals: OpTotals, steps: Mapping[i
             "no op is in a marked step: the whole capture is step 0. "
             f"{sentence(words_for([host]).mark_steps)}",
         )
-    n_outside, share = totals.outside(list(steps)) if steps else (0, 0.0)
+    n_outside, share = (0, 0.0) if steps is None else totals.outside(list(steps))
     notices.add(
         "outside-of-steps",
         f"runs of ops were in no step ({share:.1%} of the time of all runs); they are left out",

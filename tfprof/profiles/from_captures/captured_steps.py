@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 from tfprof.captures.facts.op_sums import op_sums
-from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.run_steps import run_steps, steps_of_host
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import Int64Array
+from tfprof.profiles.from_captures.captured_ops import StepsOfHost
 from tfprof.profiles.from_captures.host_executions import add_executions
 from tfprof.profiles.from_captures.host_sums import add_sums
 from tfprof.profiles.model.executions import StepDetail
@@ -50,7 +50,7 @@ def _add_executions(
 ) -> None:
     for task, host in enumerate(hosts):
         part = profile if task == 0 else Profile(classic=profile.classic)
-        steps = _groups_of_steps(run, host, classic=part.classic)
+        steps = _steps_of(run, hosts, host, classic=part.classic)
         add_executions(part, host, _job(task), known, steps)
         if part is not profile:
             profile.add_profile(part)
@@ -61,7 +61,10 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
     summed, numbers = SummedSteps(), dict[int, None]()
     for task, host in enumerate(hosts):
         part = profile if task == 0 else Profile(classic=classic)
-        steps, sums = _groups_of_steps(run, host, classic=classic), op_sums(host, classic=classic)
+        steps, sums = (
+            _steps_of(run, hosts, host, classic=classic),
+            op_sums(host, classic=classic),
+        )
         own, own_numbers = add_sums(part, host, sums, _job(task), known, steps)
         numbers |= dict.fromkeys(own_numbers)
         rows = np.arange(len(part.ops)) if part is profile else profile.add_ops(part)
@@ -80,12 +83,17 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
     profile.steps.add_sums(summed.of_steps(numbers), lambda step: details()[step])
 
 
-def _groups_of_steps(run: Run, host: Host, *, classic: bool) -> Int64Array | None:
-    """The groups of a host that are steps, as all tools count them; None if all groups are."""
+def _steps_of(run: Run, hosts: Sequence[Host], host: Host, *, classic: bool) -> StepsOfHost:
+    """The steps of a host, as all tools count them; in classic mode all groups."""
     if classic:
-        return None
-    own = [one.times.groups for one in run_steps(run).hosts if one.host is host]
-    return np.unique(np.concatenate(own)) if own else None
+        return StepsOfHost()
+    steps = run_steps(run)
+    groups = [one.times.groups for one in steps.hosts if one.host is host]
+    if not groups and steps.n_steps:
+        groups = [one.times.groups for one in steps_of_host(host) if len(one.times)]
+        if groups and len(hosts) > 1:
+            return StepsOfHost(is_left_out=True)
+    return StepsOfHost(np.unique(np.concatenate(groups)) if groups else None)
 
 
 def _job(task: int) -> str:

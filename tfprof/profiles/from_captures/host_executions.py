@@ -22,6 +22,7 @@ from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
 from tfprof.profiles.from_captures.captured_ops import (
     CapturedOps,
+    StepsOfHost,
     add_notices,
     note_memory_outside,
     step_numbers,
@@ -36,7 +37,7 @@ def add_executions(
     host: Host,
     job: str,
     known: frozenset[str],
-    steps_of_host: Int64Array | None,
+    of_host: StepsOfHost,
 ) -> None:
     """Add all executions of ops on a host.
 
@@ -45,7 +46,7 @@ def add_executions(
         host: The host.
         job: Stands before the names of its devices.
         known: Names of the graph's ops.
-        steps_of_host: The groups that are steps; None if all are.
+        of_host: Which of its groups are steps.
     """
     classic, timeline = profile.classic, host.timeline
     forest, groups = host.forest(classic=classic), host.groups(classic=classic)
@@ -55,12 +56,12 @@ def add_executions(
     memory = op_memory(forest, runs.events[: ran.n_on_host])
     totals = op_totals(ran, group_of, memory)
     present = np.unique(group_of[group_of >= 0]).tolist()
-    steps = step_numbers({g: groups.names.get(g, "") for g in present}, steps_of_host)
-    if len(runs):
+    steps = step_numbers({g: groups.names.get(g, "") for g in present}, of_host)
+    if len(runs) and steps != {}:
         ops = CapturedOps(profile, known)
         ids = _name_ids(ops, runs)
         note_memory_outside(profile, totals)
-        if not steps:
+        if steps is None:
             _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of * 0, {0: 0})
         else:
             _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of, steps)

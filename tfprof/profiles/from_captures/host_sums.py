@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from tfprof.captures.facts.op_sums import OpStacks, OpSums
@@ -10,6 +12,7 @@ from tfprof.columns.columns import Int64Array
 from tfprof.columns.frames import Frame, StackTable
 from tfprof.profiles.from_captures.captured_ops import (
     CapturedOps,
+    StepsOfHost,
     add_notices,
     note_memory_outside,
     step_numbers,
@@ -24,7 +27,7 @@ def add_sums(
     sums: OpSums,
     job: str,
     known: frozenset[str],
-    steps_of_host: Int64Array | None,
+    of_host: StepsOfHost,
 ) -> tuple[SummedSteps, list[int]]:
     """Add the ops of a host, as ``add_executions`` does, but no executions.
 
@@ -34,7 +37,7 @@ def add_sums(
         sums: What ran on it.
         job: Stands before the names of its devices.
         known: Names of the graph's ops.
-        steps_of_host: The groups that are steps; None if all are.
+        of_host: Which of its groups are steps.
 
     Returns:
         The sums of its ops in its steps, and the numbers of these.
@@ -42,27 +45,30 @@ def add_sums(
     groups = sums.groups
     names_of_groups = dict(zip(groups.numbers.tolist(), groups.names, strict=True))
     present = {group: name for group, name in names_of_groups.items() if group >= 0}
-    steps = step_numbers(present, steps_of_host)
-    summed, numbers = SummedSteps(), list(steps.values())
-    if len(sums.sums.groups):
+    steps = step_numbers(present, of_host)
+    summed, numbers = SummedSteps(), list[int]()
+    if len(sums.sums.groups) and steps != {}:
         ops = CapturedOps(profile, known)
         names = np.append(ops.name_ids(sums.ops), np.full(len(sums.copies), -1))
         note_memory_outside(profile, sums.totals)
         summed = profile.sums_of(_in_steps(sums, job, names, steps))
-        numbers = numbers or [0]
+        numbers = [0] if steps is None else list(steps.values())
         ops.add_stacks(_stack_table(sums.stacks), sums.stacks.of_op)
     add_notices(profile, host, sums.totals, steps)
     return summed, numbers
 
 
-def _in_steps(sums: OpSums, job: str, names: Int64Array, steps: dict[int, int]) -> SummedRuns:
+def _in_steps(
+    sums: OpSums, job: str, names: Int64Array, steps: Mapping[int, int] | None
+) -> SummedRuns:
     """The runs that are in steps; all are in step 0 if there are none."""
     columns, groups = sums.sums, sums.groups
-    numbers = np.array([steps.get(group, 0) for group in groups.numbers.tolist()], np.int64)
-    is_step = np.isin(groups.numbers, list(steps)) | (not steps)
+    number_of = {} if steps is None else steps
+    numbers = np.array([number_of.get(group, 0) for group in groups.numbers.tolist()], np.int64)
+    is_step = np.isin(groups.numbers, list(number_of)) | (steps is None)
     chosen = np.flatnonzero(is_step[columns.groups])
     # In the order in which executions come: the first device of an op is its device.
-    rank = columns.groups[chosen] if steps else np.zeros(len(chosen), np.int64)
+    rank = columns.groups[chosen] * (steps is not None)
     chosen = chosen[np.lexsort((columns.devices[chosen], rank))]
     of_group = columns.groups[chosen]
     starts = groups.starts_micros[of_group] + columns.after_micros[chosen]
