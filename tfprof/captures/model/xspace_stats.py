@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array, blocks, narrowest
+from tfprof.columns.lookup import places_in
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -101,7 +102,7 @@ class StatTable:
     def owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""
         narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
-        owners = np.searchsorted(self.first[1:], narrow, side="right")
+        owners = places_in(self.first[1:], narrow, "right")
         return owners.astype(np.int32 if len(self.first) < 1 << 31 else np.int64)
 
     def rows_of(self, owner: int) -> range:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.lookup import places_in
 
 START, STOP = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
 REGION = "ThreadpoolListener::Region"
@@ -40,7 +41,7 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     has_consumer = consumer.mask(len(timeline))
     ends_of_region = np.flatnonzero(is_stop)
     starts_of_region = np.flatnonzero(is_start & has_consumer)
-    before = np.searchsorted(starts_of_region, ends_of_region) - 1
+    before = places_in(starts_of_region, ends_of_region) - 1
     stops = ends_of_region[before >= 0]
     starts = starts_of_region[before[before >= 0]]
     lines = timeline.lines_of(starts)
@@ -92,7 +93,7 @@ def _insertion_places(
     distinct, first = np.unique(lines[by_line], return_index=True)
     for line, rows in zip(distinct.tolist(), np.split(by_line, first[1:]), strict=True):
         events = timeline.events_of(line)
-        places[rows] = np.searchsorted(timeline.starts_ps[events], begin[rows]) + events.start
+        places[rows] = places_in(timeline.starts_ps[events], begin[rows]) + events.start
     waiting = np.arange(len(lines))
     while len(waiting):
         at = places[waiting]

@@ -22,6 +22,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
 from tfprof.columns.columns import BoolArray, Int64Array, narrowed
+from tfprof.columns.lookup import places_in
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""
@@ -100,7 +101,7 @@ class Timeline:
 
     def lines_of(self, events: Any) -> Int64Array:
         """The line of some events: cheaper than ``line_of`` of all."""
-        lines: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        lines: Int64Array = places_in(self.first, events, "right") - 1
         return lines
 
     @cached_property
