@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array, IntArray, narrowest
+from tfprof.columns.columns import Int64Array, IntArray, blocks, narrowest
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("lookup")
+
+ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 _MOST_ROWS = 1 << 31
 
@@ -44,6 +47,19 @@ def _of_words(column: IntArray) -> IntArray:
     if column.dtype not in (np.int32, np.int64):
         column = column.astype(np.int64)
     return np.ascontiguousarray(column)
+
+
+def looked_up(table: npt.NDArray[ScalarT], places: IntArray) -> npt.NDArray[ScalarT]:
+    """``table[places]`` for a long column of places, which are not made wider all at once.
+
+    Args:
+        table: Shape (m,).
+        places: 0 and above, shape (n,).
+    """
+    found = np.empty(len(places), table.dtype)
+    for block in blocks(0, len(places)):
+        table.take(places[block], mode="clip", out=found[block])
+    return found
 
 
 def numbered_rows(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:

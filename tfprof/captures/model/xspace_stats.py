@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array, blocks, narrowest
-from tfprof.columns.lookup import places_in
+from tfprof.columns.lookup import places_in, rows_by
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -21,6 +21,11 @@ StatValue: TypeAlias = float | int | str | bytes | None
 
 _DENSE = 1 << 20
 """Largest id for which a table of all ids is made."""
+
+_FEWEST_INDEXED, _MOST_INDEXED = 1 << 10, 1 << 22
+"""So many stats are sorted by their keys: that takes four bytes for each."""
+
+_MOST_KEYS = 1 << 16
 
 
 class StatKind(enum.IntEnum):
@@ -98,6 +103,33 @@ class StatTable:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def rows_with(self, key: int) -> IntArray:
+        """The stats of a key, ascending."""
+        narrow = np.int32 if len(self) < 1 << 31 else np.int64
+        if self._by_key is not None:
+            rows, ends = self._by_key
+            return rows[ends[key] : ends[key + 1]] if 0 <= key < len(ends) - 1 else rows[:0]
+        found = [
+            (np.flatnonzero(self.metadata_ids[block] == key) + block.start).astype(narrow)
+            for block in blocks(0, len(self))
+        ]
+        return np.concatenate(found) if found else np.zeros(0, narrow)
+
+    @cached_property
+    def _by_key(self) -> tuple[IntArray, Int64Array] | None:
+        """The stats of each key one after the other, and where those of each begin.
+
+        None for so many stats that it is worth more to keep the memory; and for few, of which
+        plenty of tables are.
+        """
+        ids = self.metadata_ids
+        if not _FEWEST_INDEXED <= len(self) <= _MOST_INDEXED:
+            return None
+        if ids.min() < 0 or ids.max() > _MOST_KEYS:
+            return None
+        rows, ends = rows_by(ids.astype(np.int32), int(ids.max()) + 1)
+        return rows.astype(np.int32, copy=False), np.concatenate([[0], ends])
 
     def owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""

@@ -22,7 +22,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
 from tfprof.columns.columns import BoolArray, Int64Array, narrowed
-from tfprof.columns.lookup import places_in
+from tfprof.columns.lookup import looked_up, places_in
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""
@@ -155,7 +155,7 @@ class Timeline:
         is_chosen = np.asarray(chosen, np.bool_)
         kinds = np.flatnonzero(is_chosen).tolist()
         if len(kinds) > _FEW_KINDS:
-            return is_chosen[self.kinds]
+            return looked_up(is_chosen, self.kinds)
         mask = np.zeros(len(self), np.bool_)
         for kind in kinds:
             mask |= self.kinds == kind
