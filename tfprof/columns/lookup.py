@@ -73,7 +73,8 @@ def numbered_rows(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:
     """
     n_rows = len(columns[0])
     if is_native() and _native is not None and n_rows < _MOST_ROWS:
-        numbers, n_distinct = np.zeros(n_rows, np.int64), 1
+        numbers: IntArray = np.zeros(n_rows, np.int64)
+        n_distinct = 1
         for column in columns:
             found, first = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
             n_distinct = _native.number_pairs(
