@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.captures.events.steps.grouping import spread
+from tfprof.captures.events.steps.grouping import spread_each
 from tfprof.captures.events.timeline import nesting
 from tfprof.captures.events.timeline.links import joined
 from tfprof.captures.events.timeline.nesting import nest, nest_pure
@@ -143,11 +143,10 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
                 "tfprof.captures.events.steps.grouping.is_native", lambda on=is_native: on
             )
             spread_to = groups.copy()
-            for number, root in enumerate(range(0, size, 2)):
-                spread(found.ends, links, root, spread_to, number)
+            begins = spread_each(found.ends, links, range(0, size, 2), spread_to)
             filled = [found.nearest(values.astype(width)).tolist() for width in WIDTHS]
             assert filled == filled[:1] * len(WIDTHS)
-            answers.append((filled[0], spread_to.tolist()))
+            answers.append((filled[0], begins, spread_to.tolist()))
     assert answers[0] == answers[1]
 
 
@@ -171,6 +170,6 @@ def test_the_extension_refuses_parents_behind_their_children():
 @needs_native
 def test_the_extension_refuses_events_that_are_not_there():
     ends, groups = np.array([1, 2]), np.array([-1, -1])
-    for targets, pending in ([9], [0]), ([0], [9]):
+    for targets, roots in ([9], [0]), ([0], [9]):
         with pytest.raises(ValueError, match="not there"):
-            NATIVE.spread(ends, np.array([0]), np.array(targets), np.array(pending), groups, 3)
+            NATIVE.spread_each(ends, np.array([0]), np.array(targets), np.array(roots), groups)

@@ -86,36 +86,57 @@ def fill_from_parents(const place[::1] parents, number[::1] values):
         raise ValueError("a parent behind its child")
 
 
-def spread(
+def spread_each(
     const place[::1] ends,
     const int64_t[::1] sources,
     const int64_t[::1] targets,
-    const int64_t[::1] pending,
+    const int64_t[::1] roots,
     number[::1] groups,
-    int64_t group,
 ):
-    """Put events, all inside them and all they lead to into a group, where they have none.
+    """Give each of some events that has no group by then one of its own, and spread that.
 
-    An event of another group is not entered; what it leads to has been reached from there. An
-    event with ``ALONE`` for a group is reached by links only, not because it lies inside others.
+    All inside an event and all they lead to gets its group, where it has none. An event of another
+    group is not entered; what it leads to has been reached from there. An event with ``ALONE`` for
+    a group is reached by links only, not because it lies inside others.
 
     Args:
         ends: The place behind all inside each event, shape (n,).
         sources: Where links begin, ascending.
         targets: Where each leads, an event.
-        pending: Events to begin with.
-        groups: The group of each event, negative without one; changed.
-        group: The group.
+        roots: The events.
+        groups: The group of each event, negative without one; changed. New ones count from 0.
+
+    Returns:
+        The events that have begun a group.
 
     Raises:
         ValueError: The columns do not fit each other.
         MemoryError: There is none.
     """
+    cdef list begins = []
+    cdef Py_ssize_t row
+    for row in range(roots.shape[0]):
+        if not 0 <= roots[row] < groups.shape[0]:
+            raise ValueError("an event that is not there")
+        if groups[roots[row]] < 0:
+            into_group(ends, sources, targets, [roots[row]], groups, len(begins))
+            begins.append(roots[row])
+    return begins
+
+
+cdef int into_group(
+    const place[::1] ends,
+    const int64_t[::1] sources,
+    const int64_t[::1] targets,
+    list stack,
+    number[::1] groups,
+    int64_t group,
+) except -1:
+    """Spread a group from the events of a stack."""
     cdef Py_ssize_t n = ends.shape[0], n_links = sources.shape[0]
     if groups.shape[0] != n or targets.shape[0] != n_links:
         raise ValueError("columns of different lengths")
     cdef int64_t event, link, top, target, high, middle
-    stack = [pending[place] for place in range(pending.shape[0])]
     while stack:
         top = stack.pop()
         if top < 0 or top >= n or ends[top] > n:
@@ -140,3 +161,4 @@ def spread(
             if groups[sources[link]] == group and groups[target] < 0:
                 stack.append(target)
             link += 1
+    return 0

@@ -20,13 +20,15 @@ def ran_eagerly(forest: Forest) -> BoolArray:
     own = np.full(len(timeline), -1, np.int8)
     own[executes] = timeline.stat("is_func").at(executes) == 0
     is_eager = nesting.nearest(own)
+    sources, targets = links.sources, links.targets
     while len(executes):
-        is_new = (is_eager[links.targets] < 0) & (is_eager[links.sources] >= 0)
-        if not is_new.any():
-            break
+        is_open = np.flatnonzero(is_eager[targets] < 0)
+        sources, targets = sources[is_open], targets[is_open]
         # Of several that lead to an event the first one counts: it is written last.
-        rows = np.flatnonzero(is_new)[::-1]
-        is_eager[links.targets[rows]] = is_eager[links.sources[rows]]
+        rows = np.flatnonzero(is_eager[sources] >= 0)[::-1]
+        if not len(rows):
+            break
+        is_eager[targets[rows]] = is_eager[sources[rows]]
         is_eager = nesting.nearest(is_eager)
     result: BoolArray = is_eager > 0
     return result

@@ -39,7 +39,8 @@ class SparseStat(NamedTuple):
         """Those of some events."""
         if chosen.all():
             return self
-        return SparseStat(self.events[chosen], self.kinds[chosen], self.held[chosen], self.texts)
+        rows = np.flatnonzero(chosen)  # as a mask it would be read anew for each column
+        return self.map_columns(lambda column: column[rows])
 
     def map_columns(self, of: Callable[[Any], Any]) -> SparseStat:
         """The same with other columns of the same content."""
