@@ -217,9 +217,7 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
     )  # fmt: skip
 
 
-def spread_each(
-    ends: IntArray, links: Links, roots: Sequence[int], groups: IntArray
-) -> list[int]:
+def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntArray) -> list[int]:
     """Give each of some events that is in no group by then one of its own, and spread that.
 
     All inside the event gets it, and all that leads to, where it has none.
