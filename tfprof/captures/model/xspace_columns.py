@@ -56,9 +56,14 @@ class Found(NamedTuple):
 
 def find_stat(table: StatTable, keys: list[int]) -> Found:
     """The owners that have a stat of these keys, and the last such stat of each."""
-    found = [table.rows_with(key) for key in keys] or [no_rows()]
-    rows = found[0] if len(found) == 1 else np.sort(np.concatenate(found))
-    owners = table.owners_of(rows)
+    if not keys:
+        return Found(no_rows(), no_rows(), table)
+    rows, owners = table.with_key(keys[0])
+    if len(keys) > 1:
+        found = [table.with_key(key) for key in keys]
+        rows, owners = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(rows)
+        rows, owners = rows[order], owners[order]
     is_last = np.ones(len(rows), np.bool_)
     is_last[:-1] = owners[1:] != owners[:-1]
     if is_last.all():

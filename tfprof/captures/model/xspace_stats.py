@@ -23,7 +23,7 @@ _DENSE = 1 << 20
 """Largest id for which a table of all ids is made."""
 
 _FEWEST_INDEXED, _MOST_INDEXED = 1 << 10, 1 << 22
-"""So many stats are sorted by their keys: that takes four bytes for each."""
+"""So many stats are sorted by their keys: that takes eight bytes for each."""
 
 _MOST_KEYS = 1 << 16
 
@@ -104,21 +104,23 @@ class StatTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def rows_with(self, key: int) -> IntArray:
-        """The stats of a key, ascending."""
-        narrow = np.int32 if len(self) < 1 << 31 else np.int64
+    def with_key(self, key: int) -> tuple[IntArray, IntArray]:
+        """The stats of a key, ascending, and their owners."""
         if self._by_key is not None:
-            rows, ends = self._by_key
-            return rows[ends[key] : ends[key + 1]] if 0 <= key < len(ends) - 1 else rows[:0]
+            rows, owners, first = self._by_key
+            of_key = slice(*first[key : key + 2].tolist()) if 0 <= key < len(first) - 1 else slice(0)
+            return rows[of_key], owners[of_key]
+        narrow = np.int32 if len(self) < 1 << 31 else np.int64
         found = [
             (np.flatnonzero(self.metadata_ids[block] == key) + block.start).astype(narrow)
             for block in blocks(0, len(self))
         ]
-        return np.concatenate(found) if found else np.zeros(0, narrow)
+        rows = np.concatenate(found) if found else np.zeros(0, narrow)
+        return rows, self._owners_of(rows)
 
     @cached_property
-    def _by_key(self) -> tuple[IntArray, Int64Array] | None:
-        """The stats of each key one after the other, and where those of each begin.
+    def _by_key(self) -> tuple[IntArray, IntArray, Int64Array] | None:
+        """The stats of each key one after the other, their owners, and where each key begins.
 
         None for so many stats that it is worth more to keep the memory; and for few, of which
         plenty of tables are.
@@ -129,9 +131,11 @@ class StatTable:
         if ids.min() < 0 or ids.max() > _MOST_KEYS:
             return None
         rows, ends = rows_by(ids.astype(np.int32), int(ids.max()) + 1)
-        return rows.astype(np.int32, copy=False), np.concatenate([[0], ends])
+        owner_of = np.repeat(np.arange(len(self.first) - 1, dtype=np.int32), np.diff(self.first))
+        narrow = rows.astype(np.int32, copy=False)
+        return narrow, owner_of.take(rows), np.concatenate([[0], ends])
 
-    def owners_of(self, rows: IntArray) -> IntArray:
+    def _owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""
         narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
         owners = places_in(self.first[1:], narrow, "right")

@@ -15,6 +15,7 @@ ctypedef fused number:
 
 cdef enum:
     ALONE = -2
+    FOLLOWS = -2
 
 
 def nest(
@@ -84,6 +85,71 @@ def fill_from_parents(const place[::1] parents, number[::1] values):
                 values[event] = values[parents[event]]
     if is_wrong:
         raise ValueError("a parent behind its child")
+
+
+def follow(
+    const place[::1] parents,
+    const place[::1] ends,
+    const int64_t[::1] sources,
+    const int64_t[::1] targets,
+    int64_t[::1] room,
+    number[::1] marks,
+):
+    """Give what links lead to, and all inside it, the mark of where it is led from.
+
+    Where something has a mark, all inside it has one. Links go round by round: of several that
+    lead to an event in one round the first one counts, and none of a later round.
+
+    Args:
+        parents: The event around each, which stands before it, or -1, shape (n,).
+        ends: The place behind all inside each event.
+        sources: Where links begin.
+        targets: Where each leads.
+        room: As long as there are links, twice.
+        marks: The mark of each event, -1 without one; changed.
+
+    Raises:
+        ValueError: The columns do not fit each other, or a link leads nowhere.
+    """
+    cdef int64_t n = marks.shape[0], n_links = sources.shape[0], n_open = n_links
+    cdef int64_t n_kept, n_new, row, link, event, target
+    if parents.shape[0] != n or ends.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    if targets.shape[0] != n_links or room.shape[0] != 2 * n_links:
+        raise ValueError("columns of different lengths")
+    for row in range(n_links):
+        room[row] = row
+        if not (0 <= sources[row] < n and 0 <= targets[row] < n):
+            raise ValueError("an event that is not there")
+    for event in range(n):
+        if parents[event] >= event or ends[event] > n:
+            raise ValueError("an event that is not there")
+    with nogil:
+        while n_open:
+            n_kept = n_new = 0
+            for row in range(n_open):
+                link = room[row]
+                if marks[targets[link]] != -1:
+                    continue
+                if marks[sources[link]] >= 0:
+                    marks[targets[link]] = FOLLOWS
+                    room[n_links + n_new] = link
+                    n_new += 1
+                else:
+                    room[n_kept] = link
+                    n_kept += 1
+            if not n_new:
+                break
+            n_open = n_kept
+            for row in range(n_links, n_links + n_new):
+                marks[targets[room[row]]] = marks[sources[room[row]]]
+            for row in range(n_links, n_links + n_new):
+                target = targets[room[row]]
+                if parents[target] >= 0 and marks[parents[target]] >= 0:
+                    continue  # all inside is filled with what is around
+                for event in range(target + 1, ends[target]):
+                    if marks[event] < 0 and parents[event] >= 0:
+                        marks[event] = marks[parents[event]]
 
 
 def spread_each(
