@@ -78,7 +78,7 @@ def taken_rows(table: TableT, wanted: npt.NDArray[Any]) -> TableT:
     """
     if wanted.dtype == np.bool_:
         wanted = np.flatnonzero(wanted)  # as a mask it would be read anew for each column
-    columns = [getattr(table, column.name)[..., wanted] for column in fields(table)]
+    columns = [getattr(table, column.name).take(wanted, axis=-1) for column in fields(table)]
     taken: TableT = type(table)(*columns)
     return taken
 

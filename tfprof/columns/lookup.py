@@ -73,9 +73,9 @@ def numbered_rows(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:
     """
     n_rows = len(columns[0])
     if is_native() and _native is not None and n_rows < _MOST_ROWS:
-        numbers: IntArray = np.zeros(n_rows, np.int64)
-        n_distinct = 1
-        for column in columns:
+        numbers: IntArray = np.ascontiguousarray(columns[0])
+        n_distinct = 0
+        for column in columns[1:] or columns:
             found, first = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
             n_distinct = _native.number_pairs(
                 numbers.astype(np.int64, copy=False), np.ascontiguousarray(column), found, first

@@ -100,6 +100,10 @@ class _Writer:
         """Values one below the other; of several kinds, those of each kind together."""
         if depth > _MOST_DEEP:
             raise TypeError("values are nested too deeply")
+        alike = set(map(type, values))
+        if len(alike) == 1 and alike <= _NEVER_MIXED:
+            self._of_kind(alike.pop(), values, depth)
+            return
         kinds: dict[Any, list[Any]] = {}
         places: list[int] = []
         numbers: dict[Any, int] = {}
@@ -174,10 +178,9 @@ class _Writer:
 
     def _ints(self, values: Sequence[int]) -> None:
         column = np.array(values, np.int64)
-        for type_ in (np.int8, np.int16, np.int32, np.int64):
-            narrow = column.astype(type_)
-            if bool((narrow == column).all()):
-                break
+        least, most = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+        bits = max(most, ~least).bit_length() + 1
+        narrow = column.astype(f"i{next(size for size in (1, 2, 4, 8) if bits <= 8 * size)}")
         self._size(narrow.itemsize)
         # Bytes of one weight together: those of high weight are mostly alike.
         self.out += narrow.view(np.uint8).reshape(-1, narrow.itemsize).T.tobytes()
@@ -278,6 +281,10 @@ _PLAIN: Mapping[Any, Callable[[_Writer, Sequence[Any], int], None]] = {
     frozenset: _write_many("F"),
     dict: _write_dicts,
 }
+
+
+_NEVER_MIXED = _PLAIN.keys() - {int, _BigInt}
+"""Types of which all values are of one kind; most columns have but one, and are long."""
 
 
 class _Reader:

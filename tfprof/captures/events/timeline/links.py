@@ -56,7 +56,7 @@ class Links:
     @cached_property
     def _by_target(self) -> tuple[Int64Array, Int64Array]:
         """Targets, ascending, and their sources."""
-        order = np.argsort(self.targets, kind="stable")
+        order, _ = rows_by(self.targets, self.n_events)
         return self.targets[order], self.sources[order]
 
 
