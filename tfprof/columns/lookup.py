@@ -125,6 +125,31 @@ def _ranks(values: Int64Array) -> tuple[IntArray, int]:
     return rank_of, int(ranks[-1]) + 1
 
 
+def rows_by_key(keys: IntArray, size: int, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The rows of each key one after the other, in their order, and who owns each row.
+
+    Args:
+        keys: Of each row, from 0 and below ``size``, shape (n,), n below 2**31.
+        size: How many keys there may be.
+        first: The first row of each owner, and the number of rows, shape (n owners + 1,).
+
+    Returns:
+        The rows and their owners, shape (n,), and where the rows of each key begin and those of
+        the last one end, shape (size + 1,).
+    """
+    rows, owners = np.empty((2, len(keys)), np.int32)
+    begins = np.zeros(size + 1, np.int32)
+    if is_native() and _native is not None:
+        _native.order_by_key(
+            np.ascontiguousarray(keys), np.ascontiguousarray(first, np.int32), begins[1:], rows,
+            owners,
+        )  # fmt: skip
+        return rows, owners, begins
+    rows[:], begins[1:] = rows_by(keys, size)
+    owners[:] = np.repeat(np.arange(len(first) - 1), np.diff(first))[rows]
+    return rows, owners, begins
+
+
 def rows_by(numbers: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """The rows of each number one after the other, in their order.
 

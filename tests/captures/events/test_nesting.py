@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfprof.captures.events.steps import eager, grouping
+from tfprof.captures.events.steps.eager import _followed
 from tfprof.captures.events.steps.grouping import spread_each
 from tfprof.captures.events.timeline import nesting
 from tfprof.captures.events.timeline.links import joined
@@ -121,6 +123,11 @@ def test_the_extension_does_as_the_reference(width, columns):
     assert (parents.tolist(), behind.tolist()) == by_definition(*columns)
 
 
+def filled_from(found, values):
+    """Marks of events, of which all inside one that has a mark have one."""
+    return found.nearest(np.minimum(values, 1).astype(np.int8))
+
+
 WIDTHS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -139,14 +146,14 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
     for is_native in (True, False):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(nesting, "is_native", lambda on=is_native: on)
-            patch.setattr(
-                "tfprof.captures.events.steps.grouping.is_native", lambda on=is_native: on
-            )
+            for module in (grouping, eager):
+                patch.setattr(module, "is_native", lambda on=is_native: on)
             spread_to = groups.copy()
             begins = spread_each(found.ends, links, range(0, size, 2), spread_to)
+            followed = _followed(found, links, filled_from(found, values))
             filled = [found.nearest(values.astype(width)).tolist() for width in WIDTHS]
             assert filled == filled[:1] * len(WIDTHS)
-            answers.append((filled[0], begins, spread_to.tolist()))
+            answers.append((filled[0], begins, spread_to.tolist(), followed.tolist()))
     assert answers[0] == answers[1]
 
 

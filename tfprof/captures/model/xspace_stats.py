@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array, blocks, narrowest
-from tfprof.columns.lookup import places_in, rows_by
+from tfprof.columns.lookup import places_in, rows_by_key
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -108,7 +108,9 @@ class StatTable:
         """The stats of a key, ascending, and their owners."""
         if self._by_key is not None:
             rows, owners, first = self._by_key
-            of_key = slice(*first[key : key + 2].tolist()) if 0 <= key < len(first) - 1 else slice(0)
+            of_key = (
+                slice(*first[key : key + 2].tolist()) if 0 <= key < len(first) - 1 else slice(0)
+            )
             return rows[of_key], owners[of_key]
         narrow = np.int32 if len(self) < 1 << 31 else np.int64
         found = [
@@ -119,7 +121,7 @@ class StatTable:
         return rows, self._owners_of(rows)
 
     @cached_property
-    def _by_key(self) -> tuple[IntArray, IntArray, Int64Array] | None:
+    def _by_key(self) -> tuple[IntArray, IntArray, IntArray] | None:
         """The stats of each key one after the other, their owners, and where each key begins.
 
         None for so many stats that it is worth more to keep the memory; and for few, of which
@@ -130,10 +132,7 @@ class StatTable:
             return None
         if ids.min() < 0 or ids.max() > _MOST_KEYS:
             return None
-        rows, ends = rows_by(ids.astype(np.int32), int(ids.max()) + 1)
-        owner_of = np.repeat(np.arange(len(self.first) - 1, dtype=np.int32), np.diff(self.first))
-        narrow = rows.astype(np.int32, copy=False)
-        return narrow, owner_of.take(rows), np.concatenate([[0], ends])
+        return rows_by_key(ids, int(ids.max()) + 1, self.first)
 
     def _owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""

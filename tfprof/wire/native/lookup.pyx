@@ -2,8 +2,18 @@
 # cython: freethreading_compatible=True
 """Search, numbering and order of columns of integers; ``tfprof.columns.lookup`` has the NumPy."""
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define TFPROF_FETCH(place) __builtin_prefetch(place)
+    #else
+    #define TFPROF_FETCH(place)
+    #endif
+    """
+    void fetch "TFPROF_FETCH"(const void* place) noexcept nogil
 
 ctypedef fused ascending:
     int32_t
@@ -17,9 +27,16 @@ ctypedef fused number:
     int32_t
     int64_t
 
+ctypedef fused key:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+
 cdef uint64_t NUMBER_MASK = 0xFFFFFFFF
 
 cdef enum:
+    AHEAD = 12  # rows whose slots are fetched before they are needed
     MOST_STEPS = 16  # for each row on average; what takes more was made to collide
 
 
@@ -98,15 +115,17 @@ def number_pairs(
     cdef uint64_t* slots = <uint64_t*>calloc(size, sizeof(uint64_t))  # a hash, a number + 1; or 0
     if slots == NULL:
         raise MemoryError()
-    cdef uint64_t key, at, mask = size - 1
+    cdef uint64_t tag, at, mask = size - 1
     cdef int64_t known, count = 0, left = MOST_STEPS * n
     with nogil:
         for row in range(n):
-            key = hash_of(ones[row], others[row])
-            at = key & mask
-            key &= ~NUMBER_MASK
+            if row + AHEAD < n:
+                fetch(&slots[hash_of(ones[row + AHEAD], others[row + AHEAD]) & mask])
+            tag = hash_of(ones[row], others[row])
+            at = tag & mask
+            tag &= ~NUMBER_MASK
             while slots[at]:
-                if slots[at] & ~NUMBER_MASK == key:
+                if slots[at] & ~NUMBER_MASK == tag:
                     known = <int64_t>(slots[at] & NUMBER_MASK) - 1
                     if ones[first[known]] == ones[row] and others[first[known]] == others[row]:
                         break
@@ -123,7 +142,7 @@ def number_pairs(
                 first[count] = <number>row
                 numbers[row] = <number>count
                 count += 1
-                slots[at] = key | <uint64_t>count
+                slots[at] = tag | <uint64_t>count
     free(slots)
     return count
 
@@ -163,3 +182,55 @@ def order_by(const number[::1] numbers, number[::1] ends, number[::1] order):
                 ends[numbers[row]] += 1
     if is_wrong:
         raise ValueError("a number out of range")
+
+
+def order_by_key(
+    const key[::1] keys,
+    const int32_t[::1] first,
+    int32_t[::1] ends,
+    int32_t[::1] rows,
+    int32_t[::1] owners,
+):
+    """The rows of each key one after the other, and who owns each.
+
+    Args:
+        keys: Of each row, from 0 up to the length of ``ends``, shape (n,).
+        first: The first row of each owner, and the number of rows.
+        ends: Receives the place behind the last row of each key.
+        rows: Receives the rows.
+        owners: Receives the owner of each of ``rows``.
+
+    Raises:
+        ValueError: A key is out of range, or the columns do not fit each other.
+    """
+    cdef int64_t n = keys.shape[0], size = ends.shape[0], n_owners = first.shape[0] - 1
+    cdef int64_t row, owner, number
+    cdef int32_t begin = 0, count
+    if rows.shape[0] != n or owners.shape[0] != n or n > 0x7FFFFFFF:
+        raise ValueError("columns of different lengths")
+    if n_owners < 0 or first[0] != 0 or first[n_owners] != n:
+        raise ValueError("columns of different lengths")
+    cdef bint is_wrong = False
+    with nogil:
+        for number in range(size):
+            ends[number] = 0
+        for row in range(n):
+            if not 0 <= keys[row] < size:
+                is_wrong = True
+                break
+            ends[keys[row]] += 1
+        for owner in range(n_owners):
+            is_wrong |= first[owner] > first[owner + 1]
+        if not is_wrong:
+            for number in range(size):
+                count = ends[number]
+                ends[number] = begin
+                begin += count
+            for owner in range(n_owners):
+                for row in range(first[owner], first[owner + 1]):
+                    number = keys[row]
+                    rows[ends[number]] = <int32_t>row
+                    owners[ends[number]] = <int32_t>owner
+                    ends[number] += 1
+    if is_wrong:
+        raise ValueError("a row out of range")
