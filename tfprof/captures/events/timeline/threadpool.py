@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.timeline.sources import place_type
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.lookup import places_in
@@ -56,9 +58,12 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     if (np.diff(places[order]) == 0).any():
         order = np.lexsort((-duration, begin, places))
     ids = consumer.at(starts)[order]
-    return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
-        places[order] + np.arange(len(order)), ids
-    )
+    places = places[order]
+    with_them = _inserted(timeline, places, lines[order], begin[order], duration[order])
+    moved = consumer.events + places_in(places, consumer.events, "right")
+    events = moved.astype(place_type(len(with_them)))
+    with_them.keep_stat("_c", SparseStat(events, consumer.kinds, consumer.held, consumer.texts))
+    return with_them, Regions(places + np.arange(len(order)), ids)
 
 
 def cut_regions(timeline: Timeline) -> tuple[Int64Array, Int64Array]:

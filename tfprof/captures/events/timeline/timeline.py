@@ -192,9 +192,13 @@ class Timeline:
         if column is None:
             column = _sparse_stat(self, name)
             if keep:
-                column = column.map_columns(self.space.room.kept)
-                self._stats[name] = column
+                column = self.keep_stat(name, column)
         return column
+
+    def keep_stat(self, name: str, column: SparseStat) -> SparseStat:
+        """Keep what is known of a stat for those who ask for it; returns it."""
+        self._stats[name] = column.map_columns(self.space.room.kept)
+        return self._stats[name]
 
     def having(self, stat: str) -> BoolArray:
         """Whether each event has a stat, shape (n,)."""
