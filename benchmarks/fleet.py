@@ -26,18 +26,22 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tfprof import tools
+from tfprof import Profiler, tools
 from tfprof.captures.parts.condense import HostFile
 from tfprof.captures.parts.part import Part, Wanted
+from tfprof.captures.run.run import Run
 from tfprof.fleet.asked import fleet_of
 from tfprof.fleet.dask_engine import DaskEngine
 from tfprof.fleet.engines import Engine, OneProcess, Processes
 
+VIEWS = ("scope", "graph", "op", "code")
 ENGINES = ("process", "processes", "dask")
 
 
@@ -46,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("runs", type=Path, nargs="+")
-    add("--tool", default="op-stats")
+    add("--tool", default="op-stats", help="a tool or a view")
     add("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     add("--workers", type=int, default=2)
     add("--repeat", type=int, default=3)
@@ -64,6 +68,13 @@ def main() -> None:
             _show(run, asked)
 
 
+def answered(name: str, run: Run) -> str:
+    """The answer of a tool, or a view."""
+    if name in VIEWS:
+        return json.dumps(Profiler.from_xspace(run).view(name).to_rows(), default=asdict)
+    return json.dumps(getattr(tools, name.replace("-", "_"))(run).to_dict())
+
+
 def measured(run: Path, tool: str, name: str, workers: int, kill: bool) -> dict[str, Any]:
     """One answer, in this process."""
     began = time.perf_counter()
@@ -74,7 +85,7 @@ def measured(run: Path, tool: str, name: str, workers: int, kill: bool) -> dict[
         started = time.perf_counter()
         watched = Watched(engine, run, kill)
         fleet = fleet_of(str(run), engine=watched)
-        answer = json.dumps(fleet.ask(getattr(tools, tool.replace("-", "_"))).to_dict())
+        answer = fleet.ask(partial(answered, tool))
         ended = time.perf_counter()
     usage = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {

@@ -5,6 +5,8 @@ import json
 import pytest
 
 import tfprof
+from tests.captures.tools.recorded import TUTORIALS
+from tfprof.fleet.engines import OneProcess
 from tfprof.testing.xspace_builders import event, host, line, xspace
 from tfprof.wire import messages as pb
 
@@ -76,3 +78,45 @@ def test_the_code_view_says_where_calls_come_from(call, tmp_path):
     result = call("code", path)
     assert result.exit_code == 4
     assert "a capture with the Python tracer" in result.stderr
+
+
+TWO_WORKERS = TUTORIALS / "two-workers"
+MANY = [
+    ("scope", "-max_depth", "3"),
+    ("op", "--format", "json"),
+    ("graph", "-step", "470"),
+    ("info",),
+    ("advise",),
+    ("timeline", "-step", "470", "-o", "-"),
+]
+
+
+@pytest.mark.parametrize("words", MANY, ids=" ".join)
+def test_hosts_are_read_one_by_one(call, words):
+    command, *others = words
+    expected = call(command, TWO_WORKERS, *others)
+    assert expected.exit_code == 0
+    for engine in (("--engine", "process"), ("--memory", "1G")):
+        result = call(command, TWO_WORKERS, *others, *engine)
+        assert (result.exit_code, result.stdout_bytes) == (0, expected.stdout_bytes)
+        assert result.stderr == expected.stderr
+
+
+def test_engines_are_for_captures(call):
+    result = call("scope", "--demo", "--engine", "process")
+    assert result.exit_code == 2
+    assert "--engine says how the hosts of a capture are read, and there is no capture" in (
+        result.stderr
+    )
+
+
+def test_what_was_read_before_an_interrupt_is_shown(call, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(OneProcess, "parts", interrupt)
+    result = call("op", TWO_WORKERS, "--engine", "process")
+    assert result.exit_code == 130
+    assert "MatMul" in result.stdout
+    assert "this is the answer of 1 of 2 hosts. Not read: worker1_6009" in result.stderr

@@ -306,3 +306,37 @@ def test_lines_end_without_blanks(call, words):
     lines = call(*words).stdout.splitlines()
     assert len(lines) > 3
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.fixture
+def many(tmp_path):
+    path = tmp_path / "many.pbtxt"
+    path.write_text("".join(f'node {{ name: "n{n}" op: "NoOp" }}\n' for n in range(10_000)))
+    return str(path)
+
+
+def test_a_text_that_nobody_reads_to_the_end_comes_with_what_shortens_it(call, many):
+    words = ["scope", "--graph_path", many, "-select", "params", "-max_depth", "2"]
+    result = call(*words)
+    lines = result.stdout.splitlines()
+    assert (lines[-10_000], lines[-1]) == ("  n0 (0/0 params)", "  n9999 (0/0 params)")
+    size = f"{len(result.stdout) / 1000:.0f} kB"
+    assert result.stderr == (
+        f"note: {len(lines):,} lines, {size}; --max_depth N shows fewer levels, --min_occurrence N "
+        "only large rows, --format tree --max_rows 40 the largest; --outfile FILE writes a file\n"
+    )
+    assert call(*words, "-show_name_regexes", "n1.*").stderr == ""
+    tree = call(*words, "--format", "tree", "--max_rows", "40")
+    assert (len(tree.stdout.splitlines()), tree.stderr) == (41, "")
+
+
+@pytest.mark.parametrize(
+    "words", [["--classic"], ["--format=csv"], ["--format=json"], ["-o"], ["-output"]]
+)
+def test_nothing_is_said_of_the_length_where_nobody_reads(call, many, tmp_path, words):
+    path = tmp_path / "out.txt"
+    words = {"-o": ["-o", path], "-output": ["-output", f"file:outfile={path}"]}.get(
+        words[0], words
+    )
+    result = call("scope", "--graph_path", many, "-select", "params", *words)
+    assert (result.exit_code, result.stderr) == (0, "")

@@ -150,6 +150,11 @@ def test_a_scheduler_that_does_not_answer():
         DaskEngine(address, timeout_seconds=0.2).__enter__()
 
 
+def test_a_scheduler_that_wants_certificates():
+    with pytest.raises(InputError, match=r"names none: set distributed\.comm\.tls\.ca-file"):
+        DaskEngine("tls://scheduler:8786").__enter__()
+
+
 def test_a_scheduler_by_its_address(cluster, folder):
     logs = folder("h00", "h01", "h02")
     engine = DaskEngine(cluster._client.scheduler.address)

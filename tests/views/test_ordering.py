@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.views.ordering import name_ranks, sort_keys
+from tfprof.views.ordering import NameRanks, name_ranks, sort_keys
 
 NAMES = ["b", "a", "c"]
 METRIC_OF = {
@@ -22,7 +22,7 @@ def order(order_by, values=(0, 0, 0), occurrence=None, metric=None):
     total = np.zeros((len(METRICS), 3), np.int64)
     if metric:
         total[METRIC_ROW[metric]] = values
-    keys = sort_keys(order_by, np.arange(3), NAMES, total, occurrence)
+    keys = sort_keys(order_by, np.arange(3), NameRanks(NAMES), total, occurrence)
     return [NAMES[i] for i in np.argsort(keys, kind="stable")]
 
 
@@ -40,8 +40,8 @@ def test_only_the_chosen_nodes_get_a_key():
     total = np.zeros((len(METRICS), 3), np.int64)
     total[METRIC_ROW["exec_micros"]] = [5, 1, 9]
     chosen = np.array([2, 0])
-    assert sort_keys("micros", chosen, NAMES, total, None).argsort().tolist() == [0, 1]
-    assert sort_keys("name", chosen, NAMES, total, None).argsort().tolist() == [1, 0]
+    assert sort_keys("micros", chosen, NameRanks(NAMES), total, None).argsort().tolist() == [0, 1]
+    assert sort_keys("name", chosen, NameRanks(NAMES), total, None).argsort().tolist() == [1, 0]
 
 
 def test_ties_keep_their_order():
@@ -62,5 +62,15 @@ def test_occurrence_sorts_by_name_where_there_is_none():
     assert order("occurrence") == ["a", "b", "c"]
 
 
-def test_ranks_are_in_byte_order_and_shared_by_equal_names():
-    assert name_ranks(["b", "B", "a", "b", "\ufffd", "\U00010000"]).tolist() == [2, 0, 1, 2, 3, 4]
+def test_ranks_are_in_byte_order_and_equal_names_keep_their_order():
+    assert name_ranks(["b", "B", "a", "b", "\ufffd", "\U00010000"]).tolist() == [2, 0, 1, 3, 4, 5]
+
+
+def test_some_names_get_the_same_order_before_and_after_all_were_ranked():
+    names = [*"hgfedcba", "h"]
+    ranks = NameRanks(names)
+    few = np.array([8, 3])
+    before, everything, after = (ranks.of(at) for at in (few, np.arange(9), few))
+    assert before.argsort().tolist() == after.argsort().tolist() == [1, 0]
+    assert [names[at] for at in everything.argsort()] == [*"abcdefgh", "h"]
+    assert everything.argsort(kind="stable").tolist()[-2:] == [0, 8]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tfprof.cli.fleet_options import Reading, read_hosts
 from tfprof.cli.progress import progress
 from tfprof.errors import UsageError
 
@@ -17,16 +18,17 @@ class CapturedRuns:
 
     Args:
         paths: A log folder, a run folder, or the files of a run.
+        reading: How hosts are read.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = tuple(paths)
+    def __init__(self, paths: Sequence[str], reading: Reading = (None, None)) -> None:
+        self.paths, self._reading = tuple(paths), reading
         self._read: dict[str | None, Run] = {}
 
     def run(self, name: str | None = None) -> Run:
         """A run by its name; None is the latest. Errors are those of ``read_run``."""
         if name not in self._read:
-            self._read[name] = read_run(self.paths, name)
+            self._read[name] = read_hosts(self.paths, name, self._reading)
         return self._read[name]
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfprof.cli.captured_runs import read_run
-from tfprof.cli.fleet_options import fleet_for
+from tfprof.cli.fleet_options import Reading, fleet_for, read_for
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
@@ -141,13 +141,27 @@ def only_captures(inputs: RunInputs) -> tuple[str, ...]:
     return () if has_other_inputs or not all(map(is_capture, paths)) else paths
 
 
-def open_captures(paths: Sequence[str], run: str | None) -> Run:
-    """As ``read_run``, but a run that the shell's session has open is not read again."""
+def open_captures(
+    paths: Sequence[str],
+    run: str | None,
+    question: Callable[[Run], object] | None = None,
+    reading: Reading = (None, None),
+) -> Run:
+    """As ``read_run``, but a run that the shell's session has open is not read again.
+
+    Args:
+        paths: As for ``read_run``, like ``run``.
+        run: Name of the run.
+        question: What will be asked: of many hosts only that is kept; None opens all.
+        reading: How hosts are read.
+    """
     session = current_session()
     captures = None if session is None else session.captures
     if captures is not None and captures.paths == tuple(paths):
         return captures.run(run)
-    return read_run(paths, run)
+    if question is None or not paths:
+        return read_run(paths, run)
+    return read_for(question, paths, run, reading)
 
 
 class Answer(NamedTuple):
@@ -203,8 +217,6 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
 
 def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
-    if tool in OF_EVENTS:
-        return None
     from tfprof.captures.legacy.results import legacy_name
 
     is_chosen = question.engine is not None or question.memory is not None
@@ -214,9 +226,12 @@ def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     if not question.paths or any(legacy_name(path) for path in question.paths):
         return None
     try:
-        return fleet_for(question.paths, question.run, question.engine, question.memory, watch)
+        fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
     except EmptyProfileError:
         return None  # there may be results that were computed during the capture
+    if fleet is not None and tool in OF_EVENTS:
+        fleet.only(question.host)
+    return fleet
 
 
 def page_of(tool: str, question: Question) -> tuple[Page, str]:

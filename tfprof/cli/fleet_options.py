@@ -78,52 +78,50 @@ Reading = tuple[str | None, int | None]
 """The values of ``--engine`` and ``--memory``."""
 
 
-def run_reader(
-    question: Callable[[Run], object], engine: str | None, memory: int | None
-) -> Callable[[str | list[str]], Run] | None:
-    """Reads runs so that they have all that a question needs of their hosts, and no events.
+def read_for(
+    question: Callable[[Run], object],
+    source: str | Sequence[str],
+    run_name: str | None = None,
+    reading: Reading = (None, None),
+) -> Run:
+    """A run for a question; of many hosts only what it needs of them is kept, and no events.
+
+    What else is asked for is read when it is.
 
     Args:
         question: A function of a run.
-        engine: The value of ``--engine``.
-        memory: The value of ``--memory``, bytes.
-
-    Returns:
-        The reader; None if neither is given, as runs are better opened as a whole then.
-    """
-    if engine is None and memory is None:
-        return None
-
-    def read(source: str | list[str]) -> Run:
-        paths = [source] if isinstance(source, str) else source
-        with progress() as watch:
-            fleet = fleet_for(paths, None, engine, memory, watch)
-            assert fleet is not None
-            run = fleet.run_for(question)
-        if fleet.n_missing:  # verdicts are of all hosts, or of none
-            raise KeyboardInterrupt
-        return run
-
-    return read
-
-
-def read_hosts(source: str | list[str]) -> Run:
-    """A run for pages; of many hosts only what pages ask for is kept.
-
-    What the first page needs is read at once, further facts when another page asks.
+        source: As for ``open_run``.
+        run_name: Which run of a log folder; None is the latest.
+        reading: How hosts are read.
 
     Raises:
         InputError: It cannot be read.
+        KeyboardInterrupt: Not all hosts were read: what some have to say is no verdict.
     """
-    from tfprof.captures.overview.overview_page import overview
     from tfprof.captures.run.run import open_run
 
-    paths = [source] if isinstance(source, str) else source
+    paths = [source] if isinstance(source, str) else list(source)
     with progress() as watch:
-        fleet = fleet_for(paths, None, None, None, watch)
+        fleet = fleet_for(paths, run_name, *reading, watch)
         if fleet is None:
-            return open_run(source)
-        run = fleet.run_for(overview)
-    if fleet.n_missing:  # pages do not say what was left out
+            watch.stage(f"reading {paths[0]}")
+            return open_run(paths[0] if len(paths) == 1 else paths, run=run_name)
+        run = fleet.run_for(question)
+    if fleet.n_missing:
         raise KeyboardInterrupt
     return run
+
+
+def read_hosts(
+    source: str | Sequence[str], run_name: str | None = None, reading: Reading = (None, None)
+) -> Run:
+    """``read_for`` the first page; others ask for more when they are opened."""
+
+    def first_page(run: Run) -> object:
+        from tfprof.pages.opened import opened_run
+        from tfprof.pages.site import Site
+        from tfprof.pages.start_page import START
+
+        return Site([opened_run(run)]).page(START, {})
+
+    return read_for(first_page, source, run_name, reading)

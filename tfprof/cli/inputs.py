@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tfprof.cli.fleet_options import Reading, fleet_for, fleet_options
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -53,6 +55,8 @@ class RunInputs:
         recover: Read what is left of a damaged profile.
         demo: Read the recorded step.
         classic: The mode; None takes it from the environment.
+        engine: The value of ``--engine``.
+        memory: The value of ``--memory``, bytes.
     """
 
     paths: tuple[str, ...] = ()
@@ -64,6 +68,13 @@ class RunInputs:
     recover: bool = False
     demo: bool = False
     classic: bool | None = None
+    engine: str | None = None
+    memory: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How hosts are read."""
+        return self.engine, self.memory
 
     @property
     def options(self) -> dict[str, str | tuple[str, ...]]:
@@ -153,6 +164,7 @@ def input_options() -> list[click.Parameter]:
             help="Reproduce the original tfprof, also where it is wrong. [default: off, unless the "
             "environment variable TFPROF_CLASSIC is 1]",
         ),
+        *fleet_options(),
     ]  # fmt: skip
 
 
@@ -171,20 +183,47 @@ def open_profiler(inputs: RunInputs) -> Profiler:
     captures, others = ([], inputs.paths) if inputs.demo else split_captures(inputs.paths)
     with progress() as watch:
         if not captures:
+            check_no_fleet(inputs)
             return read_files(named_files(inputs, watch), inputs, watch)
         rest = replace(inputs, paths=tuple(others))
         files = named_files(rest, watch) if rest.is_named else None
-        run = _hosts_one_by_one(captures, watch)
+        run = _hosts_apart(captures, inputs, watch)
         return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch, run=run)
 
 
-def _hosts_one_by_one(captures: Sequence[str], watch: Watch) -> Run | None:
-    """A run of many hosts whose events are read host by host; None if it is better opened whole."""
-    from tfprof.captures.facts.run_steps import run_steps
-    from tfprof.cli.fleet_options import fleet_for
+def check_no_fleet(inputs: RunInputs) -> None:
+    """Refuse options that only captures of many hosts have.
 
-    fleet = fleet_for(captures, None, None, None, watch)
-    return None if fleet is None else fleet.run_for(run_steps)
+    Raises:
+        UsageError: One of them is given.
+    """
+    for name in ("engine", "memory"):
+        if getattr(inputs, name) is not None:
+            raise UsageError(
+                f"option --{name} says how the hosts of a capture are read, and there is no "
+                "capture; leave it out"
+            )
+
+
+def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Watch) -> Run | None:
+    """A run of many hosts without their events; None if it is better opened whole.
+
+    Ctrl-C ends the reading: the command then answers from the hosts that were read, and ends as
+    one that was interrupted.
+    """
+    from tfprof.profiler import Profiler
+
+    fleet = fleet_for(captures, None, *inputs.reading, watch)
+    if fleet is None:
+        return None
+    run = fleet.run_for(partial(Profiler.from_xspace, classic=inputs.classic))
+    if fleet.n_missing:
+        click.get_current_context().call_on_close(_end_as_interrupted)
+    return run
+
+
+def _end_as_interrupted() -> None:
+    raise KeyboardInterrupt
 
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:

@@ -41,6 +41,7 @@ LEAST_ROWS = 12
 _AROUND_ROWS = 8
 """Lines around the rows: header, rules, total, two remarks of two lines, and the prompt."""
 
+_FOR_PEOPLE = ("text", "table", "tree")
 _WITH_HINTS = ("table", "tree", "html")
 
 _ABOUT = """
@@ -108,28 +109,40 @@ def run_view(
         max_rows = _default_rows(chosen_format, target)
     elif max_rows < 0:
         raise UsageError(f"option --max_rows={max_rows} must be 0 (all) or more")
+    length: Iterable[Notice] = ()
     with warnings_as_notes():
         profiler = open_profiler(inputs)
         tree = profiler.view(kind, options)
         if target is not None and chosen_format == "html" and _is_text(options):
             _write_page(tree, options, max_rows, inputs.title, target)
         elif target is not None and _is_text(options):
-            target.write(_formatted(tree, chosen_format, target, max_rows))
+            text = _formatted(tree, chosen_format, target, max_rows)
+            target.write(text)
+            length = _about_length(tree, text, chosen_format, target)
         elif target is not None:
             write_files(profiler.output_files(kind, options), result)
-    print_remarks([*tree.notices, *_hints(tree, chosen_format, options)])
+    print_remarks([*tree.notices, *_hints(tree, chosen_format, options), *length])
 
 
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
     """The remarks below tables and pages, for formats that have no place for them."""
     from tfprof.columns.remarks import Notice
-    from tfprof.views.show.view_rows import ViewRows, about_idle
+    from tfprof.views.show.view_hints import about_idle, hints
 
     if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
         return
-    remarks = ViewRows(tree).hints() if chosen_format == "text" else about_idle(tree)
-    for remark in remarks:
+    for remark in hints(tree) if chosen_format == "text" else about_idle(tree):
         yield Notice("hint", remark)
+
+
+def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target) -> list[Notice]:
+    """A remark on a text on stdout that is too long to be read; programs read the other formats."""
+    from tfprof.columns.remarks import Notice
+    from tfprof.views.show.view_hints import about_length
+
+    if tree.options.classic or target.path is not None or chosen_format not in _FOR_PEOPLE:
+        return []
+    return [Notice("hint", remark) for remark in about_length(tree, text)]
 
 
 def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:

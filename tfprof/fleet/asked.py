@@ -66,6 +66,12 @@ class Fleet:
         self.n_missing = 0
         self.facts: Facts | None = None
 
+    def only(self, host: str | None) -> None:
+        """Leave out all files but that of a host, if its name is that of one file."""
+        own = [file for file in self.files if file.label == host]
+        if len(own) == 1:
+            self.files = own
+
     def ask(self, question: Callable[[Run], T], *, host: str | None = None) -> T:
         """Put a question to all hosts.
 

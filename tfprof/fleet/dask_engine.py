@@ -119,6 +119,12 @@ class DaskEngine:
             if place is None:
                 folder = stack.enter_context(TemporaryDirectory(prefix="tfprof-dask-"))
                 place = stack.enter_context(self._local_cluster(folder))
+            elif place.startswith("tls://") and self._dask.Security().tls_ca_file is None:
+                raise InputError(
+                    f"{place}: is reached with certificates, and Dask's configuration names none: "
+                    "set distributed.comm.tls.ca-file, and client.cert and client.key there, or "
+                    "the environment variables DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on"
+                )
             try:
                 client = self._dask.Client(
                     place, set_as_default=False, timeout=self.timeout_seconds

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfprof.advisor.captures import capture_findings
-from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.host_devices import device_kinds
 from tfprof.captures.facts.missing import notes_for_tools
+from tfprof.captures.facts.recording import recording
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps
-from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.run.table import Table
 from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, facts, words
@@ -87,43 +85,13 @@ def _capture_facts(source: str, run: Run, steps: RunSteps) -> Iterator[tuple[str
     names = [host.name for host in run.hosts]
     yield ("Host" if len(names) == 1 else f"{len(names)} hosts"), some(names, _FEW)
     yield "Devices", ", ".join(device_kinds(run.hosts)) or "none; all on the CPU"
-    began = [host_began(host.space) for host in run.hosts]
-    known = [each for each in began if each is not None]
-    yield "Captured", f"{min(known):%Y-%m-%d %H:%M:%S} UTC" if known else "the capture does not say"
-    took = [_lasted_ms(host.space) for host in run.hosts]
-    if any(took):
-        yield "For", f"{max(took):,.0f} ms"
+    told = [recording(host) for host in run.hosts]
+    began = [each for one in told if (each := one.began) is not None]
+    yield "Captured", f"{min(began):%Y-%m-%d %H:%M:%S} UTC" if began else "the capture does not say"
+    longest_ms = max((one.lasted_ms for one in told), default=0)
+    if longest_ms:
+        yield "For", f"{longest_ms:,.0f} ms"
     n_cut = int(steps.is_cut.sum())
     yield "Steps", f"{steps.n_steps} ({n_cut} of them cut)" if n_cut else str(steps.n_steps)
-    yield "Events", f"{sum(host.space.n_events for host in run.hosts):,}"
-    yield from _versions(run).items()
-
-
-def host_began(space: Any) -> datetime | None:
-    """When the capture of a host began; None if it does not say, or says what cannot be."""
-    plane = space.plane(TASK_PLANE)
-    began_ns = None if plane is None else plane.own_stats().get("profile_start_time")
-    # From 2001 to 2100: other numbers are damaged, or clocks that begin with the machine.
-    if not isinstance(began_ns, int) or not 1e18 < began_ns < 4.1e18:
-        return None
-    return datetime.fromtimestamp(began_ns / 1e9, timezone.utc)
-
-
-def _lasted_ms(space: Any) -> float:
-    plane = space.plane(TASK_PLANE)
-    stats = {} if plane is None else plane.own_stats()
-    began, ended = stats.get("profile_start_time"), stats.get("profile_stop_time")
-    if not isinstance(began, int) or not isinstance(ended, int) or ended < began:
-        return 0.0
-    return (ended - began) / 1e6
-
-
-def _versions(run: Run) -> dict[str, str]:
-    """What captures say of the software that made them; JAX does, TensorFlow does not."""
-    said: dict[str, str] = {}
-    for host in run.hosts:
-        plane = host.space.plane(METADATA_PLANE)
-        for name, value in (plane.own_stats() if plane is not None else {}).items():
-            if name.endswith("_version") and isinstance(value, str) and value:
-                said[name.removesuffix("_version").replace("_", " ")] = value
-    return said
+    yield "Events", f"{sum(one.n_events for one in told):,}"
+    yield from {name: said for one in told for name, said in one.versions.items()}.items()

@@ -21,7 +21,8 @@ from tfprof.text.metrics import Metric
 from tfprof.text.units import human_share
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewKind, ViewTree
-from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows, options_that_are_set
+from tfprof.views.show.view_hints import options_that_are_set, weights
+from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows
 
 if TYPE_CHECKING:
     from tfprof.pages.opened import Opened
@@ -196,8 +197,8 @@ def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
     if tree.kind == "code":
         at = np.array([line.row for line in lines], np.int64)
         hidden = library_rows(tree, at)
-        weights = rows.weights()[at]
-        places = code_places(tree, at, weights)
+        of_lines = weights(tree)[at]
+        places = code_places(tree, at, of_lines)
     way = ("model-graph", "at", "Show it in the drawn graph") if way_to_drawing else None
     return tree_block(
         [line.name for line in lines],

@@ -205,7 +205,9 @@ class ViewBuilder:
         accounted = (groups.sizes > 0) | question.options.account_everything
         accounted[0] = False
         kept = tree.tree.subtree_counts(accounted) > 0
-        data = Accounted(tree.tree, tree.names, own, accounted, kept, kept, groups.sizes)
+        data = Accounted(
+            tree.tree, tree.names, own, accounted, kept, kept, groups.sizes, tree.ranks
+        )
         shown = show(data, question.options, by_code_line=True)
         below_root = shown.positions[1:]
         names = tree_walks.taken(tree.names, shown.positions)
@@ -263,4 +265,14 @@ def _accounted_tree(tree: OpTree, question: _Question) -> Accounted:
         return numbers * accounted if only_some else numbers
 
     of_tree = question.metrics.map(own, len(tree.tree))
-    return Accounted(tree.tree, tree.names, of_tree, accounted, kept, contributes, None)
+    return Accounted(
+        tree.tree,
+        tree.names,
+        of_tree,
+        accounted,
+        kept,
+        contributes,
+        occurrence=None,
+        ranks=tree.ranks,
+        is_by_name=is_scope,
+    )

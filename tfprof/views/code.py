@@ -12,6 +12,7 @@ from tfprof.columns.frames import EMPTY_STACK
 from tfprof.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.members import Groups
+from tfprof.views.ordering import NameRanks
 from tfprof.views.roots import ROOT_NAME
 from tfprof.views.spans import spans_of
 
@@ -28,6 +29,7 @@ class CodeTree:
         names: Text of each position: ``file:line:function``.
         frames: First frame seen for each position, -1 for the root.
         groups: Ops of each position.
+        ranks: Ranks of the names.
         dropped_gradients: Groups of gradient ops whose forward op has no call stack.
     """
 
@@ -35,6 +37,7 @@ class CodeTree:
     names: list[str]
     frames: list[int]
     groups: Groups
+    ranks: NameRanks
     dropped_gradients: int
 
 
@@ -146,10 +149,12 @@ def _in_preorder(builder: _Builder, rows: Int64Array, nodes: Int64Array, dropped
     order, above = tree_walks.depth_first(offsets, children + 1, np.zeros(1, np.int64))
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
+    names = tree_walks.taken(builder.names, order)
     return CodeTree(
         Tree.from_parents(above[1:] - 1),  # the walk puts a root above the root
-        tree_walks.taken(builder.names, order),
+        names,
         [builder.frames[node] for node in order.tolist()],
         Groups.from_keys(rows, position[nodes], len(order)),
+        NameRanks(names),
         dropped,
     )

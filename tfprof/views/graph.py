@@ -9,6 +9,7 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.tree import Tree
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
+from tfprof.views.ordering import NameRanks
 from tfprof.views.roots import ROOT_NAME
 from tfprof.views.scope import OpTree
 
@@ -34,7 +35,8 @@ def build_graph_tree(profile: Profile, *, classic: bool) -> OpTree:
         tops = np.concatenate([tops, _by_name(names, missed)])
         order, parent = tree_walks.depth_first(offsets, producers, tops)
     tree_names = [ROOT_NAME, *tree_walks.taken(names, order)]
-    return OpTree(Tree.from_parents(parent), tree_names, np.concatenate([[NO_OP], order]))
+    op_rows = np.concatenate([[NO_OP], order])
+    return OpTree(Tree.from_parents(parent), tree_names, op_rows, NameRanks(tree_names))
 
 
 def _by_name(names: list[str], chosen: BoolArray) -> Int64Array:

@@ -16,7 +16,7 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.views.filtering import busy_nodes, named_to_show, names_mask, within_bounds
-from tfprof.views.ordering import sort_keys
+from tfprof.views.ordering import NameRanks, sort_keys
 
 _ROOT_DEPTH = 1
 
@@ -34,6 +34,8 @@ class Accounted:
             kept descendants move up.
         contributes: Positions whose own metrics and definition go into totals.
         occurrence: Number of ops of a position for ordering, or None to order by name.
+        ranks: Ranks of the names.
+        is_by_name: Siblings are in byte order of their names.
     """
 
     tree: Tree
@@ -43,6 +45,8 @@ class Accounted:
     kept: BoolArray
     contributes: BoolArray
     occurrence: Int64Array | None
+    ranks: NameRanks
+    is_by_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +161,11 @@ def _laid_out(
         row_of = np.full(len(shown), -1, np.int64)
         row_of[positions] = np.arange(len(positions))
         parent = np.where(ancestors >= 0, row_of[ancestors], -1)
-    keys = sort_keys(options.order_by, positions, data.names, total, data.occurrence)
-    order = reorder_preorder(parent, keys)
     own = data.own
+    if everything and data.is_by_name and options.order_by == "name":
+        return Shown(positions, parent, own, total, definitions)
+    keys = sort_keys(options.order_by, positions, data.ranks, total, data.occurrence)
+    order = reorder_preorder(parent, keys)
     if everything and bool((order[1:] > order[:-1]).all()):  # nothing moves
         return Shown(positions, parent, own, total, definitions)
     new_row = np.empty_like(order)

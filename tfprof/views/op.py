@@ -13,7 +13,7 @@ from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.filtering import busy_nodes, named_to_show, within_bounds
 from tfprof.views.members import Groups
-from tfprof.views.ordering import name_ranks, sort_keys
+from tfprof.views.ordering import NameRanks, name_ranks, sort_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def show_op_types(
         options: The options.
     """
     everything = np.arange(len(names), dtype=np.int64)
-    keys = sort_keys(options.order_by, everything, names, own, occurrence)
+    keys = sort_keys(options.order_by, everything, NameRanks(names), own, occurrence)
     order = np.argsort(keys, kind="stable")
     order = order[accounted[order]]
     busy = busy_nodes(options, own)[order]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import ne
-
 import numpy as np
 
 from tfprof.columns import tree_walks
@@ -23,14 +21,41 @@ METRIC_OF_ORDER = {
 }
 """Row of a view's metrics for each attribute that can be shown and sorted by."""
 
+_FEW = 4
+"""Less than one in so many names are sorted by themselves; else all are, once."""
+
 OF_GRAPHS = ("params", "float_ops")
 """Those that a graph has without any run."""
+
+
+class NameRanks:
+    """Ranks of names in byte order, which views by name ask for again and again.
+
+    Args:
+        names: The names, shape (n,).
+
+    Example:
+        >>> NameRanks(["b", "c", "a"]).of(np.array([1, 2])).tolist()
+        [1, 0]
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self._all: Int64Array | None = None
+
+    def of(self, positions: Int64Array) -> Int64Array:
+        """Numbers that order the names at some positions, shape (len(positions),)."""
+        if self._all is None:
+            if len(positions) * _FEW < len(self._names):
+                return name_ranks(tree_walks.taken(self._names, positions))
+            self._all = name_ranks(self._names)
+        return self._all[positions]
 
 
 def sort_keys(
     order_by: str,
     positions: Int64Array,
-    names: list[str],
+    ranks: NameRanks,
     total: Metrics,
     occurrence: Int64Array | None,
 ) -> Int64Array:
@@ -39,7 +64,7 @@ def sort_keys(
     Args:
         order_by: The option; empty keeps the order of appearance.
         positions: The nodes to sort, shape (m,).
-        names: Name of every node, shape (n,).
+        ranks: Ranks of the names of all nodes.
         total: Total metrics of every node.
         occurrence: Number of ops of every node, shape (n,); None sorts by name instead, as the
             original's scope and graph views do.
@@ -54,14 +79,11 @@ def sort_keys(
         return keys  # ~x falls as x rises, without the overflow of -x
     if order_by == "occurrence" and occurrence is not None:
         return ~occurrence[positions]
-    return name_ranks(tree_walks.taken(names, positions))
+    return ranks.of(positions)
 
 
 def name_ranks(names: list[str]) -> Int64Array:
-    """Place of each name in byte order; equal names share a place."""
-    order = tree_walks.name_order(names)
-    ascending = tree_walks.taken(names, order)
-    is_new = np.fromiter(map(ne, ascending[1:], ascending), np.int64, max(len(names) - 1, 0))
-    ranks = np.zeros(len(names), np.int64)
-    ranks[order[1:]] = np.cumsum(is_new)
+    """Place of each name in byte order; equal names keep their order."""
+    ranks = np.empty(len(names), np.int64)
+    ranks[tree_walks.name_order(names)] = np.arange(len(names))
     return ranks

@@ -8,6 +8,7 @@ from tfprof.columns import tree_walks
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
+from tfprof.views.ordering import NameRanks
 from tfprof.views.roots import ROOT_NAME
 
 
@@ -19,11 +20,13 @@ class OpTree:
         tree: The tree; position 0 is the root.
         names: Full name of each position.
         op_rows: Op row of each position, ``NO_OP`` for the root and for plain scopes.
+        ranks: Ranks of the names.
     """
 
     tree: Tree
     names: list[str]
     op_rows: Int64Array
+    ranks: NameRanks
 
 
 def build_scope_tree(profile: Profile) -> OpTree:
@@ -35,4 +38,4 @@ def build_scope_tree(profile: Profile) -> OpTree:
     ops = profile.ops
     names = tree_walks.taken(ops.names.values, ops.name_ids.array)
     tree_names, parent, op_rows = tree_walks.scopes(names, ROOT_NAME)
-    return OpTree(Tree.from_parents(parent), tree_names, op_rows)
+    return OpTree(Tree.from_parents(parent), tree_names, op_rows, NameRanks(tree_names))

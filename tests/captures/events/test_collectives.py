@@ -87,7 +87,9 @@ def test_exposed_is_what_no_computation_covers(together, alone):
 @given(st.lists(SPAN, min_size=1, max_size=6), st.lists(SPAN, max_size=6))
 def test_times_of_devices_in_steps(together, alone):
     steps = np.array([0, 1])
-    times = StepTimes(steps, steps * 50 + 5, np.array([20, 30]), np.zeros((2, 1), np.int64), (0, 0))
+    times = StepTimes.of_columns(
+        steps, steps * 50 + 5, np.array([20, 30]), np.zeros((2, 1), np.int64), (0, 0)
+    )
     found = communication_times(work(together, alone), times)
     for row, device in enumerate(sorted({one[0] for one in together})):
         for step, inside in enumerate((set(range(5, 25)), set(range(55, 85)))):

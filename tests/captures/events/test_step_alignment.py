@@ -4,7 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.captures.events.steps.step_alignment import align_by_number, align_by_time
+from tfprof.captures.events.steps.step_alignment import (
+    _best_offset,
+    align_by_number,
+    align_by_time,
+)
 
 
 def by_time(*hosts):
@@ -84,3 +88,54 @@ def test_the_order_of_two_hosts_does_not_matter_for_which_is_chief(one, other):
         assert (swapped[0][::-1], swapped[1], 1 - swapped[2]) == (first, n_steps, chief)
     assert 0 <= n_steps <= min(len(one), len(other))
     assert all(begin + n_steps <= len(own) for begin, own in zip(first, (one, other), strict=True))
+
+
+def best_offset_as_the_reference(chief_starts, chief_ends, starts, ends):
+    """Every offset is tried with all steps, as ``step_intersection.cc`` does."""
+    best, most = 0, -1
+    for offset in [*range(len(chief_starts)), *range(-1, -len(starts), -1)]:
+        ours = slice(max(0, offset), min(len(chief_starts), len(starts) + offset))
+        theirs = slice(ours.start - offset, ours.stop - offset)
+        overlap = np.minimum(chief_ends[ours], ends[theirs]) - np.maximum(
+            chief_starts[ours], starts[theirs]
+        )
+        amount = int(np.maximum(overlap, 0).sum())
+        if amount > most:
+            best, most = offset, amount
+    return best
+
+
+any_spans = st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 12)), min_size=1, max_size=9)
+"""Also spans in no order, within each other, without length and of negative length."""
+
+
+def columns(steps):
+    return [np.array(side, np.int64) for side in zip(*steps, strict=True)]
+
+
+@given(any_spans, any_spans)
+def test_offsets_are_those_of_the_reference(one, other):
+    sides = [columns([(start, start + length) for start, length in own]) for own in (one, other)]
+    given_to_both = (*sides[0], *sides[1])
+    assert _best_offset(*given_to_both) == best_offset_as_the_reference(*given_to_both)
+
+
+@given(spans, spans, st.integers(-40, 40))
+def test_offsets_are_those_of_the_reference_where_clocks_differ(one, other, shift):
+    first, second = (columns(laid_out(own)) for own in (one, other))
+    given_to_both = (*first, *(side + shift for side in second))
+    assert _best_offset(*given_to_both) == best_offset_as_the_reference(*given_to_both)
+
+
+def test_steps_that_all_overlap_each_other():
+    starts = np.arange(300)
+    given_to_both = (starts, starts + 1000, starts[:280] + 7, starts[:280] + 1003)
+    assert _best_offset(*given_to_both) == best_offset_as_the_reference(*given_to_both)
+
+
+def test_many_steps_are_matched_by_time():
+    """With the square of their number, this would take minutes."""
+    starts = np.arange(200_000) * 10**9
+    late = starts[500:] + 10**8
+    found = align_by_time([starts, late], [starts + 10**9, late + 10**9])
+    assert (found.first, found.n_steps) == ((500, 0), len(late))

@@ -153,7 +153,9 @@ def test_the_wire_form_is_small():
         assert len(fleet.facts.part.to_bytes()) < 0.01 * file.n_bytes
 
 
-@pytest.mark.parametrize("page", ["overview", "op-stats", "stragglers"])
+@pytest.mark.parametrize(
+    "page", ["start", "overview", "op-stats", "stragglers", "advice", "contents", "op"]
+)
 def test_pages_are_those_of_open_hosts(page):
     paths = [file.path for file in files("cpu-multi-worker")]
 
@@ -163,3 +165,24 @@ def test_pages_are_those_of_open_hosts(page):
     fleet = fleet_of(paths)
     assert fleet.ask(asked) == asked(tools.open_run(paths))
     assert (fleet.facts.n_rounds, fleet.facts.n_reopened) == (0, 0)
+
+
+def test_a_trace_takes_one_host_at_a_time():
+    paths = [file.path for file in files("cpu-multi-worker")]
+    fleet = fleet_of(paths)
+    for options in ({}, {"step": 1108}, {"host": "worker1_6009"}):
+        told = fleet.ask(lambda run, options=options: tools.trace(run, **options))
+        opened = tools.trace(tools.open_run(paths), **options)
+        assert told.to_dict() == opened.to_dict()
+        fleet.facts.n_reopened = 0
+        assert b"".join(told.pieces()) == b"".join(opened.pieces())
+        assert fleet.facts.n_reopened <= len(paths)
+
+
+def test_a_fleet_of_one_host():
+    paths = [file.path for file in files("cpu-multi-worker")]
+    fleet = fleet_of(paths)
+    fleet.only("no such host")
+    assert len(fleet.files) == 2
+    fleet.only("worker1_6009")
+    assert [file.path for file in fleet.files] == paths[1:]

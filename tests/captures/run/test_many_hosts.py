@@ -4,14 +4,17 @@ The answer is over the rest, with counts and names of what is missing, in few wo
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.captures.run.recorded_host import N_STEPS, recorded
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
-from tfprof.captures.run.run import open_run
+from tfprof.captures.run.run import Memo, open_run
 from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.captures.tools.pod_viewer import pod
+from tfprof.captures.tools.stragglers import stragglers
 from tfprof.errors import EmptyProfileError, MalformedProfileError
 from tfprof.testing.many_hosts import Plan, write_run
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -208,15 +211,54 @@ def test_what_the_record_of_a_capture_counts_is_missed(tmp_path, is_damaged):
 
 
 def test_the_host_that_counts_otherwise_is_named_alone(tmp_path):
-    run, damage = made(tmp_path, steps=1)
+    run, damage = made(tmp_path, 3, steps=1)  # of three hosts each counts much
     [name] = hosts_of(damage, "steps")
     steps = run_steps(run)
     assert steps.n_steps == N_STEPS // 2
     others = [note for note in steps.notes if "other numbers" in note.message]
     assert [note.host for note in others] == [name]
-    assert f"than on the {N_HOSTS - 1} others" in others[0].message
-    [left_out] = [note for note in steps.notes if "left out" in note.message]
-    assert left_out.message.startswith(f"{N_HOSTS - 1} hosts (host000, ")
+    assert "than on the 2 others" in others[0].message
+    left_out = [note.host for note in steps.notes if "left out" in note.message]
+    assert left_out == [host for host in damage if host != name]
+
+
+def test_the_one_host_with_half_of_the_steps_takes_none_from_the_others(tmp_path):
+    run, damage = made(tmp_path, steps=1)
+    [name] = hosts_of(damage, "steps")
+    for steps in (run_steps(run), run_steps(replace(run, hosts=run.hosts[::-1], memo=Memo()))):
+        assert steps.n_steps == N_STEPS
+        assert {one.host.name for one in steps.hosts} == set(damage) - {name}
+        [note] = steps.notes
+        assert (note.severity, note.host) == ("warning", name)
+        assert note.message == (
+            "has 4 of the 8 steps that 15 other hosts share, so it is left out of all that is "
+            "said of steps: with it, the others would lose 4 of theirs. Its ops and memory count"
+        )
+    [of_step, told] = op_stats(run, step=1).notes[:2]
+    assert of_step.message.startswith("only what belongs to step")
+    assert told == note
+    assert not pod(run, host=name).table("workers").rows
+    classic = run_steps(run, classic=True)  # as the reference
+    assert (classic.n_steps, len(classic.hosts)) == (N_STEPS // 2, N_HOSTS)
+
+
+def test_hosts_with_half_of_the_steps_are_named_together(tmp_path):
+    run, damage = made(tmp_path, 24, steps=6, late={"input": 1})
+    names = hosts_of(damage, "steps")
+    [late] = [host["name"] for host in json.loads((tmp_path / "truth.json").read_text())["hosts"]
+              if host["late"]]  # fmt: skip
+    steps = run_steps(run)
+    assert (steps.n_steps, len(steps.hosts)) == (N_STEPS, 18)
+    [note] = steps.notes
+    assert note.message.startswith(f"6 hosts ({names[0]}, ")
+    assert "has 4 of the 8 steps that 18 other hosts share" in note.message
+    for tool in (overview, pod, stragglers):
+        assert note in tool(run).notes
+    assert set(pod(run).table("workers").column("host")) == set(damage) - set(names)
+    assert late in stragglers(run).verdict[0]
+    assert ("Steps", str(N_STEPS)) in overview(run).table("environment").rows
+    ops = op_stats(run).table("ops")
+    assert sum(ops.column("occurrences")) == (18 * N_STEPS + 6 * N_STEPS // 2) * 3
 
 
 @pytest.mark.parametrize("kind", ["steps", "version"])
@@ -226,9 +268,10 @@ def test_a_clock_that_is_years_behind_is_named_among_others_that_differ(tmp_path
     truth = write_run(tmp_path, xspace(host(line(*marks))), plan)
     [late] = [each["name"] for each in truth["hosts"] if each["damage"] == "epoch"]
     steps = run_steps(open_run(tmp_path))
-    assert steps.n_steps == (3 if kind == "steps" else 6)
+    assert steps.n_steps == 6
+    n_compared = N_HOSTS - (kind == "steps")
     [told] = [note.message for note in steps.notes if "clock" in note.message and not note.host]
-    assert f"steps of {N_HOSTS} hosts are apart: they are 946,0" in told
+    assert f"steps of {n_compared} hosts are apart: they are 946,0" in told
     assert f" s earlier on {late}, and 0.0" in told
 
 

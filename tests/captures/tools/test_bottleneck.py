@@ -30,7 +30,7 @@ def run_steps_of(*steps, total=1000, classic=False):
         for kind, amount in known.items():
             spent[row, SPENT.index(kind)] = amount
         spent[row, SPENT.index(Spent.DEVICE_COMPUTE_32)] = size[row] - sum(known.values())
-    times = StepTimes(np.arange(len(steps)), size * 0, size, spent, (0, 0))
+    times = StepTimes.of_columns(np.arange(len(steps)), size * 0, size, spent, (0, 0))
     one = HostSteps(HOST, 1, times, [str(n) for n in range(len(steps))], is_implicit=False)
     return RunSteps((one,), len(steps), True, (), classic)
 

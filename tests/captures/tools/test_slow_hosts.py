@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
-from tfprof.captures.events.steps.step_times import SPENT
+from tfprof.captures.events.steps.step_times import SPENT, StepTimes
 from tfprof.captures.facts import communication
 from tfprof.captures.facts.communication import Communication, JointRuns, _kept
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
-from tfprof.captures.facts.slow_hosts import SlowHosts, gains, without_own
+from tfprof.captures.facts.slow_hosts import compared, gains, without_own
 
 KIND = (CollectiveKind("all-reduce.1"), 0)
 
@@ -27,8 +27,10 @@ def a_work(name, own_ps, *, base_ns=10**18, length_ps=2000):
     spent[:, 2] = own
     wait = length_ps - own
     joint = JointRuns([KIND], steps * 0, steps, steps * length_ps + own, (steps + 1) * length_ps)
+    took = np.full(len(own), length_ps)
+    times = StepTimes.of_columns(steps, steps * length_ps, took, spent, (0, 0))
     return HostWork(
-        name, [f"train {n}" for n in steps], base_ns, np.full(len(own), length_ps), spent,
+        name, [f"train {n}" for n in steps], base_ns, took, [times],
         Communication(steps, wait, wait, wait, joint, 0),
     )  # fmt: skip
 
@@ -49,7 +51,7 @@ def test_the_median_of_the_others(own):
 
 def answers(works):
     places = np.arange(len(works[0].duration_ps))
-    slow, joint = SlowHosts(works, places), joint_collectives(works)
+    slow, joint = compared(works, places), joint_collectives(works)
     counts = np.bincount(joint.last, minlength=len(works))
     return {
         work.name: (
@@ -90,10 +92,10 @@ def test_a_clock_without_a_date_cannot_be_compared():
 def test_the_slowest_of_many_is_not_slow_by_chance():
     chance = np.random.default_rng(3)
     works = [a_work(f"w{at:03}", chance.integers(900, 1100, 20)) for at in range(256)]
-    slow = SlowHosts(works, np.arange(20))
+    slow = compared(works, np.arange(20))
     assert not slow.straggles
     works[17] = a_work("w017", chance.integers(1300, 1500, 20))
-    slow = SlowHosts(works, np.arange(20))
+    slow = compared(works, np.arange(20))
     assert (slow.straggles, slow.slowest) == (True, 17)
     assert slow.excess_ps(17) == pytest.approx(400, rel=0.1)
 

@@ -67,6 +67,10 @@ class ToldAllocator(NamedTuple):
     chart_bytes: Float64Array
     """Of the stack, the heap, and what is free, shape (3, n)."""
 
+    def without_chart(self) -> ToldAllocator:
+        """The same without the chart, which takes most of its memory."""
+        return self._replace(chart_ms=np.zeros(0), chart_bytes=np.zeros((3, 0)))
+
 
 class InUse(NamedTuple):
     """Memory in use at the peak, with its sort key first."""

@@ -48,7 +48,7 @@ def _of_host(steps: HostSteps) -> Between:
         return Between()
     gap_ps = float(np.median(lengths))
     usual = lengths <= 2 * gap_ps  # an epoch ends, or a checkpoint is written, in the others
-    waited_after = _waited_after(steps.host)
+    waited_after = dict(_waited_after(steps.host).T.tolist())
     waited = np.array(
         [waited_after.get(group, 0) for group in times.groups[:-1][usual].tolist()], np.int64
     )
@@ -60,14 +60,14 @@ def _of_host(steps: HostSteps) -> Between:
 
 
 @fact
-def _waited_after(host: Host) -> dict[int, int]:
-    """How long the program waits for input between each step, by group, and the next, ps."""
+def _waited_after(host: Host) -> Int64Array:
+    """Steps after which the program waits for input, as groups, and how long, ps, shape (2, n)."""
     times = host_steps(host, 0, classic=False).times
     ends = times.start_ps + times.duration_ps
     gaps = np.stack([ends[:-1], times.start_ps[1:]], axis=1)
     is_gap = gaps[:, 1] >= gaps[:, 0]
     waited = _waited(host, gaps[is_gap])
-    return dict(zip(times.groups[:-1][is_gap].tolist(), waited.tolist(), strict=True))
+    return np.stack([times.groups[:-1][is_gap], waited])[:, waited > 0]
 
 
 def _waited(host: Host, gaps: Int64Array) -> Int64Array:

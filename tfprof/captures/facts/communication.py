@@ -17,7 +17,7 @@ from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.run_steps import cores_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray, narrowest, no_rows
 
 MOST_COLLECTIVES = 10_000
 """Of more collectives a host keeps those of some kinds, the same kinds on all hosts."""
@@ -37,11 +37,17 @@ class JointRuns:
     """
 
     kinds: Sequence[tuple[CollectiveKind, int]]
-    which: Int64Array
-    step: Int64Array
+    which: IntArray
+    step: IntArray
     arrived_ps: Int64Array
     left_ps: Int64Array
     n_left_out: int = 0
+
+    @classmethod
+    def none(cls) -> JointRuns:
+        """No collectives."""
+        nothing = no_rows()
+        return cls([], nothing, nothing, nothing, nothing)
 
     def __len__(self) -> int:
         return len(self.which)
@@ -79,7 +85,9 @@ class Communication:
         step = place[self.joint.step]
         inside = step >= 0
         joint = JointRuns(
-            self.joint.kinds, self.joint.which[inside], step[inside],
+            self.joint.kinds,
+            self.joint.which[inside].astype(narrowest(len(self.joint.kinds))),
+            step[inside].astype(narrowest(len(rows))),
             self.joint.arrived_ps[inside], self.joint.left_ps[inside], self.joint.n_left_out,
         )  # fmt: skip
         return Communication(
@@ -111,9 +119,8 @@ def communication(host: Host) -> Communication:
 def _joint_runs(work: DeviceWork, groups: Int64Array) -> JointRuns:
     """The k-th run of a kind in a step is one collective, on all devices of the host."""
     runs = work.together
-    nothing = np.zeros(0, np.int64)
     if not len(runs.group) or not len(groups):
-        return JointRuns([], nothing, nothing, nothing, nothing)
+        return JointRuns.none()
     step = np.searchsorted(groups, runs.group).clip(max=len(groups) - 1)
     is_joint = np.array([kind.is_joint for kind in work.kinds], np.bool_)[work.which]
     chosen = np.flatnonzero((groups[step] == runs.group) & is_joint)

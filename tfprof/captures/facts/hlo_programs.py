@@ -25,6 +25,12 @@ def programs_of(host: Host) -> list[HloProgram]:
 
 
 @fact
+def _program_keys(host: Host) -> tuple[tuple[int, str, int], ...]:
+    """Id, name and size of the programs of a host: equal ones are the same program."""
+    return tuple((program.id, program.name, program.n_bytes) for program in programs_of(host))
+
+
+@fact
 def program_titles(host: Host) -> tuple[tuple[int, str], ...]:
     """Ids and titles of the programs of a host."""
     return tuple((program.id, program.title) for program in programs_of(host))
@@ -53,9 +59,10 @@ def all_programs(run: Run, host: str | None) -> list[HostProgram]:
     """
     programs: dict[tuple[int, str, int], HostProgram] = {}
     for each in run.chosen(host):
-        for program in programs_of(each):
-            key = (program.id, program.name, program.n_bytes)
-            programs.setdefault(key, HostProgram(each, program))
+        keys = _program_keys(each)
+        if not programs.keys() >= set(keys):  # most hosts have the same
+            for key, program in zip(keys, programs_of(each), strict=True):
+                programs.setdefault(key, HostProgram(each, program))
     return list(programs.values())
 
 

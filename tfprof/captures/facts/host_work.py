@@ -9,12 +9,14 @@ collectives; the others wait there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.communication import Communication, communication
+from tfprof.captures.events.steps.step_times import StepTimes
+from tfprof.captures.facts.communication import Communication, JointRuns, communication
 from tfprof.captures.facts.host_clock import unix_base_ns
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.columns.columns import Int64Array
@@ -29,7 +31,7 @@ class HostWork:
         step_names: What it calls the steps.
         unix_base_ns: What its times count from, by its clock; None if that is not known.
         duration_ps: How long its steps took, shape (n steps,).
-        spent_ps: The same by what it was spent on, shape (n steps, kinds of ``Spent``).
+        cores: The times of its cores; of a host without TPUs one.
         shared: What it did together with others in these steps.
     """
 
@@ -37,13 +39,28 @@ class HostWork:
     step_names: Sequence[str]
     unix_base_ns: int | None
     duration_ps: Int64Array
-    spent_ps: Int64Array
+    cores: Sequence[StepTimes]
     shared: Communication
 
     @property
     def own_ps(self) -> Int64Array:
         """How long the host worked, and did not just wait in collectives, shape (n steps,)."""
         return self.duration_ps - self.shared.waiting_ps
+
+    @property
+    def spent_ps(self) -> Int64Array:
+        """The steps by what was spent on, shape (n steps, len(SPENT)).
+
+        Of several cores, the one that communicates least in a step: others wait for it.
+        """
+        busiest = np.argmin([one.of(Spent.DEVICE_COLLECTIVES) for one in self.cores], axis=0)
+        spent = np.stack([one.spent_ps for one in self.cores])
+        chosen: Int64Array = spent[busiest, np.arange(len(self.duration_ps))]
+        return chosen
+
+    def without_runs(self) -> HostWork:
+        """The same without single collectives, once these are matched: they take much memory."""
+        return replace(self, shared=replace(self.shared, joint=JointRuns.none()))
 
 
 def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:
@@ -61,14 +78,11 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         cores: Its steps, or those of each core of its TPUs.
     """
     first = cores[0]
-    # Other cores of the host wait for the one that communicates least.
-    busiest = np.argmin([one.times.of(Spent.DEVICE_COLLECTIVES) for one in cores], axis=0)
-    spent = np.stack([one.times.spent_ps for one in cores])
     return HostWork(
         first.host.name,
         first.names,
         unix_base_ns(first.host),
-        np.max([one.times.duration_ps for one in cores], axis=0),
-        spent[busiest, np.arange(len(first.times))],
+        reduce(np.maximum, [one.times.duration_ps for one in cores]),
+        [one.times for one in cores],
         communication(first.host).in_steps(first.times.groups),
     )

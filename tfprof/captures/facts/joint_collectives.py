@@ -11,7 +11,7 @@ all: they leave it nearly together. So
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
+from tfprof.captures.facts.communication import JointRuns
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.columns.columns import BoolArray, Int64Array
 
@@ -51,8 +52,11 @@ class JointCollectives:
     @cached_property
     def waited_ps(self) -> Int64Array:
         """How much longer each host took than the one that came last, shape (n hosts, n)."""
-        took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
-        return np.where(self.is_there, took - took.min(axis=0, initial=_FAR), 0)
+        waited = self.left_ps - self.arrived_ps
+        waited[~self.is_there] = _FAR
+        waited -= waited.min(axis=0, initial=_FAR)
+        waited[~self.is_there] = 0
+        return waited
 
     @cached_property
     def least_ps(self) -> Int64Array:
@@ -69,6 +73,8 @@ class JointCollectives:
 
     def only(self, chosen: BoolArray) -> JointCollectives:
         """Some of them."""
+        if chosen.all():
+            return self
         kinds = [kind for kind, is_chosen in zip(self.kinds, chosen, strict=True) if is_chosen]
         return JointCollectives(
             kinds, self.step[chosen], self.is_there[:, chosen], self.arrived_ps[:, chosen],
@@ -77,29 +83,52 @@ class JointCollectives:
 
 
 def joint_collectives(works: Sequence[HostWork]) -> JointCollectives:
-    """Match the collectives of hosts by step, name and how often it ran before in the step."""
+    """Match the collectives of hosts by step, name and how often it ran before in the step.
+
+    Host by host, as columns of all hosts may be long.
+    """
     numbers: dict[tuple[CollectiveKind, int], int] = {}
-    columns = []
-    for place, work in enumerate(works):
-        own = [numbers.setdefault(kind, len(numbers)) for kind in work.shared.joint.kinds]
-        of_run = np.array([*own, -1], np.int64)[work.shared.joint.which]
-        columns.append(np.stack([work.shared.joint.step, of_run, np.full(len(of_run), place)]))
-    stacked = np.concatenate(columns, axis=1) if columns else np.zeros((3, 0), np.int64)
-    keys, row = np.unique(stacked[0] * max(len(numbers), 1) + stacked[1], return_inverse=True)
+    for work in works:
+        for kind in work.shared.joint.kinds:
+            numbers.setdefault(kind, len(numbers))
+    keys = np.zeros(0, np.int64)
+    for work in works:
+        own = _keys(work.shared.joint, numbers)
+        if not _found(keys, own)[1].all():
+            keys = np.union1d(keys, own)
+    n_hosts = np.zeros(len(keys), np.int64)
+    for work in works:
+        n_hosts[_found(keys, _keys(work.shared.joint, numbers))[0]] += 1
+    keys = keys[n_hosts > 1]
     shape = (len(works), len(keys))
     is_there = np.zeros(shape, np.bool_)
     arrived, left = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    if len(keys):
-        at = (stacked[2], row.reshape(-1))
-        is_there[at] = True
-        arrived[at] = np.concatenate([work.shared.joint.arrived_ps for work in works])
-        left[at] = np.concatenate([work.shared.joint.left_ps for work in works])
+    for place, work in enumerate(works):
+        runs = work.shared.joint
+        row, is_known = _found(keys, _keys(runs, numbers))
+        row = row[is_known]
+        is_there[place, row] = True
+        arrived[place, row] = runs.arrived_ps[is_known]
+        left[place, row] = runs.left_ps[is_known]
     step, number = np.divmod(keys, max(len(numbers), 1))
     known = list(numbers)
     kinds = [known[one] for one in number.tolist()]
     n_left_out = max((work.shared.joint.n_left_out for work in works), default=0)
-    found = JointCollectives(kinds, step, is_there, arrived, left, n_left_out)
-    return found.only(is_there.sum(axis=0) > 1)
+    return JointCollectives(kinds, step, is_there, arrived, left, n_left_out)
+
+
+def _keys(runs: JointRuns, numbers: Mapping[tuple[CollectiveKind, int], int]) -> Int64Array:
+    """One number for the step and the kind of each run."""
+    of_kind = np.array([numbers[kind] for kind in runs.kinds], np.int64)
+    return runs.step.astype(np.int64) * max(len(numbers), 1) + of_kind[runs.which]
+
+
+def _found(keys: Int64Array, wanted: Int64Array) -> tuple[Int64Array, BoolArray]:
+    """Places among ascending keys, and which of them are there."""
+    if not len(keys):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
+    place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return place, keys[place] == wanted
 
 
 class ClockOffset(NamedTuple):

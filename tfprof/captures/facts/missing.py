@@ -15,6 +15,7 @@ from tfprof.captures.events.timeline.names import (
 from tfprof.captures.facts.arrival import Arrival, arrival_of
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.remarks import ON_THAT_MACHINE, Lack, remarks, why_without_cupti
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Run
@@ -91,9 +92,14 @@ def notes_for_tools(run: Run) -> list[Note]:
     return [
         lack.note(host.name)
         for host in run.hosts
-        for lack in lacking_parts(host)
+        for lack in _lacking_parts(host)
         if lack.name not in _TOLD_BY_TOOLS
     ]
+
+
+@fact
+def _lacking_parts(host: Host) -> tuple[Lack, ...]:
+    return tuple(lacking_parts(host))
 
 
 def recorded_levels(space: XSpace) -> dict[str, int] | None:

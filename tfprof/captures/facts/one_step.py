@@ -12,6 +12,7 @@ from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps, Steps
+from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Memo, Run
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -79,7 +80,12 @@ def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:
         hosts = [_StepHost(host, wanted.get(host.name, ()), classic=classic) for host in run.hosts]
         names = listed([steps.names[place] for place in places])
         note = Note("info", f"only what belongs to step {names} counts here")
-        return replace(run, hosts=tuple(hosts), notes=(*run.notes, note), memo=Memo())
+        return replace(
+            run,
+            hosts=tuple(hosts),
+            notes=(*run.notes, note, *gathered(steps.left_out)),
+            memo=Memo(),
+        )
 
     return run.memo.once(("step", step, classic), make)
 

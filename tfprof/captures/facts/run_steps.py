@@ -27,7 +27,7 @@ from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
-from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.facts.steps import HostSteps, RunSteps, SharedColumns
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
@@ -127,8 +127,10 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
+    shared = SharedColumns()
+    left_out: list[Note] = []
     by_host = [
-        cores_of(host, number, classic=classic, inner_only=inner_only)
+        [shared.of(core) for core in cores_of(host, number, classic=classic, inner_only=inner_only)]
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
@@ -139,15 +141,15 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     else:
         by_host = [_with_markers(cores, notes) for cores in by_host]
         first = [cores[0] for cores in by_host]
-        alignment = matched(first, notes, classic=classic)
+        places, alignment, left_out = matched(first, notes, classic=classic)
         n_steps = alignment.n_steps
         aligned = [
-            steps.slice(slice(begin, begin + n_steps))
-            for number, (cores, begin) in enumerate(zip(by_host, alignment.first, strict=True))
+            shared.of(steps.slice(slice(begin, begin + n_steps)))
+            for number, (place, begin) in enumerate(zip(places, alignment.first, strict=True))
             if number not in alignment.without_steps
-            for steps in cores
+            for steps in by_host[place]
         ]
-    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic)
+    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic, tuple(left_out))
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,8 @@ CAUSES = (
 
 OWN_CAUSES = CAUSES[:-1]
 
+_CELLS_AT_ONCE = 1 << 15
+
 
 @dataclass(frozen=True, eq=False)
 class SlowHosts:
@@ -67,15 +69,20 @@ class SlowHosts:
     Attributes:
         works: The hosts, two or more.
         places: The steps that count, places in their columns; one or more.
+        joint: The collectives of the hosts in these steps.
     """
 
     works: Sequence[HostWork]
     places: Int64Array
+    joint: JointCollectives
 
     @cached_property
     def own_ps(self) -> Float64Array:
         """How long each host worked in each of the steps, shape (n hosts, n steps)."""
-        return np.stack([work.own_ps[self.places] for work in self.works]).astype(np.float64)
+        own_ps = np.zeros((len(self.works), len(self.places)))
+        for row, work in zip(own_ps, self.works, strict=True):
+            row[:] = work.own_ps[self.places]
+        return own_ps
 
     @cached_property
     def others_ps(self) -> Float64Array:
@@ -112,7 +119,7 @@ class SlowHosts:
     @property
     def step_ps(self) -> float:
         """Mean duration of a step on the host where it takes longest."""
-        longest = np.max([work.duration_ps[self.places] for work in self.works], axis=0)
+        longest = reduce(np.maximum, (work.duration_ps[self.places] for work in self.works))
         return float(longest.mean())
 
     @property
@@ -121,12 +128,6 @@ class SlowHosts:
         interval = self.interval_ps(self.slowest)
         is_beyond = interval is not None and interval.low > 0
         return is_beyond and self.excess_ps(self.slowest) >= ALIKE * self.step_ps
-
-    @cached_property
-    def joint(self) -> JointCollectives:
-        """The collectives of the hosts in these steps."""
-        joint = joint_collectives(self.works)
-        return joint.only(np.isin(joint.step, self.places))
 
     def waited_for_ps(self, host: int) -> float:
         """How long another host waits for this one in a step, where this one comes last."""
@@ -162,6 +163,20 @@ class SlowHosts:
 
 def without_own(amounts: Float64Array) -> Float64Array:
     """The median of all other rows for each row, column by column; the rows' shape, two or more."""
+    found = np.zeros(amounts.shape)
+    for columns in _few_columns(amounts):
+        found[:, columns] = _without_own(amounts[:, columns])
+    return found
+
+
+def _few_columns(amounts: Float64Array) -> list[slice]:
+    """Columns that are worked on at once, so that temporary ones take little memory."""
+    n_rows, n_columns = amounts.shape
+    n_at_once = max(1, _CELLS_AT_ONCE // n_rows)
+    return [slice(begin, begin + n_at_once) for begin in range(0, n_columns, n_at_once)]
+
+
+def _without_own(amounts: Float64Array) -> Float64Array:
     n_rows = len(amounts)
     in_order = np.sort(amounts, axis=0)
     rank = np.argsort(np.argsort(amounts, axis=0, kind="stable"), axis=0)
@@ -177,8 +192,10 @@ def without_own(amounts: Float64Array) -> Float64Array:
 
 def gains(own_ps: Float64Array) -> Float64Array:
     """How much less each step would take if its slowest host were as fast as the others' median."""
-    in_order = np.sort(own_ps, axis=0)
-    gained: Float64Array = in_order[-1] - np.median(in_order[:-1], axis=0)
+    gained = np.zeros(own_ps.shape[1])
+    for columns in _few_columns(own_ps):
+        in_order = np.sort(own_ps[:, columns], axis=0)
+        gained[columns] = in_order[-1] - np.median(in_order[:-1], axis=0)
     return gained
 
 
@@ -190,7 +207,11 @@ def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
 
 def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
     """Hosts compared in some of their steps; None with fewer than two hosts, or without steps."""
-    return SlowHosts(works, places) if len(works) > 1 and len(places) else None
+    if len(works) < 2 or not len(places):
+        return None
+    joint = joint_collectives(works)
+    joint = joint.only(np.isin(joint.step, places))
+    return SlowHosts([work.without_runs() for work in works], places, joint)
 
 
 def slow_hosts(steps: RunSteps) -> SlowHosts | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.steps.shared_steps import most_agree, shared_by_most
 from tfprof.captures.events.steps.step_alignment import Alignment, align_by_number, align_by_time
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.facts.host_clock import unix_base_ns
@@ -18,39 +20,58 @@ from tfprof.captures.run.gathered_notes import MOST_ALONE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import Int64Array
+from tfprof.text.wording import plural
 
 
-def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Alignment:
+class Matched(NamedTuple):
+    """Steps of hosts that are the same steps.
+
+    Attributes:
+        places: The hosts that are matched.
+        alignment: How their steps match.
+        left_out: Notes on hosts whose steps are left out, as they share too few.
+    """
+
+    places: list[int]
+    alignment: Alignment
+    left_out: list[Note]
+
+
+def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Matched:
     """Match steps by their numbers if users gave them, by time otherwise.
+
+    By default hosts without steps are left out, and such as have too few in common with the others
+    (``shared_steps``); in the reference these take steps from all hosts.
 
     Args:
         cores: The steps of each host.
         notes: Receives what was left out, and what makes the match uncertain.
         classic: Match by time, as the reference does.
     """
-    alignment = None
-    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
-        numbers = [numbers_of(steps) for steps in cores]
-        if alignment is None and all(own is not None for own in numbers):
-            alignment = align_by_number([own for own in numbers if own is not None])
-    is_by_number = alignment is not None
-    if alignment is None:
-        bases = _bases_ns(cores)
-        lowest = min(bases, default=0)
-        shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
-        starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
-        ends = [own + steps.times.duration_ps for own, steps in zip(starts, cores, strict=True)]
-        alignment = align_by_time(starts, ends)
+    places = list(range(len(cores)))
+    alignment, is_by_number = _aligned(cores, classic=classic)
+    fewest = most_agree(len(cores) - len(alignment.without_steps))
+    n_left: dict[int, int] = {}  # hosts that are left out: the steps that would be left with them
+    while not classic:
+        far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest)
+        if not far_fewer:
+            break
+        n_left |= {places[number]: n_steps for number, n_steps in far_fewer.items()}
+        places = [place for place in places if place not in n_left]
+        alignment, is_by_number = _aligned([cores[place] for place in places], classic=False)
+    aligned = [cores[place] for place in places]
+    far_fewer_notes = _left_out_notes(cores, n_left, alignment, len(aligned))
+    notes += far_fewer_notes
     if not classic:
-        notes += _clock_notes(cores, alignment, is_by_number=is_by_number)
-        notes += _number_notes(cores, alignment)
+        notes += _clock_notes(aligned, alignment, is_by_number=is_by_number)
+        notes += _number_notes(aligned, alignment)
     without = alignment.without_steps
-    if alignment.n_steps == 0 and len(without) < len(cores):
+    if alignment.n_steps == 0 and len(without) < len(aligned):
         notes.append(
             Note("warning", "the hosts have no step in common: were they captured together?")
         )
-    for number, steps in enumerate(cores):
-        if number in without and len(without) < len(cores):
+    for number, steps in enumerate(aligned):
+        if number in without and len(without) < len(aligned):
             notes.append(Note("warning", "has no steps, so no result includes it", steps.host.name))
         elif len(steps.times) > alignment.n_steps > 0:
             left_out = len(steps.times) - alignment.n_steps
@@ -58,7 +79,71 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
                 Note("info", f"{left_out} steps that other hosts do not have are left out",
                      steps.host.name)
             )  # fmt: skip
-    return alignment
+    return Matched(places, alignment, far_fewer_notes)
+
+
+def _aligned(cores: Sequence[HostSteps], *, classic: bool) -> tuple[Alignment, bool]:
+    """How the steps of hosts match, and whether by their numbers."""
+    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
+        numbers = [numbers_of(steps) for steps in cores]
+        if all(own is not None for own in numbers):
+            alignment = align_by_number([own for own in numbers if own is not None])
+            if alignment is not None:
+                return alignment, True
+    bases = _bases_ns(cores)
+    lowest = min(bases, default=0)
+    shifts = [min(base - lowest, MOST_NS) * 1000 for base in bases]
+    starts = [steps.times.start_ps + shift for steps, shift in zip(cores, shifts, strict=True)]
+    ends = [own + steps.times.duration_ps for own, steps in zip(starts, cores, strict=True)]
+    return align_by_time(starts, ends), False
+
+
+def _far_fewer(cores: Sequence[HostSteps], alignment: Alignment, fewest: int) -> dict[int, int]:
+    """Hosts that have far fewer steps in common than most, and how many of those they have."""
+    spans = {
+        place: range(alignment.offsets[place], alignment.offsets[place] + len(steps.times))
+        for place, steps in enumerate(cores)
+        if place not in alignment.without_steps
+    }
+    shared = shared_by_most(list(spans.values()), fewest)
+    if shared is None:
+        return {}
+    by_number = _sharing_numbers([cores[place] for place in spans])
+    return {
+        place: max(0, min(own.stop, shared.end) - max(own.start, shared.begin))
+        for (place, own), shares in zip(spans.items(), by_number, strict=True)
+        if not shared.is_within(own) and not shares
+    }
+
+
+def _left_out_notes(
+    cores: Sequence[HostSteps], n_left: Mapping[int, int], alignment: Alignment, n_others: int
+) -> list[Note]:
+    """Hosts that are left out, and what the others would lose with them."""
+    n_others -= len(alignment.without_steps)
+    return [
+        Note("warning", f"has {n_own:,} of the {plural(alignment.n_steps, 'step')} that "
+             f"{n_others:,} other hosts share, so it is left out of all that is said of steps: "
+             f"with it, the others would lose {max(0, alignment.n_steps - n_own):,} of theirs. "
+             "Its ops and memory count", cores[place].host.name)
+        for place, n_own in sorted(n_left.items())
+    ]  # fmt: skip
+
+
+def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:
+    """Which hosts share the numbers of most; where one host has no such numbers, none.
+
+    If one host counts otherwise, all are matched by time, and a host whose clock is off has other
+    steps then, though its numbers are right.
+    """
+    spans = []
+    for steps in cores:
+        own = _numbers(steps)
+        if own is None or (np.diff(own) != 1).any():
+            return [False] * len(cores)
+        spans.append(range(int(own[0]), int(own[0]) + len(own)))
+    shared = shared_by_most(spans)
+    return [shared is not None and shared.is_within(own) for own in spans]
 
 
 def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:

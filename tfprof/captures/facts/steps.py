@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -67,6 +67,12 @@ def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
     if classic or category.key != "host_compute":
         return category.kinds
     return (*category.kinds, Spent.HOST_TO_HOST)
+
+
+def times_by_category(times: StepTimes, *, classic: bool) -> Int64Array:
+    """Time of each category in steps, ps, shape (n, len(CATEGORIES))."""
+    columns = [times.of(*kinds_of(category, classic=classic)) for category in CATEGORIES]
+    return np.stack(columns, axis=1)
 
 
 UNUSUAL = 3.0
@@ -132,7 +138,8 @@ class HostSteps:
 
     def slice(self, rows: slice) -> HostSteps:
         """Consecutive steps."""
-        return self.take(np.arange(len(self.times))[rows])
+        places = np.arange(len(self.times))[rows]
+        return self if len(places) == len(self.times) else self.take(places)
 
     def take(self, rows: Int64Array) -> HostSteps:
         """Some of the steps."""
@@ -150,6 +157,47 @@ class HostSteps:
         return self.times.of(*kinds_of(category, classic=classic))
 
 
+class SharedColumns:
+    """Names and groups of hosts, which are one object where they are equal, as most are."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], Sequence[str]] = {}
+        self._groups: dict[bytes, Int64Array] = {}
+
+    def of(self, steps: HostSteps) -> HostSteps:
+        """The same steps, with columns that another host may have, too."""
+        names = [self._texts.setdefault(name, name) for name in steps.names]
+        groups = steps.times.groups
+        return replace(
+            steps,
+            names=self._names.setdefault(tuple(names), names),
+            times=replace(
+                steps.times, groups=self._groups.setdefault(groups.tobytes(), groups.copy())
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TakenSteps(Sequence[HostSteps]):
+    """Some steps of hosts, taken when a host is looked at: runs may have many hosts."""
+
+    hosts: Sequence[HostSteps]
+    rows: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.hosts)
+
+    @overload
+    def __getitem__(self, place: int) -> HostSteps: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[HostSteps]: ...
+    def __getitem__(self, place: int | slice) -> HostSteps | list[HostSteps]:
+        if isinstance(place, slice):
+            return [one.take(self.rows) for one in self.hosts[place]]
+        return self.hosts[place].take(self.rows)
+
+
 @dataclass(frozen=True, eq=False)
 class RunSteps:
     """Steps that all hosts have.
@@ -160,13 +208,16 @@ class RunSteps:
         has_device: Whether there are GPUs or TPUs.
         notes: What was left out, or guessed.
         classic: No step is cut or unusual, as in the reference.
+        left_out: Those of the notes that are on hosts whose steps are left out, as they have too
+            few in common with the others.
     """
 
-    hosts: tuple[HostSteps, ...]
+    hosts: Sequence[HostSteps]
     n_steps: int
     has_device: bool
     notes: tuple[Note, ...]
     classic: bool = False
+    left_out: tuple[Note, ...] = ()
 
     @property
     def names(self) -> Sequence[str]:
@@ -211,7 +262,7 @@ class RunSteps:
 
     def take(self, rows: Int64Array) -> RunSteps:
         """Some of the steps, on all hosts."""
-        return replace(self, hosts=tuple(one.take(rows) for one in self.hosts), n_steps=len(rows))
+        return replace(self, hosts=TakenSteps(self.hosts, rows), n_steps=len(rows))
 
     @cached_property
     def is_unusual(self) -> BoolArray:
@@ -249,29 +300,36 @@ class RunSteps:
     @cached_property
     def _slowest(self) -> Int64Array:
         """The slowest host of each step, the first of equal ones, shape (n_steps,)."""
-        durations = [steps.times.duration_ps for steps in self.hosts]
-        slowest: Int64Array = np.argmax(durations, axis=0) if durations else np.zeros(0, np.int64)
+        slowest = np.zeros(self.n_steps if self.hosts else 0, np.int64)
+        longest_ps = np.full(len(slowest), np.iinfo(np.int64).min)
+        for number, steps in enumerate(self.hosts):
+            is_longer = steps.times.duration_ps > longest_ps
+            slowest[is_longer] = number
+            longest_ps[is_longer] = steps.times.duration_ps[is_longer]
         return slowest
 
     def slowest_ps(self) -> Int64Array:
         """Duration of each step on its slowest host, shape (n_steps,)."""
-        return self._decided([one.times.duration_ps for one in self.hosts])
+        return self._decided(lambda one: one.times.duration_ps)
 
     def of(self, category: Category) -> Int64Array:
         """Time of a category in each step on its slowest host, ps, shape (n_steps,).
 
         The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
-        return self._decided([one.of(category, classic=self.classic) for one in self.hosts])
+        return self._decided(lambda one: one.of(category, classic=self.classic))
 
     def spent(self, *kinds: Spent) -> Int64Array:
         """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
-        return self._decided([one.times.of(*kinds) for one in self.hosts])
+        return self._decided(lambda one: one.times.of(*kinds))
 
-    def _decided(self, values: Sequence[Int64Array]) -> Int64Array:
-        if not values:
-            return np.zeros(0, np.int64)
-        return np.stack(values)[self._slowest, np.arange(self.n_steps)]
+    def _decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
+        """What a step has on its slowest host, shape (n_steps,)."""
+        decided = np.zeros(len(self._slowest), np.int64)
+        for number in np.unique(self._slowest).tolist():
+            is_slowest = self._slowest == number
+            decided[is_slowest] = amounts(self.hosts[number])[is_slowest]
+        return decided
 
     def share(self, amounts_ps: Int64Array) -> float:
         """Amounts of the steps as a part of the step time; 0 without steps."""

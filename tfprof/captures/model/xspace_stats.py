@@ -137,8 +137,11 @@ class StatTable:
     def _owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""
         narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
-        owners = places_in(self.first[1:], narrow, "right")
-        return owners.astype(np.int32 if len(self.first) < 1 << 31 else np.int64)
+        type_ = np.int32 if len(self.first) < 1 << 31 else np.int64
+        owners: IntArray = np.empty(len(rows), type_)
+        for block in blocks(0, len(rows)):
+            owners[block] = places_in(self.first[1:], narrow[block], "right")
+        return owners
 
     def rows_of(self, owner: int) -> range:
         """The stats of one owner."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, TypeVar
 
 from tfprof.captures.events.steps.forest import Forest
@@ -48,6 +49,7 @@ class Facts:
         self.n_rounds = self.n_reopened = 0
         self._lock = threading.RLock()
         self._open: tuple[int, Host] | None = None
+        self._latest: dict[tuple[int, Key], Any] = {}
 
     def of(self, place: int, key: Key) -> bytes:
         """The answer of a host."""
@@ -55,6 +57,16 @@ class Facts:
             if key not in self.part.hosts[place].facts:
                 self._ask(Wanted(own=(key,)))
             return self.part.hosts[place].facts[key]
+
+    def latest(self, place: int, key: Key, make: Callable[[], T]) -> T:
+        """A large answer of a host, which is kept until a few others were asked for."""
+        with self._lock:
+            known = (place, key)
+            answer: T = self._latest.pop(known) if known in self._latest else make()
+            self._latest[known] = answer
+            if len(self._latest) > _MOST_LATEST:
+                del self._latest[next(iter(self._latest))]
+            return answer
 
     def sum(self, key: Key) -> Any:
         """The answers of all hosts as one."""
@@ -103,6 +115,11 @@ class CondensedHost(Host):
         self.memo = _FactMemo(self)
 
     @property
+    def has_events(self) -> bool:
+        """No."""
+        return False
+
+    @property
     def space(self) -> XSpace:
         """Its events, as they were recorded, read again."""
         return self.opened.space
@@ -112,9 +129,22 @@ class CondensedHost(Host):
         """The host with its events."""
         return self._facts.opened(self.place, self.name)
 
-    def told(self, key: Key) -> Any:
-        """The answer to a fact."""
-        return decode(self._facts.of(self.place, key), stands_for={"host": self})
+    def told(self, key: Key, keep: Callable[[Callable[[], T]], T]) -> T:
+        """The answer to a fact.
+
+        Args:
+            key: The fact.
+            keep: Makes a small answer once.
+        """
+        written = self._facts.of(self.place, key)
+
+        def make() -> T:
+            answer: T = decode(written, stands_for={"host": self})
+            return answer
+
+        if len(written) > _MOST_KEPT_BYTES:
+            return self._facts.latest(self.place, key, make)
+        return keep(make)
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The sum of a fact over all hosts; None for some of them."""
@@ -137,6 +167,13 @@ class CondensedHost(Host):
         return self.opened._with_regions()
 
 
+_MOST_KEPT_BYTES = 1 << 10
+"""Larger answers are made of their bytes again, if others were asked for since: of many hosts, one
+after the other takes less memory than all. Few questions ask for one more than twice."""
+
+_MOST_LATEST = 8
+
+
 class _FactMemo(Memo):
     """Answers of a host without events: facts are told, the rest is worked out from its file."""
 
@@ -147,7 +184,7 @@ class _FactMemo(Memo):
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if not isinstance(key, Key):
             return self._host.opened.memo.once(key, make)
-        answer: T = super().once(key, lambda: self._host.told(key))
+        answer: T = self._host.told(key, partial(super().once, key))
         return answer
 
 
@@ -242,6 +279,11 @@ class ProbedHost(Host):
         super().__init__(host.name, host.space)
         self._asked, self._is_all = asked, is_all
         self.memo = _ProbedMemo(asked)
+
+    @property
+    def has_events(self) -> bool:
+        """No: it is to be asked as the others will be."""
+        return False
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
         """The answer of this host alone."""

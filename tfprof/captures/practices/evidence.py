@@ -161,7 +161,11 @@ class Evidence:
     @cached_property
     def memory(self) -> dict[str, Table]:
         """The tables of all allocators, the fullest first."""
-        told = [one for host in self.run.hosts for one in told_allocators(host, classic=False)]
+        told = [
+            one.without_chart()
+            for host in self.run.hosts
+            for one in told_allocators(host, classic=False)
+        ]
         return allocator_tables(sorted(told, key=lambda one: -one.used_bytes))
 
     @cached_property

@@ -93,6 +93,11 @@ class Host:
         self.memo = Memo()
 
     @property
+    def has_events(self) -> bool:
+        """Whether its events are there, and need not be read again."""
+        return True
+
+    @property
     def space(self) -> XSpace:
         """Its events, as they were recorded."""
         return self._space

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 
 import numpy as np
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.run.contents import ToolData
+from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.captures.show.tool_values import text_line
 from tfprof.text.metrics import BLUE
@@ -50,10 +51,15 @@ class HostFigures:
 
 def host_figures(host: Host) -> HostFigures:
     """What a host has captured."""
+    return replace(_figures(host), name=host.name)
+
+
+@fact
+def _figures(host: Host) -> HostFigures:
     planes = [plane for plane in host.space.planes if len(plane.events)]
     arrived = arrival_of(host)
     return HostFigures(
-        host.name,
+        "",
         host.machine,
         tuple(plane.name for plane in planes if plane.name.startswith("/device:")),
         sum(int((np.diff(plane.events.first) > 0).sum()) for plane in planes),

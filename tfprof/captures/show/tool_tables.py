@@ -102,7 +102,7 @@ def tool_grids(
         return [ToolGrid("", None, ("no rows",))] if whole else []
     groups = _groups(table)
     if len(groups) < 2 or len(groups) == len(table):
-        groups = {"": list(table.rows)}
+        groups = {"": table.rows}
     grids_of_groups = [
         _tool_grid(escaped(title), replace(table, rows=rows), top, width, glyphs, whole=whole)
         for title, rows in groups.items()
@@ -110,15 +110,17 @@ def tool_grids(
     return [grid for grid in grids_of_groups if grid is not None]
 
 
-def _groups(table: Table) -> dict[str, list[tuple[Cell, ...]]]:
+def _groups(table: Table) -> dict[str, Sequence[tuple[Cell, ...]]]:
     """The rows of each list."""
     ids = [column.id for column in table.columns]
     dividing = next((group for group in _GROUPS if group[0] in ids), ())
     places = [ids.index(name) for name in dividing if name in ids]
+    if not places:
+        return {"": table.rows}
     groups: dict[str, list[tuple[Cell, ...]]] = {}
     for row in table.rows:
         groups.setdefault(" on ".join(str(row[place]) for place in places), []).append(row)
-    return groups
+    return {**groups}
 
 
 def _tool_grid(
@@ -138,9 +140,10 @@ def _tool_grid(
         dividing = {name for group in _GROUPS for name in group}
         alike = {p: value for p, value in alike.items() if table.columns[p].id not in dividing}
     shown = _name_first(table, shown)
-    columns, left_out = _fitting(list(_columns(table, n_rows, shown, glyphs)), width, glyphs)
+    first = replace(table, rows=table.rows[:n_rows])
+    columns, left_out = _fitting(list(_columns(first, shown, glyphs)), width, glyphs)
     if left_out and len(table) == 1:
-        return _pairs(title, table, shown, glyphs)
+        return _pairs(title, first, shown, glyphs)
     remarks = tuple(_remarks(table, n_rows, alike, left_out))
     return ToolGrid(title, Grid(columns, glyphs), remarks)
 
@@ -169,12 +172,13 @@ def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
     if len(table) < 2:
         return {}
     first = table.rows[0]
-    alike = {
-        place: first[place]
-        for place in places
-        if all(row[place] == first[place] for row in table.rows)
-    }
-    return alike if len(alike) < len(places) else {}
+    alike = list(places)
+    for row in table.rows:  # once, as they may be made one after the other
+        if any(row[place] != first[place] for place in alike):
+            alike = [place for place in alike if row[place] == first[place]]
+            if not alike:
+                break
+    return {place: first[place] for place in alike} if len(alike) < len(places) else {}
 
 
 def _name_first(table: Table, places: Sequence[int]) -> list[int]:
@@ -183,19 +187,16 @@ def _name_first(table: Table, places: Sequence[int]) -> list[int]:
     return sorted(places, key=lambda place: place != named)
 
 
-def _columns(
-    table: Table, n_rows: int, places: Sequence[int], glyphs: Glyphs
-) -> Iterator[grids.Column]:
+def _columns(table: Table, places: Sequence[int], glyphs: Glyphs) -> Iterator[grids.Column]:
     barred = _barred(table, places)
     main = (barred, _first_difference(table, places))
-    rows = range(n_rows)
     for order, place in enumerate(places):
         column = table.columns[place]
-        cells = [cell_text(table.rows[row][place], column) for row in rows]
+        cells = [cell_text(row[place], column) for row in table.rows]
         header, colour = glyphs.text(header_of(column)), _COLOURS.get(column.unit, "")
         leave_out = 0 if order == 0 else _rank(column.id, order, is_main=place in main)
         if column.type == "string":
-            guides = _guides(table, n_rows) if order == 0 else ()
+            guides = _guides(table) if order == 0 else ()
             kind: grids.Kind = "text" if order else "name"
             yield grids.Column(header, kind, cells, guides=guides, leave_out=leave_out)
         elif column.type == "boolean":
@@ -204,7 +205,7 @@ def _columns(
             cells = [glyphs.text(cell) for cell in cells]
             yield grids.Column(header, "number", cells, header_style=colour, leave_out=leave_out)
         if place == barred:
-            yield _bar([table.rows[row][place] for row in rows], leave_out=20)
+            yield _bar([row[place] for row in table.rows], leave_out=20)
 
 
 def _rank(column_id: str, order: int, *, is_main: bool) -> int:
@@ -235,14 +236,14 @@ def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
     return grids.Column("", "bar", [""] * len(values), shares, style=BLUE, leave_out=leave_out)
 
 
-def _guides(table: Table, n_rows: int) -> Sequence[str]:
+def _guides(table: Table) -> Sequence[str]:
     """The indentation of a table that is a tree; of two views, rows are sorted by their change."""
     if any(column.id == "difference_ms" for column in table.columns):
         return ()
     place = next((p for p, column in enumerate(table.columns) if column.id in _DEPTHS), None)
     if place is None:
         return ()
-    depths = [table.rows[row][place] for row in range(n_rows)]
+    depths = [row[place] for row in table.rows]
     return [
         "  " * min(int(depth), 20) if isinstance(depth, (int, float)) else "" for depth in depths
     ]

@@ -12,9 +12,10 @@ from tfprof.captures.facts.bottleneck import Bottleneck, reference_bottleneck
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.facts.rows_of_steps import PS_PER_MS, Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import one_digit, part, summary
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps, Steps
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
     TpuRunSteps,
@@ -179,16 +180,15 @@ def step_table(
         )
     steps = analysis.steps
     hosts = steps.hosts[:1] if classic else steps.hosts
-    rows: list[tuple[Cell, ...]] = []
-    columns = {one: [one.of(c, classic=classic) for c in CATEGORIES] for one in hosts}
-    for place in places:
-        for one in hosts:
-            amounts = [float(column[place]) / 1e9 for column in columns[one]]
-            duration = float(one.times.duration_ps[place]) / 1e9
-            name = steps.shown(place, one.names[place])
-            if not classic and len(hosts) > 1:
-                name = f"{name} ({one.host.name})"
-            rows.append((name, *amounts, _tooltip(name, duration, amounts), duration))
+    is_named = not classic and len(hosts) > 1
+
+    def row(one: HostSteps, place: int, took_ms: float, amounts_ms: list[float]) -> Row:
+        name = steps.shown(place, one.names[place])
+        if is_named:
+            name = f"{name} ({one.host.name})"
+        return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms)
+
+    rows = rows_of_steps(hosts, places, row, PS_PER_MS, classic=classic)
     properties = _properties(run, analysis, classic=classic)
     return Table("steps", STEP_COLUMNS, rows, properties, title="Steps")
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps, times_by_category
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
 from tfprof.text.units import milliseconds
 
@@ -45,8 +46,12 @@ def pod(
     chosen = {one.name for one in run.chosen(host)}
     shown = [one for one in steps.hosts if one.host.name in chosen]
     places = steps.places(step)
-    amounts = {one: _amounts_us(one, classic=classic) for one in shown}
-    rows = [_row(steps, one, place, amounts[one][place]) for place in places for one in shown]
+
+    def row(one: HostSteps, place: int, took_us: float, amounts_us: list[float]) -> Row:
+        name = steps.shown(place, one.names[place])
+        return (name, one.host.name, one.core_id, took_us, *amounts_us, _bottleneck(amounts_us))
+
+    rows = rows_of_steps(shown, places, row, _PS_PER_US, classic=classic)
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
     tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
@@ -61,23 +66,10 @@ def pod(
     )
 
 
-def _amounts_us(steps: HostSteps, *, classic: bool) -> list[list[float]]:
-    """Times of each step in the order of the categories."""
-    columns = [steps.of(category, classic=classic) / _PS_PER_US for category in CATEGORIES]
-    amounts: list[list[float]] = np.stack(columns, axis=1).tolist()
-    return amounts
-
-
 def _bottleneck(amounts: list[float]) -> str:
     """Name of the largest category; the last by name of equal ones."""
     names = [category.name for category in CATEGORIES]
     return max(zip(amounts, names, strict=True))[1]
-
-
-def _row(steps: RunSteps, one: HostSteps, place: int, amounts: list[float]) -> tuple[Cell, ...]:
-    duration = float(one.times.duration_ps[place]) / _PS_PER_US
-    name = steps.shown(place, one.names[place])
-    return (name, one.host.name, one.core_id, duration, *amounts, _bottleneck(amounts))
 
 
 _MOST_NAMED = 8
@@ -133,7 +125,10 @@ def _reference_json(
     run: Run, steps: RunSteps, tpu: TpuPod | None, *, classic: bool
 ) -> dict[str, Any]:
     known = environment(run, classic=classic)
-    amounts = {one: _amounts_us(one, classic=classic) for one in steps.hosts}
+    amounts = {
+        one: (times_by_category(one.times, classic=classic) / _PS_PER_US).tolist()
+        for one in steps.hosts
+    }
     return {
         "deviceType": known.device_type,
         "podStatsSequence": {

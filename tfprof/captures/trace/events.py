@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def trace(
     Raises:
         UsageError: There is no such host or step.
     """
-    traces = host_traces(run, host=host, step=step, classic=classic)
+    traces = RunTraces.of(run, host=host, step=step, classic=classic)
     rows: list[tuple[Cell, ...]] = []
     for made in traces:
         rows += _rows(made)
@@ -86,26 +87,52 @@ def trace(
     )
 
 
-def host_traces(
-    run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
-) -> list[HostTrace]:
-    """The traces of the hosts; nothing is made of them yet. Arguments as those of ``trace``."""
-    hosts = run.chosen(host)
-    if classic:  # one host at a time
-        hosts = hosts[:1]
-    windows = None if step is None else _windows(run, step, classic=classic)
-    begins = begins_ps(hosts, classic=classic)
-    return [
-        HostTrace(
-            one,
-            place if len(hosts) > 1 else None,
-            window=None if windows is None else windows[one.name],
-            since_ps=since,
-            classic=classic,
-        )
-        for place, (one, since) in enumerate(zip(hosts, begins, strict=True))
-        if windows is None or one.name in windows
-    ]
+@dataclass(frozen=True)
+class RunTraces:
+    """The traces of hosts, each made when it is its turn.
+
+    Those of open hosts are kept. Of hosts whose events are elsewhere one is there at a time, as
+    long as nobody keeps it: a trace of any number of hosts takes the memory of one.
+
+    Attributes:
+        makers: Make them.
+    """
+
+    makers: Sequence[Callable[[], HostTrace]]
+
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        *,
+        host: str | None = None,
+        step: Steps | None = None,
+        classic: bool = False,
+    ) -> RunTraces:
+        """Arguments and errors are those of ``trace``."""
+        hosts = run.chosen(host)
+        if classic:  # one host at a time
+            hosts = hosts[:1]
+        windows = None if step is None else _windows(run, step, classic=classic)
+        makers = []
+        for place, (one, since) in enumerate(
+            zip(hosts, begins_ps(hosts, classic=classic), strict=True)
+        ):
+            if windows is not None and one.name not in windows:
+                continue
+            make = partial(
+                HostTrace,
+                one,
+                place if len(hosts) > 1 else None,
+                window=None if windows is None else windows[one.name],
+                since_ps=since,
+                classic=classic,
+            )
+            makers.append(cache(make) if one.has_events else make)
+        return cls(makers)
+
+    def __iter__(self) -> Iterator[HostTrace]:
+        return (make() for make in self.makers)
 
 
 def _windows(run: Run, step: Steps, *, classic: bool) -> dict[str, Window]:

@@ -5,12 +5,13 @@ Nothing is made of a whole trace: neither an object per event, nor its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
 
 from tfprof.captures.events.derived.lines import STEPS, DerivedLine
+from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
 from tfprof.captures.trace.blocks import Block, Texts, quoted, value_text
@@ -43,6 +44,7 @@ class HostTrace:
         host: The host.
         tracks: Its threads.
         since_ps: When the host's first line begins, in the time of the trace.
+        groups: Its steps.
     """
 
     def __init__(
@@ -60,12 +62,17 @@ class HostTrace:
         self._shown = Shown(self.tracks, since_ps, window)
         self._classic = classic
         self._forest = host.forest(classic=classic)
-        self._groups = host.groups(classic=classic)
-        self._args = EventArgs(self._forest, self._groups, classic=classic)
-        step_names, n_kinds = self._groups.step_names, len(host.timeline.names)
+        self.groups = host.groups(classic=classic)
+        self._args = EventArgs(self._forest, self.groups, classic=classic)
+        step_names, n_kinds = self.groups.step_names, len(self.tracks.timeline.names)
         self._begins = np.array(sorted(step_names), np.int64)
         self._names = [""] * n_kinds + [quoted(step_names[e]) for e in self._begins.tolist()]
         self._is_named = np.zeros(n_kinds, np.bool_)
+
+    @property
+    def links(self) -> Links:
+        """Which events lead to which."""
+        return self._forest.links
 
     def blocks(self) -> Iterator[bytes]:
         """Events as JSON, one a line: first what processes and threads are called."""
@@ -179,8 +186,8 @@ class HostTrace:
         groups = sorted(set(line.groups.tolist()))
         steps = [self._args.step(group) for group in groups]
         if line.name == STEPS:
-            titles = [quoted(self._groups.names[group]) for group in groups]
-            names = [quoted(self._groups.names[int(name)]) for name in line.names]
+            titles = [quoted(self.groups.names[group]) for group in groups]
+            names = [quoted(self.groups.names[int(name)]) for name in line.names]
             pairs = zip(steps, titles, strict=True)
             steps = [f'{step},"step_name":{title}' for step, title in pairs]
         more = self._more(line)
@@ -219,7 +226,7 @@ def _named(kind: str, place: str, args: str) -> str:
     return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
 
 
-def trace_chunks(traces: Sequence[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
+def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
     """The traces of hosts as the content of one file, one event a line.
 
     Args:

@@ -16,6 +16,8 @@ from tfprof.errors import UsageError
 from tfprof.options.lists import split_list
 
 if TYPE_CHECKING:
+    from tfprof.captures.run.result import Note
+    from tfprof.captures.run.run import Run
     from tfprof.columns.findings import Finding
     from tfprof.profiler import Profiler
 
@@ -90,10 +92,13 @@ def _write_of_capture(
             "TensorFlow's own checkers cannot read captures of the TensorFlow 2 profiler; leave "
             "out --classic"
         )
+
+    def advised(run: Run) -> tuple[list[Finding], list[Note]]:
+        return capture_findings(run, names), capture_notes(run)
+
     with warnings_as_notes():
-        run = open_captures(captures, None)
-        findings = capture_findings(run, names)
-        notes = capture_notes(run)
+        run = open_captures(captures, None, advised, inputs.reading)
+        findings, notes = advised(run)
         for notice in notes:
             note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
     checkers = list(PRACTICES) if names is None else names

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.fleet_options import Reading, fleet_options, run_reader
+from tfprof.cli.fleet_options import Reading, fleet_options, read_for
 from tfprof.cli.options import Command, CommandOption, InputPath, OutputPath, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -101,7 +101,7 @@ def _subjects(
     """What to check: of a log folder the latest run, or the one of ``--run``."""
     from tfprof.gate.subject import measured, subject_of
 
-    reader = run_reader(partial(measured, limits=limits), *reading)
+    reader = partial(read_for, partial(measured, limits=limits), reading=reading)
     opened: Sequence[Opened] = open_runs(inputs, reader)
     if inputs.run is not None or (len(inputs.paths) == 1 and not inputs.demo):
         if len(opened) > 1 and inputs.run is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import TOP, with_top
-from tfprof.cli.fleet_options import fleet_options, run_reader
+from tfprof.cli.fleet_options import fleet_options, read_for
 from tfprof.cli.options import (
     Choice,
     Command,
@@ -63,7 +63,7 @@ def run(
         from tfprof.comparison.comparable import same_recording
 
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
-        reader = run_reader(question, engine, memory)
+        reader = partial(read_for, question, reading=(engine, memory))
         sides = [
             _side(path, name, reader)
             for path, name in zip((before, after), _names(before, after), strict=True)
@@ -87,11 +87,11 @@ def run(
             note(remark.message)
 
 
-def _side(path: str, name: str, reader: Callable[[str], Run] | None) -> Side:
+def _side(path: str, name: str, reader: Callable[[str], Run]) -> Side:
     from tfprof.comparison.ask import side_of
     from tfprof.files.run_folder import is_capture
 
-    if reader is not None and is_capture(path):
+    if is_capture(path):
         return side_of(reader(path), name)
     with progress() as watch:
         watch.stage("reading")

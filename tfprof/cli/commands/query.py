@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import print_notes
-from tfprof.cli.fleet_options import Reading, fleet_options, run_reader
+from tfprof.cli.fleet_options import Reading, fleet_options, read_for
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_text, result_options
@@ -79,12 +80,14 @@ def _of_many_hosts(
             database.query(statement)
 
     if TABLE not in tables_of(statement):
-        opened = _chosen(inputs, run_reader(ask, *reading))
+        opened = _chosen(inputs, partial(read_for, ask, reading=reading))
         with Database(*opened, limits=limits) as database:
             return _with_notes(database.query(statement), opened)
     parted = PartedQuery(statement, limits)
     name, rows = "", []
-    opened = _chosen(inputs, run_reader(lambda run: parted.of_hosts(name, run), *reading))
+    opened = _chosen(
+        inputs, partial(read_for, lambda run: parted.of_hosts(name, run), reading=reading)
+    )
     for one in opened:
         if one.trace is not None:
             raise UsageError(f"{one.source}: has no hosts; leave out --engine and --memory")

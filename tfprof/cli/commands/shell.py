@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from tfprof.cli.captured_runs import CapturedRuns
-from tfprof.cli.inputs import RunInputs, input_options, named_files, read_files
+from tfprof.cli.inputs import RunInputs, check_no_fleet, input_options, named_files, read_files
 from tfprof.cli.options import Command, CommandOption, from_params, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
@@ -57,10 +57,13 @@ def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
 
     captures = [path for path in inputs.paths if is_capture(path)]
     rest = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
-    if captures and not rest.is_named:
-        return CapturedRuns(captures), None
+    runs = CapturedRuns(captures, inputs.reading) if captures else None
+    if runs is None:
+        check_no_fleet(inputs)
+    elif not rest.is_named:
+        return runs, None
     with progress() as watch:
-        return CapturedRuns(captures) if captures else None, named_files(rest, watch)
+        return runs, named_files(rest, watch)
 
 
 def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: RunInputs) -> Profiler:

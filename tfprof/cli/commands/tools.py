@@ -55,7 +55,7 @@ def show_contents(
         source: What a page is about; by default the names of the paths.
     """
     with warnings_as_notes():
-        captured = open_captures(paths, name)
+        captured = open_captures(paths, name, _look_at)
     if form == "html":
         from tfprof.pages.contents_page import contents_of_run
 
@@ -66,6 +66,15 @@ def show_contents(
     from tfprof.captures.facts.missing import notes_for_tools
 
     print_notes([*captured.notes, *notes_for_tools(captured)])
+
+
+def _look_at(captured: Run) -> None:
+    """Ask for all that is written."""
+    from tfprof.captures.facts.missing import notes_for_tools
+    from tfprof.pages.contents_page import contents_of_run
+
+    contents_of_run(captured)
+    notes_for_tools(captured)
 
 
 def _written(captured: Run, paths: Sequence[str], form: str | None, target: Target) -> str:

@@ -22,7 +22,7 @@ def facts_of(command: click.Command, context: click.Context | None = None) -> Co
     parameters = command.params if context is None else command.get_params(context)
     options = [p for p in parameters if isinstance(p, click.Option) and not p.hidden]
     options.sort(
-        key=lambda option: getattr(option, "section", "") == "Input"
+        key=lambda option: getattr(option, "section", "") in ("Input", "Many hosts")
     )  # last: a session has its input
     facts = [fact for option in options for fact in _option_facts(option, context is not None)]
     arguments = [p for p in parameters if isinstance(p, click.Argument)]

@@ -11,7 +11,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
-from tfprof.captures.trace.events import host_traces
+from tfprof.captures.trace.events import RunTraces
 from tfprof.captures.trace.text import HostTrace
 from tfprof.captures.trace.tracks import Track, events_of
 from tfprof.columns.arrow import Coded
@@ -23,6 +23,31 @@ from tfprof.pages.trace.model import Counter, Flows, Shown, Step, TraceModel, Tr
 def model_of_run(run: Run) -> TraceModel:
     """The trace of a run; worked out once."""
     return run.memo.once("trace model", lambda: _Builder(run).model())
+
+
+_MOST_READ = 4
+"""So many hosts are shown whose events have to be read again: all of them stay open."""
+
+
+def _shown_hosts(run: Run) -> list[int]:
+    """Places of the hosts that are shown: all that are open, else the first and the slowest."""
+    places = list(range(len(run.hosts)))
+    if len(places) <= _MOST_READ or all(host.has_events for host in run.hosts):
+        return places
+    took_ps = dict.fromkeys(run.hosts, 0)
+    for own in run_steps(run).whole.hosts:
+        took_ps[own.host] = max(took_ps[own.host], int(own.times.duration_ps.sum()))
+    slowest = sorted(places[1:], key=lambda place: (-took_ps[run.hosts[place]], place))
+    return sorted([0, *slowest[: _MOST_READ - 1]])
+
+
+def _about_others(n_shown: int, n_hosts: int) -> tuple[str, ...]:
+    if n_shown == n_hosts:
+        return ()
+    return (
+        f"of {n_hosts:,} hosts {n_shown} are shown, the first and those with the longest steps: "
+        "open the file of another one for its trace",
+    )
 
 
 class _Names:
@@ -54,14 +79,17 @@ class _Builder:
         self._tracks: list[TraceTrack] = []
         self._counters: list[Counter] = []
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
+        self._kinds_of: dict[str, Int64Array] = {}
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
-        traces = host_traces(self._run)
+        makers = RunTraces.of(self._run).makers
+        places = _shown_hosts(self._run)
+        traces = [makers[place]() for place in places]
         left_out = 0
         for trace in traces:
             self._add(trace)
-            n_events = sum(len(plane.events) for plane in trace.host.space.planes)
+            n_events = sum(len(plane.events) for plane in trace.tracks.timeline.space.planes)
             n_timed = len(trace.tracks.timeline) - len(trace.tracks.timeline.sources.added)
             self._n["in_capture"] += n_events
             left_out += n_events - n_timed
@@ -74,6 +102,7 @@ class _Builder:
             list(_steps(self._run, traces)),
             Shown(**self._n, left_out=why if left_out else ()),
             self._flows,
+            remarks=_about_others(len(places), len(makers)),
             hosts=self._hosts,
         )
 
@@ -112,7 +141,7 @@ class _Builder:
         if trace.tracks.is_hidden[whole].any():
             own = events_of(trace.tracks, track)
         chosen = whole if own is None else own
-        groups = trace.host.groups()
+        groups = trace.groups
         first = whole.start
 
         def events_at(places: Int64Array) -> Int64Array:
@@ -148,11 +177,12 @@ class _Builder:
             shown = zip(timeline.names, timeline.display_names, strict=True)
             return self._names.numbers([short or name for name, short in shown])
 
-        kinds: Int64Array = trace.host.memo.once("trace names", make)
-        return kinds
+        if trace.host.name not in self._kinds_of:
+            self._kinds_of[trace.host.name] = make()
+        return self._kinds_of[trace.host.name]
 
     def _add_derived(self, trace: HostTrace, track: Track) -> None:
-        line, groups = track.derived, trace.host.groups()
+        line, groups = track.derived, trace.groups
         assert line is not None
         if not len(line):
             return
@@ -178,7 +208,7 @@ class _Builder:
 
     def _flows(self) -> Flows:
         """From each event to those that it leads to on other threads."""
-        parts = [_flows_of(trace.host.forest().links, trace, places)
+        parts = [_flows_of(trace.links, trace, places)
                  for trace, places in self._sources]  # fmt: skip
         columns = zip(*parts, strict=True) if parts else [[no_rows()] for _ in range(4)]
         return Flows(*(np.concatenate(column) for column in columns))

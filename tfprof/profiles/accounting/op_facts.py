@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +20,15 @@ class OpFacts:
     Attributes:
         type_ids: Op type as an id in ``strings``, shape (n,).
         device_ids: Canonical device (the first seen) as an id in ``strings``, -1 without one.
-        added_types: Ids of the types that op logs added, by op row.
+        added_ids: Which of ``added_types`` op logs added to each op, shape (n,).
+        added_types: Ids of types in ``strings``, each combination once; the first is none.
         strings: Types and devices.
     """
 
     type_ids: Int64Array
     device_ids: Int64Array
-    added_types: dict[int, tuple[int, ...]]
+    added_ids: Int64Array
+    added_types: tuple[tuple[int, ...], ...]
     strings: Sequence[str]
     _inputs: OpInputs
 
@@ -39,10 +41,12 @@ class OpFacts:
             classic: As for ``OpTable.type_ids`` and ``OpInputs.of``.
         """
         ops = profile.ops
+        added_ids, added_types = _combinations(ops.added_types, len(ops))
         return cls(
             type_ids=ops.type_ids(classic=classic),
             device_ids=ops.device_ids.array.copy(),
-            added_types={row: tuple(types) for row, types in ops.added_types.items()},
+            added_ids=added_ids,
+            added_types=added_types,
             strings=ops.strings.values,
             _inputs=OpInputs.of(ops, classic=classic),
         )
@@ -54,7 +58,7 @@ class OpFacts:
 
     def types(self, row: int) -> set[str]:
         """All types of an op: its op type, its device, and those that op logs added."""
-        ids = [int(self.type_ids[row]), *self.added_types.get(row, ())]
+        ids = [int(self.type_ids[row]), *self.added_types[int(self.added_ids[row])]]
         device_id = int(self.device_ids[row])
         if device_id >= 0:
             ids.append(device_id)
@@ -74,8 +78,24 @@ class OpFacts:
                 continue
             mask = np.append(pattern.mask(self.strings), np.False_)  # id -1: no device
             matched: BoolArray = mask[self.type_ids] | mask[self.device_ids]
-            for row, added in self.added_types.items():
-                if not matched[row]:
-                    matched[row] = any(mask[type_id] for type_id in added)
+            if len(self.added_types) > 1:
+                by_added = np.array([mask[list(added)].any() for added in self.added_types])
+                matched |= by_added[self.added_ids]
             counts += matched
         return counts
+
+
+def _combinations(
+    types: Mapping[int, Sequence[int]], n_ops: int
+) -> tuple[Int64Array, tuple[tuple[int, ...], ...]]:
+    """Number of the combination of types of each op, and the combinations.
+
+    Args:
+        types: By op row; a million rows have few different ones.
+        n_ops: Number of ops.
+    """
+    numbers: dict[tuple[int, ...], int] = {(): 0}
+    of_rows = [numbers.setdefault(tuple(ids), len(numbers)) for ids in types.values()]
+    column = np.zeros(n_ops, np.int64)
+    column[np.fromiter(types, np.int64, len(types))] = of_rows
+    return column, tuple(numbers)

@@ -7,7 +7,7 @@ The rules are those of ``tensorflow/core/profiler/internal/tfprof_stats.cc`` and
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from tfprof.files.checkpoint.variable_values import VariableValues
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.devices import Device
-from tfprof.profiles.model.executions import NO_OP
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
 from tfprof.profiles.model.runs import RunColumns, StatColumns
 from tfprof.profiles.model.steps import StepTable
+from tfprof.profiles.model.summed_steps import SummedRuns, SummedSteps
 
 TRAINABLE_VARIABLES = "_trainable_variables"
 """Type of the ops that hold trainable variables."""
@@ -99,12 +100,16 @@ class Profile:
         Ops of the same name are one, as in ``OpTable.add_table``; the first call stack wins. Steps
         of the same number add up, even if the profiles disagree about an op's device.
         """
+        rows = self.add_ops(other)
+        self.steps.add_table(other.steps, rows)
+
+    def add_ops(self, other: Profile) -> Int64Array:
+        """Add all of another profile but its steps; returns the row of each of its ops."""
         rows = self.ops.add_table(other.ops)
         stacks = np.array([*self.stacks.add_table(other.stacks), NO_STACK], np.int64)
         mine = self.ops.stack_ids.array
         missing = mine[rows] == NO_STACK
         mine[rows[missing]] = stacks[other.ops.stack_ids.array[missing]]
-        self.steps.add_table(other.steps, rows)
         self._covered.resize(len(self.ops))
         self._covered.array[rows[other._covered.array > 0]] = 1
         self.has_traces |= other.has_traces
@@ -113,6 +118,7 @@ class Profile:
         for notice in other.notices.as_tuple():
             self.notices.add(notice.code, notice.text, notice.count)
         self._changed_everywhere()
+        return rows
 
     def _changed_everywhere(self) -> None:
         self.graph_version += 1
@@ -175,6 +181,7 @@ class Profile:
             np.array(["cpu" in device.name for device in devices], np.bool_),
         )
         kept, holds_memory = self._claim_devices(devices, counts, rows)
+        self._note_dropped(int(np.count_nonzero((rows >= 0) & ~kept)))
         self._note_negative(run.stats, kept)
         placed = PlacedRun(
             run.stats,
@@ -189,6 +196,68 @@ class Profile:
         )
         self.steps.add_run(step, placed.records, placed.detail)
         self.version += 1
+
+    def sums_of(self, runs: SummedRuns) -> SummedSteps:
+        """Sums by op of several steps; their ops and devices get into this profile, they do not.
+
+        The rules are those of ``add_run`` for one step after the other.
+        """
+        devices = [Device.from_name(name) for name in runs.devices]
+        is_gpu = np.array(["gpu" in device.name for device in devices], np.bool_)
+        is_stream = np.array([device.is_accelerator_stream for device in devices], np.bool_)
+        on_gpu, on_stream = (
+            np.unique(runs.steps[chosen[runs.device_of]]) for chosen in (is_gpu, is_gpu & is_stream)
+        )
+        self.misses_accelerator_stream |= len(on_gpu) > len(on_stream)
+        of_ops, without_op = self._rows_of_ops(runs)
+        rows = of_ops[runs.op_of]
+        # What executions will refer to is known now, for those who sort these names before.
+        used = [devices[place].name for place in np.unique(runs.device_of).tolist()]
+        self.steps.intern([*used, *without_op, *runs.allocators])
+        kept, holds_memory = self._claim_summed(devices, runs.device_of, rows)
+        self._note_dropped(int(runs.n_runs[(rows >= 0) & ~kept].sum()))
+        if not self.classic:
+            self._note_n_negative(int(runs.n_negative[kept].sum()))
+        self.version += 1
+        kinds = np.array([device.kind for device in devices], np.int64)[runs.device_of]
+        values = [
+            np.where(kinds == HOST, runs.n_runs, 0),
+            np.where(kinds == ACCELERATOR, runs.micros, 0),
+            np.where(kinds == HOST, runs.micros, 0),
+            *np.where(holds_memory, runs.sizes, 0),
+            np.zeros(len(runs), np.int64),  # captures do not tell outputs from other memory
+        ]
+        return SummedSteps.of(
+            runs.steps[kept], rows[kept], [one[kept] for one in values], runs.window[:, kept]
+        )
+
+    def _rows_of_ops(self, runs: SummedRuns) -> tuple[Int64Array, Collection[str]]:
+        """Op row of each name of summed runs, else ``NO_OP``, and the names that are of no op."""
+        rows = np.full(len(runs.names), NO_OP, np.int64)
+        used = np.unique(runs.op_of)
+        unknown = [
+            (place, runs.unknown[op], "") for place, op in enumerate(used.tolist())
+            if op in runs.unknown
+        ]  # fmt: skip
+        one_of_each = RunColumns(name_ids=runs.names[used], unknown=unknown)
+        rows[used], without_op = self._rows_of(one_of_each)
+        return rows, without_op.values()
+
+    def _claim_summed(
+        self, devices: Sequence[Device], device_of: Int64Array, rows: Int64Array
+    ) -> tuple[BoolArray, BoolArray]:
+        """``_claim_devices`` for summed runs: what counts is which device an op is on first."""
+        keys = device_of * (len(self.ops) + 1) + rows + 1
+        _, first, pair_of = np.unique(keys, return_index=True, return_inverse=True)
+        in_order = np.argsort(first)
+        pairs = first[in_order]
+        begins = np.flatnonzero(np.diff(device_of[pairs], prepend=-1))
+        of_block = [devices[place] for place in device_of[pairs[begins]].tolist()]
+        counts = np.diff(np.append(begins, len(pairs)))
+        claimed = np.zeros((2, len(pairs)), np.bool_)
+        claimed[:, in_order] = self._claim_devices(of_block, counts, rows[pairs])
+        kept, holds_memory = claimed[:, pair_of]
+        return kept, holds_memory
 
     def _rows_of(self, run: RunColumns) -> tuple[Int64Array, dict[int, str]]:
         """Op row of each stat; and by place the name of each stat without an op, whose row is -1.
@@ -220,17 +289,17 @@ class Profile:
         return rows, without_op
 
     def _claim_devices(
-        self, devices: list[Device], counts: Int64Array, rows: Int64Array
+        self, devices: Sequence[Device], counts: Int64Array, rows: Int64Array
     ) -> tuple[BoolArray, BoolArray]:
         """Which stats belong to their op's device, and whose memory counts.
 
         The first canonical device of an op wins for ever: what other canonical devices report
-        about it is dropped (and noted).
+        about it is dropped.
         """
         device_ids = self.ops.device_ids.array
         kept = rows >= 0
         holds_memory = np.zeros(len(rows), np.bool_)
-        first = dropped = 0
+        first = 0
         for device, count in zip(devices, counts.tolist(), strict=True):
             of_block = first + np.flatnonzero(kept[first : first + count])
             first += count
@@ -239,26 +308,31 @@ class Profile:
                 device_id = self.ops.strings.intern(device.name)
                 device_ids[rows[of_block[claimed < 0]]] = device_id
                 elsewhere = (claimed >= 0) & (claimed != device_id)
-                dropped += int(np.count_nonzero(elsewhere))
                 kept[of_block[elsewhere]] = False
                 holds_memory[of_block[~elsewhere]] = True
             elif not device.name:
                 holds_memory[of_block[claimed < 0]] = True
+        return kept, holds_memory
+
+    def _note_dropped(self, n_dropped: int) -> None:
         self.notices.add(
             "other-device",
             "node stats were dropped: the op already belongs to another device",
-            dropped,
+            n_dropped,
         )
-        return kept, holds_memory
 
     def _note_negative(self, stats: StatColumns, kept: BoolArray) -> None:
         if self.classic or not stats.duration_micros.may_be_negative():
             return
         negative = stats.duration_micros.array() < 0
+        n_negative = np.count_nonzero(negative & kept & (stats.start_micros.array() > 0))
+        self._note_n_negative(int(n_negative))
+
+    def _note_n_negative(self, n_negative: int) -> None:
         self.notices.add(
             "negative-duration",
             "node stats end before they start (clock skew); their time counts as 0",
-            int(np.count_nonzero(negative & kept & (stats.start_micros.array() > 0))),
+            n_negative,
         )
 
 

@@ -6,6 +6,7 @@ import operator
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -194,16 +195,35 @@ class StepTable:
             other: The other table.
             rows: The row of each op of the other table's profile.
         """
+        details = self.details_of(other, rows)
+        for step in other.steps:
+            records = other.records[step]
+            moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
+            self.add(step, moved, details[step])
+
+    def details_of(self, other: StepTable, rows: Int64Array) -> dict[int, StepDetail]:
+        """The executions of another table, in names of this one; arguments as ``add_table``."""
         strings = np.array([*map(self.strings.intern, other.strings.values), -1], np.int64)
         rows = np.append(rows, NO_OP)
 
         def new_ids(what: str, ids: Int64Array) -> Int64Array:
             return rows[ids] if what == "op" else strings[ids]
 
-        for step in other.steps:
-            records, detail = other.records[step], other.details[step]
-            moved = StepRecords.from_stats(rows[records.rows], records.values, records.window)
-            self.add(step, moved, detail.renumbered(new_ids))
+        return {step: other.details[step].renumbered(new_ids) for step in other.steps}
+
+    def intern(self, texts: Iterable[str]) -> None:
+        """Make texts known that executions will refer to."""
+        for text in texts:
+            self.strings.intern(text)
+
+    def add_sums(
+        self, records: Mapping[int, StepRecords], detail: Callable[[int], StepDetail]
+    ) -> None:
+        """Add steps whose executions are made when they are first read."""
+        for step, own in records.items():
+            self.records[step] = own
+            self.details.add(step, partial(detail, step))
+            self._n_added += 1
 
     def recorded(self, n_ops: int) -> BoolArray:
         """Which of ``n_ops`` ops have a record in some step, shape (n,); not to be changed."""

@@ -267,13 +267,14 @@ def _own_shapes(tree: ViewTree) -> Iterable[str | None]:
 def _scope_op_types(tree: ViewTree) -> Iterable[str]:
     root_type = GRAPH_ROOT_TYPE if tree.kind == "graph" else SCOPE_PARENT_TYPE
     facts = tree.facts
-    type_ids, device_ids = facts.type_ids.tolist(), facts.device_ids.tolist()
-    known: dict[tuple[object, ...], str] = {}  # most ops share their types with many others
+    columns = (facts.type_ids, facts.device_ids, facts.added_ids)
+    type_ids, device_ids, added_ids = (column.tolist() for column in columns)
+    known: dict[tuple[int, int, int], str] = {}  # most ops share their types with many others
     for row in tree.op_rows.tolist():
         if row == NO_OP:
             yield root_type
             continue
-        key = type_ids[row], device_ids[row], facts.added_types.get(row)
+        key = type_ids[row], device_ids[row], added_ids[row]
         text = known.get(key)
         if text is None:
             text = known[key] = "|".join(sorted(tree.op_types(row)))
@@ -322,8 +323,7 @@ def _devices(tree: ViewTree, row: int) -> list[str]:
 def _op_types(tree: ViewTree, row: int) -> str:
     facts, members = tree.facts, tree.members_of(row)
     ids = {*facts.type_ids[members].tolist(), *facts.device_ids[members].tolist()} - {-1}
-    if facts.added_types:
-        ids.update(*(facts.added_types.get(op, ()) for op in members.tolist()))
+    ids.update(*(facts.added_types[added] for added in set(facts.added_ids[members].tolist())))
     return "|".join(sorted({facts.strings[type_id] for type_id in ids}))
 
 

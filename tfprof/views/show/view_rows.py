@@ -7,20 +7,30 @@ metric at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-from tfprof.options.spec import BY_NAME, OPTIONS
+from tfprof.options.spec import BY_NAME
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
+from tfprof.text.metrics import NOT_AVAILABLE, Metric
 from tfprof.text.tables import UNICODE, Glyphs, escaped
 from tfprof.text.units import human_count
 from tfprof.views.result import ViewTree
 from tfprof.views.show.line_amounts import LineAmounts
+from tfprof.views.show.view_hints import (
+    Spelling,
+    cuts_the_largest,
+    hints,
+    is_cut,
+    on_command_line,
+    primary_metric,
+    selected_metrics,
+    weights,
+)
 from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
 
 OTHERS = -1
@@ -28,14 +38,6 @@ OTHERS = -1
 
 NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
 """What the names of a view's rows are, by its kind."""
-
-Spelling = Callable[[str, str], str]
-"""How people set an option where the remarks are read, from its name and its value."""
-
-
-def on_command_line(name: str, value: str) -> str:
-    """An option as it is typed: ``--order_by name``."""
-    return f"--{name} {value}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class ViewRows:
         self.is_list = tree.kind == "op"
         self.has_runs = bool(tree.profile.steps.steps)
         self.metrics = selected_metrics(tree)
-        self.primary = self._primary()
+        self.primary = primary_metric(tree)
         rows = self._rows(max_rows)
         self.n_left_out = len(tree) - len(rows)
         self.lines = self._list_lines(rows) if self.is_list else self._tree_lines(rows)
@@ -170,55 +172,13 @@ class ViewRows:
             yield f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {show_all}"
         depth = self.tree.options.max_depth
         is_asked = depth != BY_NAME["max_depth"].default  # then it is no surprise
-        if self._is_cut() and not (is_asked or self._cuts_the_largest()):
+        cuts = is_cut(self.tree, self.n_left_out)
+        if cuts and not (is_asked or cuts_the_largest(self.tree)):
             asked = self.spelled("max_depth", str(depth))
             yield f"{asked} cuts off the others; a larger one shows more of them"
-        yield from self.hints()
-
-    def hints(self) -> Iterator[str]:
-        """Remarks for every kind of report."""
-        hiding = [
-            self.spelled(name, "")
-            for name, _ in options_that_are_set(self.tree)
-            if name.startswith("min_") or name.endswith("_regexes")
-        ]
-        if len(self.tree) == 1 and hiding:
-            yield f"no row is left by {', '.join(hiding)}"
-        if self._is_cut() and self._cuts_the_largest():
-            depth = self.spelled("max_depth", str(self.tree.options.max_depth))
-            order = self.spelled("order_by", self.primary.select if self.primary else "")
-            yield f"others: what {depth} cuts off, by name; {order} lists the largest first"
-        yield from about_idle(self.tree, self.spelled)
-        if not self.has_runs and any(metric.needs_run for metric in self.metrics):
-            given = self.spelled("run_meta_path", "")
-            yield f"n/a: times, memory and runs need run metadata ({given})"
-
-    def _is_cut(self) -> bool:
-        """Whether a list ends where the depth cuts it."""
-        is_whole = self.is_list and not self.n_left_out
-        return is_whole and len(self.tree) - 2 == self.tree.options.max_depth
-
-    def _cuts_the_largest(self) -> bool:
-        """Whether the rows cut off a list by name hold most of the total."""
-        if self.primary is None or self.tree.options.order_by != "name":
-            return False
-        shown = int(self.weights()[1:].sum())
-        return 2 * shown < int(self.tree.total[METRIC_ROW[self.primary.metric], 0])
+        yield from hints(self.tree, self.spelled, self.n_left_out)
 
     # Which lines
-
-    def _primary(self) -> Metric | None:
-        known = [metric for metric in self.metrics if self.tree.total[METRIC_ROW[metric.metric], 0]]
-        ordered = [metric for metric in known if metric.select == self.tree.options.order_by]
-        return next(iter(ordered or known), None)
-
-    def weights(self) -> Int64Array:
-        """The numbers by which rows are chosen, shape (n,)."""
-        if self.primary is None:
-            return np.zeros(len(self.tree), np.int64)
-        source = self.tree.own if self.is_list else self.tree.total
-        weights: Int64Array = source[METRIC_ROW[self.primary.metric]]
-        return weights
 
     def _rows(self, max_rows: int) -> list[int]:
         """Rows to show, in display order, with their ancestors; the root is always there."""
@@ -227,7 +187,7 @@ class ViewRows:
         if max_rows <= 0 or limit >= len(tree):
             return list(range(len(tree)))
         # Equal rows: the ones nearer to the root first, so that their children can follow.
-        candidates = np.lexsort((np.arange(len(tree)), tree.depth, -self.weights()))
+        candidates = np.lexsort((np.arange(len(tree)), tree.depth, -weights(tree)))
         parents = [0 if self.is_list else parent for parent in tree.parent.tolist()]
         kept = {0}
         for row in candidates.tolist():
@@ -337,31 +297,3 @@ class ViewRows:
         texts = [human_count(count) for count in counts]
         nothing = [None] * len(counts)
         return Numbers("defined", "", counts, texts, [""] * len(counts), nothing, 0)
-
-
-def about_idle(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[str]:
-    """How many rows are left out because they never ran, and how to see them."""
-    if tree.n_idle:
-        what = "op type" if tree.kind == "op" else "row"
-        are = "that never ran is" if tree.n_idle == 1 else "that never ran are"
-        plural = "" if tree.n_idle == 1 else "s"
-        order = spelled("order_by", "name")
-        yield f"{tree.n_idle:,} {what}{plural} {are} not shown; {order} lists all"
-
-
-def options_that_are_set(tree: ViewTree) -> Iterator[tuple[str, object]]:
-    """Options that are not the builder's defaults, and their values; sequences are lists."""
-    for option in OPTIONS:
-        value, default = tree.options.values[option.name], option.builder_default
-        if isinstance(default, list):
-            value = list(value)
-        if value != default:
-            yield option.name, value
-
-
-def selected_metrics(tree: ViewTree) -> list[Metric]:
-    """The metrics that the options select; time is also shown by processor where there are two."""
-    select = set(tree.options.select)
-    if "micros" in select and tree.total[METRIC_ROW["accelerator_exec_micros"], 0]:
-        select |= {"accelerator_micros", "cpu_micros"}
-    return [metric for metric in METRIC_FORMS if metric.select in select]

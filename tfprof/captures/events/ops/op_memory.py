@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,59 @@ class OpMemory:
             self.runs[rows], self.allocators[rows], self.start_ps[rows], self.sizes[rows],
             self.in_use_bytes[rows], self.names,
         )  # fmt: skip
+
+
+class AllocatorUses(NamedTuple):
+    """What each run took of each allocator.
+
+    Attributes:
+        runs: Place of the run, ascending, shape (n,).
+        allocators: Place of the allocator's name.
+        total_bytes: Allocated in all.
+        peak_bytes: Highest sum while the run lasted.
+        live_bytes: Still held at its end.
+        in_use_bytes: What the allocator had handed out then.
+        order: The allocations in the order of these uses, shape (n allocations,).
+        use_of: The use that each of these belongs to.
+    """
+
+    runs: Int64Array
+    allocators: Int64Array
+    total_bytes: Int64Array
+    peak_bytes: Int64Array
+    live_bytes: Int64Array
+    in_use_bytes: Int64Array
+    order: Int64Array
+    use_of: Int64Array
+
+
+def allocator_uses(memory: OpMemory, place_of: Int64Array) -> AllocatorUses:
+    """Sums by run and allocator.
+
+    Args:
+        memory: Allocations; those of a run in the order of time.
+        place_of: Place of the run of each, shape (n allocations,).
+    """
+    if not len(memory):
+        none = np.zeros(0, np.int64)
+        return AllocatorUses(*[none] * len(AllocatorUses._fields))
+    order = np.lexsort((np.arange(len(memory)), memory.allocators, place_of))
+    place, allocator, sizes = place_of[order], memory.allocators[order], memory.sizes[order]
+    is_first = (np.diff(place, prepend=-1) != 0) | (np.diff(allocator, prepend=-1) != 0)
+    begins = np.flatnonzero(is_first)
+    held = np.cumsum(sizes)
+    before = (held - sizes)[begins]
+    ends = np.append(begins[1:], len(order)) - 1
+    return AllocatorUses(
+        place[begins],
+        allocator[begins],
+        np.add.reduceat(np.maximum(sizes, 0), begins),
+        np.maximum(np.maximum.reduceat(held, begins) - before, 0),
+        held[ends] - before,
+        memory.in_use_bytes[order][ends],
+        order,
+        np.cumsum(is_first) - 1,
+    )
 
 
 def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,14 @@ class Alignment:
         n_steps: How many there are.
         chief: The host that the others were compared with.
         without_steps: Hosts that have none at all.
+        offsets: Where the steps of each host begin among those of the chief.
     """
 
     first: tuple[int, ...]
     n_steps: int
     chief: int
     without_steps: tuple[int, ...]
+    offsets: tuple[int, ...]
 
 
 def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]) -> Alignment:
@@ -39,7 +42,8 @@ def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]
     with_steps = [host for host, starts in enumerate(starts_ps) if len(starts)]
     without = tuple(host for host, starts in enumerate(starts_ps) if not len(starts))
     if not with_steps:
-        return Alignment((0,) * len(starts_ps), 0, 0, without)
+        nowhere = (0,) * len(starts_ps)
+        return Alignment(nowhere, 0, 0, without, nowhere)
     chief = min(with_steps, key=lambda host: int(ends_ps[host].max()) - int(starts_ps[host].min()))
     offsets = {
         host: 0
@@ -53,19 +57,56 @@ def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]
 def _best_offset(
     chief_starts: Int64Array, chief_ends: Int64Array, starts: Int64Array, ends: Int64Array
 ) -> int:
-    """Place in the chief's steps less that in a host's steps; the first of equal ones."""
-    offsets = [*range(len(chief_starts)), *range(-1, -len(starts), -1)]
-    best, most = 0, -1
-    for offset in offsets:
-        ours = slice(max(0, offset), min(len(chief_starts), len(starts) + offset))
-        theirs = slice(ours.start - offset, ours.stop - offset)
+    """Place in the chief's steps less that in a host's steps; the first of equal ones.
+
+    The reference tries every offset, with all steps for each. Of two hosts only few pairs of steps
+    overlap, about as many as there are steps: each of them adds to the amount of its offset.
+    """
+    n_chief, n_host = len(chief_starts), len(starts)
+    amounts = np.zeros(n_chief + n_host - 1, np.int64)  # from the offset 1 - n_host on
+    for ours, theirs in _overlapping(chief_starts, chief_ends, starts, ends):
         overlap = np.minimum(chief_ends[ours], ends[theirs]) - np.maximum(
             chief_starts[ours], starts[theirs]
         )
-        amount = int(np.maximum(overlap, 0).sum())
-        if amount > most:
-            best, most = offset, amount
-    return best
+        np.add.at(amounts, ours - theirs + n_host - 1, np.maximum(overlap, 0))
+    # In the order of the reference: 0, 1, 2, …, then -1, -2, ….
+    place = int(np.argmax(np.concatenate([amounts[n_host - 1 :], amounts[: n_host - 1][::-1]])))
+    return place if place < n_chief else n_chief - 1 - place
+
+
+def _overlapping(
+    one_starts: Int64Array, one_ends: Int64Array, starts: Int64Array, ends: Int64Array
+) -> Iterator[tuple[Int64Array, Int64Array]]:
+    """Each pair of spans that overlap once: places in the first columns, and in the second.
+
+    Of two spans that overlap, one begins while the other lasts; if both begin at once, the second.
+    """
+    for first, second in _beginning_within(one_starts, one_ends, starts, "left"):
+        yield first, second
+    for second, first in _beginning_within(starts, ends, one_starts, "right"):
+        yield first, second
+
+
+def _beginning_within(
+    starts: Int64Array, ends: Int64Array, others: Int64Array, at_start: Literal["left", "right"]
+) -> Iterator[tuple[Int64Array, Int64Array]]:
+    """Spans, and others that begin within, in blocks.
+
+    Args:
+        starts: Starts of the spans.
+        ends: Their ends.
+        others: Starts of the others.
+        at_start: "right" leaves out what begins together with the span.
+    """
+    order = np.argsort(others, kind="stable")
+    in_order = others[order]
+    low = np.searchsorted(in_order, starts, side=at_start)
+    counts = np.maximum(np.searchsorted(in_order, ends) - low, 0)
+    until = np.cumsum(counts)
+    for block in blocks(0, int(until[-1])):
+        pair = np.arange(block.start, block.stop)
+        span = np.searchsorted(until, pair, side="right")
+        yield span, order[low[span] + pair - (until - counts)[span]]
 
 
 def align_by_number(numbers: Sequence[Int64Array]) -> Alignment | None:
@@ -97,4 +138,6 @@ def _common(
     first = tuple(
         begin - offsets[host] if host in offsets and n_steps else 0 for host in range(len(sizes))
     )
-    return Alignment(first, n_steps, chief, without)
+    return Alignment(
+        first, n_steps, chief, without, tuple(offsets.get(host, 0) for host in range(len(sizes)))
+    )

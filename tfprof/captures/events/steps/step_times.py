@@ -10,7 +10,7 @@ from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Sp
 from tfprof.columns.columns import Int64Array, sums_by
 
 SPENT = tuple(sorted(Spent))
-"""Order of the columns of ``StepTimes.spent_ps``."""
+"""Order of columns by what time was spent on."""
 
 SPENT_COLUMN = {spent: column for column, spent in enumerate(SPENT)}
 
@@ -23,8 +23,10 @@ class StepTimes:
         groups: Group of each step, shape (n,).
         start_ps: When it began.
         duration_ps: How long it took.
-        spent_ps: The time by what it was spent on, the larger kind where events overlap,
-            shape (n, len(SPENT)); what no event covers is ``UNKNOWN``.
+        kinds: What time was spent on, ascending; most steps know few of all kinds, and a run may
+            have many hosts.
+        amounts_ps: The time of these kinds, the larger kind where events overlap, shape
+            (len(kinds), n); what no event covers is ``UNKNOWN``.
         compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
             of the steps.
     """
@@ -32,11 +34,34 @@ class StepTimes:
     groups: Int64Array
     start_ps: Int64Array
     duration_ps: Int64Array
-    spent_ps: Int64Array
+    kinds: tuple[Spent, ...]
+    amounts_ps: Int64Array
     compute_ps: tuple[int, int]
+
+    @classmethod
+    def of_columns(
+        cls,
+        groups: Int64Array,
+        start_ps: Int64Array,
+        duration_ps: Int64Array,
+        spent_ps: Int64Array,
+        compute_ps: tuple[int, int],
+    ) -> StepTimes:
+        """From columns as of ``spent_ps``."""
+        columns = [column for column in range(spent_ps.shape[1]) if spent_ps[:, column].any()]
+        kinds = tuple(SPENT[column] for column in columns)
+        amounts = np.ascontiguousarray(spent_ps[:, columns].T)
+        return cls(groups, start_ps, duration_ps, kinds, amounts, compute_ps)
 
     def __len__(self) -> int:
         return len(self.groups)
+
+    @property
+    def spent_ps(self) -> Int64Array:
+        """The time by all kinds that there are, shape (n, len(SPENT))."""
+        spent = np.zeros((len(self), len(SPENT)), np.int64)
+        spent[:, [SPENT_COLUMN[kind] for kind in self.kinds]] = self.amounts_ps.T
+        return spent
 
     def take(self, rows: Int64Array) -> StepTimes:
         """Some of the steps; of consecutive ones without a copy, as runs may have many hosts."""
@@ -44,14 +69,14 @@ class StepTimes:
         if len(rows) and bool((np.diff(rows) == 1).all()):
             chosen = slice(int(rows[0]), int(rows[-1]) + 1)
         return StepTimes(
-            self.groups[chosen], self.start_ps[chosen], self.duration_ps[chosen],
-            self.spent_ps[chosen], self.compute_ps,
+            self.groups[chosen], self.start_ps[chosen], self.duration_ps[chosen], self.kinds,
+            self.amounts_ps[:, chosen], self.compute_ps,
         )  # fmt: skip
 
     def of(self, *kinds: Spent) -> Int64Array:
         """Time of each step that was spent on some kinds together, shape (n,)."""
-        columns = [SPENT_COLUMN[kind] for kind in kinds]
-        sums_ps: Int64Array = self.spent_ps[:, columns].sum(axis=1)
+        rows = [row for row, kind in enumerate(self.kinds) if kind in kinds]
+        sums_ps: Int64Array = self.amounts_ps[rows].sum(axis=0)
         return sums_ps
 
 
@@ -90,7 +115,7 @@ def step_times(
         spent[:, SPENT_COLUMN[Spent(kind)]] = amount
     durations = spans[:, 1] - spans[:, 0]
     spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = durations - spent.sum(axis=1)
-    return StepTimes(groups, spans[:, 0], durations, spent, _computed(inside, groups))
+    return StepTimes.of_columns(groups, spans[:, 0], durations, spent, _computed(inside, groups))
 
 
 def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:

@@ -139,7 +139,7 @@ class TpuSteps:
         spent[:, SPENT_COLUMN[Spent.DEVICE_WAIT_HOST]] += steps.host_input_ps
         spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = steps.idle_ps
         spans = steps.span_ps if classic else np.maximum(steps.span_ps, spent.sum(axis=1))
-        return StepTimes(self.groups, self.start_ps, spans, spent, (0, 0))
+        return StepTimes.of_columns(self.groups, self.start_ps, spans, spent, (0, 0))
 
 
 def waiting_for_input(events: StepEvents) -> dict[int, int]:

@@ -1,0 +1,56 @@
+"""Rows of hosts × steps for tables, made from the columns of the hosts when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tfprof.captures.facts.steps import HostSteps, times_by_category
+from tfprof.captures.run.made_rows import MadeRows
+from tfprof.captures.run.table import Cell
+
+PS_PER_MS = 1e9
+
+Row = tuple[Cell, ...]
+
+_BLOCK_STEPS = 16
+"""Steps of all hosts that are made together: few columns have to be cut for many rows."""
+
+MakeRow = Callable[[HostSteps, int, float, list[float]], Row]
+"""Makes the row of a host, a place of its steps, how long that took, and its categories' time."""
+
+
+def rows_of_steps(
+    hosts: Sequence[HostSteps],
+    places: Sequence[int],
+    row: MakeRow,
+    ps_per_unit: float,
+    *,
+    classic: bool,
+) -> MadeRows:
+    """A row for each step and host, step by step.
+
+    Args:
+        hosts: The aligned steps of each host.
+        places: Which of the steps.
+        row: Makes a row; times are in the unit.
+        ps_per_unit: How many ps are one.
+        classic: The reference's categories.
+    """
+    chosen = np.array(places, np.int64)
+
+    def make(begin: int, end: int) -> list[Row]:
+        made: list[Row] = [()] * (end - begin)
+        for number in range(min(len(hosts), end - begin)):
+            one = hosts[(begin + number) % len(hosts)]
+            own = chosen[np.arange(begin + number, end, len(hosts)) // len(hosts)]
+            times = one.times.take(own)
+            took = (times.duration_ps / ps_per_unit).tolist()
+            amounts = (times_by_category(times, classic=classic) / ps_per_unit).tolist()
+            made[number :: len(hosts)] = [
+                row(one, *values) for values in zip(own.tolist(), took, amounts, strict=True)
+            ]
+        return made
+
+    return MadeRows(len(chosen) * len(hosts), make, _BLOCK_STEPS * len(hosts))
