@@ -31,6 +31,29 @@ def test_processes_give_the_same_and_outlive_a_death():
     assert merge(parts).to_bytes() == expected()
 
 
+def test_processes_start_before_it_is_known_what_is_asked():
+    engine = Processes(2)
+    with engine.begun(len(files(*CAPTURES))):
+        assert len(multiprocessing.active_children()) == 2
+        assert merge(engine.parts(files(*CAPTURES), WANTED)).to_bytes() == expected()
+        assert not multiprocessing.active_children()
+    with engine.begun(1), pytest.raises(KeyboardInterrupt):
+        assert len(multiprocessing.active_children()) == 1
+        raise KeyboardInterrupt
+    with engine.begun(0):
+        assert not multiprocessing.active_children()
+
+
+def test_processes_that_die_before_they_are_asked_are_replaced():
+    engine = Processes(2)
+    with engine.begun(2):
+        started = multiprocessing.active_children()
+        os.kill(started[0].pid, signal.SIGKILL)  # the executor gives up the other one
+        for process in started:
+            process.join()
+        assert merge(engine.parts(files(*CAPTURES), WANTED)).to_bytes() == expected()
+
+
 def _dies_at_the_gpu(file, wanted):
     if "gpu" in file.path:
         os._exit(9)

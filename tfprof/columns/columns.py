@@ -76,7 +76,9 @@ def taken_rows(table: TableT, wanted: npt.NDArray[Any]) -> TableT:
         table: As for ``concatenate_tables``.
         wanted: Places of the rows, or a mask.
     """
-    columns = [getattr(table, column.name)[..., wanted] for column in fields(table)]
+    if wanted.dtype == np.bool_:
+        wanted = np.flatnonzero(wanted)  # as a mask it would be read anew for each column
+    columns = [getattr(table, column.name).take(wanted, axis=-1) for column in fields(table)]
     taken: TableT = type(table)(*columns)
     return taken
 

@@ -89,8 +89,9 @@ class Fleet:
         """The run with all facts that a question needs; arguments and errors as ``ask``."""
         self.watch.stage(f"reading {plural(len(self.files), 'host')}")
         self.watch.expect(sum(file.n_bytes for file in self.files))
-        part, wanted = self._probed(question, host)
-        part, left_out = self._of_others(part, wanted)
+        with self.engine.begun(len(self.files) - 1):
+            part, wanted = self._probed(question, host)
+            part, left_out = self._of_others(part, wanted)
         self.facts = Facts(part, self._more, self._reopened)
         return condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
 

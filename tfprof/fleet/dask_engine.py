@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -85,6 +85,10 @@ class DaskEngine:
         assert self._open is not None
         self._open.close()
         self._open = self._client = None
+
+    def begun(self, n_files: int) -> AbstractContextManager[None]:
+        """A cluster of its own starts with the first file."""
+        return nullcontext()
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
         """The parts of some files, of neighbours together, as they are ready.

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing import get_context
 from typing import Protocol
 
@@ -31,12 +32,19 @@ KILLED = (
 class Engine(Protocol):
     """Makes parts."""
 
+    def begun(self, n_files: int) -> AbstractContextManager[None]:
+        """Within it, gets ready for so many files, before it is known which facts are wanted."""
+
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
         """The parts of some files, each file in one of them, in any order."""
 
 
 class OneProcess:
     """Reads file by file in this process."""
+
+    def begun(self, n_files: int) -> AbstractContextManager[None]:
+        """There is nothing to get ready."""
+        return nullcontext()
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
         """The parts of some files."""
@@ -53,6 +61,28 @@ class Processes:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
+        self._begun: ProcessPoolExecutor | None = None
+
+    @contextmanager
+    def begun(self, n_files: int) -> Iterator[None]:
+        """Processes start and import what they need, while the caller finds out what to ask."""
+        if n_files > 0:
+            self._begun = self._pool(min(self.n_workers, n_files))
+        try:
+            yield
+        finally:
+            pool, self._begun = self._begun, None
+            if pool is not None:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _pool(self, n_workers: int) -> ProcessPoolExecutor:
+        """Processes, which start at once."""
+        # Forking a process with threads may hang it.
+        pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
+        with _without_interrupts(), suppress(BrokenProcessPool):  # which shows when it is used
+            for _ in range(n_workers):
+                pool.submit(_nothing)
+        return pool
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
         """The parts of some files; the largest are read first, so that none is waited for."""
@@ -72,8 +102,9 @@ class Processes:
         """The parts of some files; returns those whose worker was killed, perhaps by them."""
         left = list(reversed(files))
         running: dict[Future[bytes], HostFile] = {}
-        # Forking a process with threads may hang it.
-        pool = ProcessPoolExecutor(min(n_workers, len(files)), get_context("spawn"), _begin_worker)
+        pool, self._begun = self._begun, None
+        if pool is None or n_workers != self.n_workers:
+            pool = self._pool(min(n_workers, len(files)))
         try:
             while left or running:
                 while left and len(running) < 2 * n_workers:
@@ -83,6 +114,8 @@ class Processes:
                     except BrokenProcessPool:
                         left.append(file)
                         break
+                if not running:
+                    return left
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     try:
@@ -95,6 +128,23 @@ class Processes:
             return []
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here never see Ctrl-C, not even before they can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _nothing() -> None:
+    """What a process does first."""
 
 
 _KEPT_BYTES = 512 << 20

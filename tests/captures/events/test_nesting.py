@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.captures.events.steps.grouping import spread
+from tfprof.captures.events.steps import eager, grouping
+from tfprof.captures.events.steps.eager import _followed
+from tfprof.captures.events.steps.grouping import spread_each
 from tfprof.captures.events.timeline import nesting
 from tfprof.captures.events.timeline.links import joined
 from tfprof.captures.events.timeline.nesting import nest, nest_pure
@@ -121,6 +123,11 @@ def test_the_extension_does_as_the_reference(width, columns):
     assert (parents.tolist(), behind.tolist()) == by_definition(*columns)
 
 
+def filled_from(found, values):
+    """Marks of events, of which all inside one that has a mark have one."""
+    return found.nearest(np.minimum(values, 1).astype(np.int8))
+
+
 WIDTHS = (np.int8, np.int16, np.int32, np.int64)
 
 
@@ -139,15 +146,14 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
     for is_native in (True, False):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(nesting, "is_native", lambda on=is_native: on)
-            patch.setattr(
-                "tfprof.captures.events.steps.grouping.is_native", lambda on=is_native: on
-            )
+            for module in (grouping, eager):
+                patch.setattr(module, "is_native", lambda on=is_native: on)
             spread_to = groups.copy()
-            for number, root in enumerate(range(0, size, 2)):
-                spread(found.ends, links, root, spread_to, number)
+            begins = spread_each(found.ends, links, range(0, size, 2), spread_to)
+            followed = _followed(found, links, filled_from(found, values))
             filled = [found.nearest(values.astype(width)).tolist() for width in WIDTHS]
             assert filled == filled[:1] * len(WIDTHS)
-            answers.append((filled[0], spread_to.tolist()))
+            answers.append((filled[0], begins, spread_to.tolist(), followed.tolist()))
     assert answers[0] == answers[1]
 
 
@@ -171,6 +177,6 @@ def test_the_extension_refuses_parents_behind_their_children():
 @needs_native
 def test_the_extension_refuses_events_that_are_not_there():
     ends, groups = np.array([1, 2]), np.array([-1, -1])
-    for targets, pending in ([9], [0]), ([0], [9]):
+    for targets, roots in ([9], [0]), ([0], [9]):
         with pytest.raises(ValueError, match="not there"):
-            NATIVE.spread(ends, np.array([0]), np.array(targets), np.array(pending), groups, 3)
+            NATIVE.spread_each(ends, np.array([0]), np.array(targets), np.array(roots), groups)

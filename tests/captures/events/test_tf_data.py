@@ -1,7 +1,14 @@
 """Input pipelines: calls, what iterators took of them, and which held them up."""
 
-from tfprof.captures.events.ops.tf_data import find_pipelines
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfprof.captures.events.ops import tf_data
+from tfprof.captures.events.ops.tf_data import _Walker, find_pipelines
 from tfprof.testing.xspace_builders import Unsigned, event, gpu, host, line, opened, xspace
+from tfprof.wire.compiled import native_module
 
 BIG = 2**63 + 5
 
@@ -166,3 +173,53 @@ def test_events_of_devices_are_no_iterators():
         opened(xspace(host(), gpu(line(event("Iterator::Root", 0, 9, id=1))))).hosts[0].forest()
     )
     assert not find_pipelines(forest).pipelines
+
+
+@st.composite
+def walks(draw):
+    """Events of iterators, some unknown, with children anywhere, also before themselves."""
+    n = draw(st.integers(1, 8))
+    times = draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=n, max_size=n))
+    children = draw(st.lists(st.lists(st.integers(0, n - 1), max_size=2), min_size=n, max_size=n))
+    walker = object.__new__(_Walker)
+    starts, lengths = np.array(times, np.int64).T
+    walker._events = np.arange(n)
+    walker._starts, walker._ends = starts.copy(), starts + lengths
+    walker._iterators = np.array([draw(st.integers(-1, 2)) for _ in range(n)], np.int32)
+    walker._ids = [2**63 + 5, 7, 0]
+    walker._first_child = np.cumsum([0, *map(len, children)])
+    walker._children = np.array([child for own in children for child in own], np.int64)
+    walker._times = np.zeros((3, 5), np.int64)
+    return walker
+
+
+@pytest.mark.skipif(native_module("calls") is None, reason="the extension is not built")
+@given(walks(), st.integers(1, 60), st.integers(0, 12))
+def test_both_ways_take_calls_apart_alike(walker, most_visits, most_levels):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tf_data, "_MOST_VISITS", most_visits)
+        patch.setattr(tf_data, "_MOST_LEVELS", most_levels)
+        for root in range(len(walker._events)):
+            patch.setattr(tf_data, "is_native", lambda: True)
+            compiled = walker.taken(root)
+            patch.setattr(tf_data, "is_native", lambda: False)
+            assert compiled == walker.taken(root)
+            assert list(compiled.times) == list(walker.taken(root).times)
+            assert not walker._times.any()
+
+
+@pytest.mark.skipif(native_module("calls") is None, reason="the extension is not built")
+def test_the_extension_refuses_calls_that_do_not_fit():
+    take = native_module("calls").taken
+    one, first, none = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64)
+    known, order = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    good = (one, one + 5, known, first, none, 0, 9, 9, np.zeros((1, 5), np.int64), order)
+    assert take(*good) == (1, False)
+    for place, wrong in (
+        (1, first), (2, known + 1), (3, one), (3, np.array([0, 1])), (5, 1), (7, 255),
+        (8, np.zeros((1, 4), np.int64)), (9, np.zeros(2, np.int32)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"column|room|not there"):
+            take(*good[:place], wrong, *good[place + 1 :])
+    with pytest.raises(ValueError, match="not there"):
+        take(one, one + 5, known, np.array([0, 1]), np.array([3]), *good[5:])

@@ -46,3 +46,24 @@ def test_what_follows_lies_in_it_but_in_the_reference():
     assert build_forest(timeline, regions).nesting.parents.tolist() == [-1, 0]
     assert build_forest(timeline).nesting.parents.tolist() == [-1, -1]
     assert timeline.durations_ps[0] == 0
+
+
+def test_stats_move_with_their_events():
+    listed = xspace(
+        host(
+            line(
+                event("ThreadpoolListener::StartRegion", 5, 0, _c=1),
+                event("inside", 5, 9, _c=2),
+                event("ThreadpoolListener::StopRegion", 9, 0),
+                event("ThreadpoolListener::StartRegion", 20, 0, _c=3),
+                event("ThreadpoolListener::StopRegion", 30, 0),
+                event("after", 40, 1, _c=4),
+            )
+        )
+    )
+    timeline, regions = with_regions(timeline_of(listed))
+    moved = timeline.stat("_c")
+    timeline._stats.clear()
+    assert moved.events.tolist() == timeline.stat("_c").events.tolist()
+    assert moved.values.tolist() == timeline.stat("_c").values.tolist()
+    assert len(regions.events) == 2

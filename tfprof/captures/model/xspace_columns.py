@@ -21,7 +21,7 @@ from tfprof.captures.model.xspace_stats import (
     text_bounds,
     value_of,
 )
-from tfprof.columns.columns import BoolArray, Int64Array, blocks, no_rows
+from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 
 TextNumbers: TypeAlias = Callable[[Buffer, Int64Array, Int64Array], tuple[Int64Array, list[bytes]]]
 """Numbers texts of a buffer, given by start and length: equal ones alike, by appearance."""
@@ -56,27 +56,19 @@ class Found(NamedTuple):
 
 def find_stat(table: StatTable, keys: list[int]) -> Found:
     """The owners that have a stat of these keys, and the last such stat of each."""
-    if len(keys) == 1:
-        rows = _places(table.metadata_ids, lambda ids: ids == keys[0])
-    else:
-        wanted = np.array(keys, np.int64)
-        rows = _places(table.metadata_ids, lambda ids: np.isin(ids, wanted))
-    owners = table.owners_of(rows)
+    if not keys:
+        return Found(no_rows(), no_rows(), table)
+    rows, owners = table.with_key(keys[0])
+    if len(keys) > 1:
+        found = [table.with_key(key) for key in keys]
+        rows, owners = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(rows)
+        rows, owners = rows[order], owners[order]
     is_last = np.ones(len(rows), np.bool_)
     is_last[:-1] = owners[1:] != owners[:-1]
     if is_last.all():
         return Found(owners, rows, table)
     return Found(owners[is_last], rows[is_last], table)
-
-
-def _places(column: IntArray, wanted: Callable[[IntArray], BoolArray]) -> IntArray:
-    """Where a column that may be very long has what is wanted, ascending."""
-    narrow = np.int32 if len(column) < 1 << 31 else np.int64
-    parts: list[IntArray] = [
-        (np.flatnonzero(wanted(column[block])) + block.start).astype(narrow)
-        for block in blocks(0, len(column))
-    ]
-    return np.concatenate(parts) if parts else no_rows()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array, blocks, narrowest
+from tfprof.columns.lookup import places_in, rows_by_key
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -20,6 +21,11 @@ StatValue: TypeAlias = float | int | str | bytes | None
 
 _DENSE = 1 << 20
 """Largest id for which a table of all ids is made."""
+
+_FEWEST_INDEXED, _MOST_INDEXED = 1 << 10, 1 << 22
+"""So many stats are sorted by their keys: that takes eight bytes for each."""
+
+_MOST_KEYS = 1 << 16
 
 
 class StatKind(enum.IntEnum):
@@ -98,13 +104,43 @@ class StatTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def owners_of(self, rows: IntArray) -> IntArray:
+    def with_key(self, key: int) -> tuple[IntArray, IntArray]:
+        """The stats of a key, ascending, and their owners."""
+        if self._by_key is not None:
+            rows, owners, first = self._by_key
+            of_key = (
+                slice(*first[key : key + 2].tolist()) if 0 <= key < len(first) - 1 else slice(0)
+            )
+            return rows[of_key], owners[of_key]
+        narrow = np.int32 if len(self) < 1 << 31 else np.int64
+        found = [
+            (np.flatnonzero(self.metadata_ids[block] == key) + block.start).astype(narrow)
+            for block in blocks(0, len(self))
+        ]
+        rows = np.concatenate(found) if found else np.zeros(0, narrow)
+        return rows, self._owners_of(rows)
+
+    @cached_property
+    def _by_key(self) -> tuple[IntArray, IntArray, IntArray] | None:
+        """The stats of each key one after the other, their owners, and where each key begins.
+
+        None for so many stats that it is worth more to keep the memory; and for few, of which
+        plenty of tables are.
+        """
+        ids = self.metadata_ids
+        if not _FEWEST_INDEXED <= len(self) <= _MOST_INDEXED:
+            return None
+        if ids.min() < 0 or ids.max() > _MOST_KEYS:
+            return None
+        return rows_by_key(ids, int(ids.max()) + 1, self.first)
+
+    def _owners_of(self, rows: IntArray) -> IntArray:
         """The owners of some stats, which are ascending; a column of all would be large."""
         narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
         type_ = np.int32 if len(self.first) < 1 << 31 else np.int64
         owners: IntArray = np.empty(len(rows), type_)
         for block in blocks(0, len(rows)):
-            owners[block] = np.searchsorted(self.first[1:], narrow[block], side="right")
+            owners[block] = places_in(self.first[1:], narrow[block], "right")
         return owners
 
     def rows_of(self, owner: int) -> range:

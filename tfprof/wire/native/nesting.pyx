@@ -15,6 +15,7 @@ ctypedef fused number:
 
 cdef enum:
     ALONE = -2
+    FOLLOWS = -2
 
 
 def nest(
@@ -86,36 +87,122 @@ def fill_from_parents(const place[::1] parents, number[::1] values):
         raise ValueError("a parent behind its child")
 
 
-def spread(
+def follow(
+    const place[::1] parents,
     const place[::1] ends,
     const int64_t[::1] sources,
     const int64_t[::1] targets,
-    const int64_t[::1] pending,
-    number[::1] groups,
-    int64_t group,
+    int64_t[::1] room,
+    number[::1] marks,
 ):
-    """Put events, all inside them and all they lead to into a group, where they have none.
+    """Give what links lead to, and all inside it, the mark of where it is led from.
 
-    An event of another group is not entered; what it leads to has been reached from there. An
-    event with ``ALONE`` for a group is reached by links only, not because it lies inside others.
+    Where something has a mark, all inside it has one. Links go round by round: of several that
+    lead to an event in one round the first one counts, and none of a later round.
+
+    Args:
+        parents: The event around each, which stands before it, or -1, shape (n,).
+        ends: The place behind all inside each event.
+        sources: Where links begin.
+        targets: Where each leads.
+        room: As long as there are links, twice.
+        marks: The mark of each event, -1 without one; changed.
+
+    Raises:
+        ValueError: The columns do not fit each other, or a link leads nowhere.
+    """
+    cdef int64_t n = marks.shape[0], n_links = sources.shape[0], n_open = n_links
+    cdef int64_t n_kept, n_new, row, link, event, target
+    if parents.shape[0] != n or ends.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    if targets.shape[0] != n_links or room.shape[0] != 2 * n_links:
+        raise ValueError("columns of different lengths")
+    for row in range(n_links):
+        room[row] = row
+        if not (0 <= sources[row] < n and 0 <= targets[row] < n):
+            raise ValueError("an event that is not there")
+    for event in range(n):
+        if parents[event] >= event or ends[event] > n:
+            raise ValueError("an event that is not there")
+    with nogil:
+        while n_open:
+            n_kept = n_new = 0
+            for row in range(n_open):
+                link = room[row]
+                if marks[targets[link]] != -1:
+                    continue
+                if marks[sources[link]] >= 0:
+                    marks[targets[link]] = FOLLOWS
+                    room[n_links + n_new] = link
+                    n_new += 1
+                else:
+                    room[n_kept] = link
+                    n_kept += 1
+            if not n_new:
+                break
+            n_open = n_kept
+            for row in range(n_links, n_links + n_new):
+                marks[targets[room[row]]] = marks[sources[room[row]]]
+            for row in range(n_links, n_links + n_new):
+                target = targets[room[row]]
+                if parents[target] >= 0 and marks[parents[target]] >= 0:
+                    continue  # all inside is filled with what is around
+                for event in range(target + 1, ends[target]):
+                    if marks[event] < 0 and parents[event] >= 0:
+                        marks[event] = marks[parents[event]]
+
+
+def spread_each(
+    const place[::1] ends,
+    const int64_t[::1] sources,
+    const int64_t[::1] targets,
+    const int64_t[::1] roots,
+    number[::1] groups,
+):
+    """Give each of some events that has no group by then one of its own, and spread that.
+
+    All inside an event and all they lead to gets its group, where it has none. An event of another
+    group is not entered; what it leads to has been reached from there. An event with ``ALONE`` for
+    a group is reached by links only, not because it lies inside others.
 
     Args:
         ends: The place behind all inside each event, shape (n,).
         sources: Where links begin, ascending.
         targets: Where each leads, an event.
-        pending: Events to begin with.
-        groups: The group of each event, negative without one; changed.
-        group: The group.
+        roots: The events.
+        groups: The group of each event, negative without one; changed. New ones count from 0.
+
+    Returns:
+        The events that have begun a group.
 
     Raises:
         ValueError: The columns do not fit each other.
         MemoryError: There is none.
     """
+    cdef list begins = []
+    cdef Py_ssize_t row
+    for row in range(roots.shape[0]):
+        if not 0 <= roots[row] < groups.shape[0]:
+            raise ValueError("an event that is not there")
+        if groups[roots[row]] < 0:
+            into_group(ends, sources, targets, [roots[row]], groups, len(begins))
+            begins.append(roots[row])
+    return begins
+
+
+cdef int into_group(
+    const place[::1] ends,
+    const int64_t[::1] sources,
+    const int64_t[::1] targets,
+    list stack,
+    number[::1] groups,
+    int64_t group,
+) except -1:
+    """Spread a group from the events of a stack."""
     cdef Py_ssize_t n = ends.shape[0], n_links = sources.shape[0]
     if groups.shape[0] != n or targets.shape[0] != n_links:
         raise ValueError("columns of different lengths")
     cdef int64_t event, link, top, target, high, middle
-    stack = [pending[place] for place in range(pending.shape[0])]
     while stack:
         top = stack.pop()
         if top < 0 or top >= n or ends[top] > n:
@@ -140,3 +227,4 @@ def spread(
             if groups[sources[link]] == group and groups[target] < 0:
                 stack.append(target)
             link += 1
+    return 0

@@ -17,8 +17,12 @@ from tfprof.captures.events.timeline.links import all_matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
-from tfprof.captures.model.xspace_stats import IntArray, StatKind
+from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.lookup import rows_by
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("calls")
 
 SLOW_CALL_PS = 50_000_000
 """A call that takes longer keeps a device waiting (``kSlowCallThresholdPs``)."""
@@ -270,55 +274,74 @@ def _by_first(
 class _Walker:
     """Walks from a call of a root to all iterators that it waited for or that worked for it.
 
-    Events are known by their places among those of iterators, and kept as lists: a walk is a loop
-    in Python, in the order of the events.
+    Events are known by their places among those of iterators.
     """
 
     def __init__(self, forest: Forest, seen: _Found) -> None:
         self._events = events = seen.events
         timeline = forest.timeline
-        starts = timeline.starts_ps[events]
-        self._starts, self._ends = starts.tolist(), timeline.ends_of(events).tolist()
-        self._ids: list[int | None] = [None] * len(events)
-        ids = seen.ids.values.view(np.uint64).tolist()
-        for place, number in zip(self._places(seen.ids.events).tolist(), ids, strict=True):
-            self._ids[place] = number
+        self._starts, self._ends = timeline.starts_ps[events], timeline.ends_of(events)
+        place_of = np.full(len(timeline) + 1, -1, np.int32)  # the last is around what is in nothing
+        place_of[events] = np.arange(len(events))
+        known, numbers = np.unique(seen.ids.values.view(np.uint64), return_inverse=True)
+        self._ids: list[int] = known.tolist()
+        self._iterators = np.full(len(events), -1, np.int32)
+        self._iterators[place_of[seen.ids.events]] = numbers
         around = forest.nesting.parents[events]
         pairs = [
             (around, events),
             (forest.links.sources, forest.links.targets),
             _asynchronous(forest, seen),
         ]
-        sources, targets = (
-            np.concatenate([self._places(pair[side]) for pair in pairs]) for side in (0, 1)
-        )
+        sources, targets = (np.concatenate([place_of[pair[side]] for pair in pairs])
+                            for side in (0, 1))  # fmt: skip
         both = (sources >= 0) & (targets >= 0)
-        sources, targets = sources[both], targets[both]
-        order = np.argsort(sources, kind="stable")
-        self._children = targets[order].tolist()
-        self._first_child = np.searchsorted(sources[order], np.arange(len(events) + 1)).tolist()
-
-    def _places(self, events: IntArray) -> Int64Array:
-        """Places of events among those of iterators, -1 for others."""
-        place = np.searchsorted(self._events, events).clip(max=len(self._events) - 1)
-        places_or_none: Int64Array = np.where(self._events[place] == events, place, -1)
-        return places_or_none
+        order, ends = rows_by(sources[both], len(events))
+        self._children = targets[both][order].astype(np.int64)
+        self._first_child = np.concatenate([[0], ends])
+        self._times = np.zeros((len(known), 5), np.int64)
 
     def taken(self, event: int) -> Taken:
         """Take a call apart."""
-        starts, ends, ids = self._starts, self._ends, self._ids
-        children, first_child = self._children, self._first_child
+        root = int(np.searchsorted(self._events, event))
+        if not (is_native() and _native is not None):
+            return self._taken_pure(root)
+        met = np.empty(len(self._ids), np.int32)
+        n_met, is_cut = _native.taken(
+            self._starts, self._ends, self._iterators, self._first_child, self._children, root,
+            _MOST_VISITS, _MOST_LEVELS, self._times, met,
+        )  # fmt: skip
+        rows = met[:n_met]
+        times_of = {
+            self._ids[row]: IteratorTimes(start, duration, own, is_blocking > 0, n_calls)
+            for row, (start, duration, own, is_blocking, n_calls) in zip(
+                rows.tolist(), self._times[rows].tolist(), strict=True
+            )
+        }
+        self._times[rows] = 0
+        return Taken(times_of, is_cut)
+
+    @cached_property
+    def _lists(self) -> tuple[list[int], ...]:
+        columns = (
+            self._starts, self._ends, self._iterators, self._first_child, self._children
+        )  # fmt: skip
+        return tuple([column.tolist() for column in columns])
+
+    def _taken_pure(self, root: int) -> Taken:
+        """The same in Python."""
+        starts, ends, iterators, first_child, children = self._lists
         times_of: dict[int, IteratorTimes] = {}
-        waiting = [(int(np.searchsorted(self._events, event)), True, 0)]
+        waiting = [(root, True, 0)]
         visits = 0
         while waiting:
             if visits == _MOST_VISITS:
                 return Taken(times_of, is_cut=True)
             visits += 1
             place, is_blocking, level = waiting.pop()
-            number = ids[place]
-            if number is None or level > _MOST_LEVELS:
+            if iterators[place] < 0 or level > _MOST_LEVELS:
                 continue
+            number = self._ids[iterators[place]]
             begin, end = starts[place], ends[place]
             times = times_of.get(number)
             if times is None:

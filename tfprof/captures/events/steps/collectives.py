@@ -20,6 +20,7 @@ from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
+from tfprof.columns.distinct import distinct_rows
 
 
 class CollectiveKind(NamedTuple):
@@ -153,13 +154,14 @@ def _thread_collectives(timeline: Timeline, kind_of: KindOf) -> tuple[list[Colle
         for op in timeline.ops
     ]
     ops = np.flatnonzero(timeline.kind_mask([bool(one) for one in types]) & on_threads)
-    instances = timeline.stat("instance_key").at(ops, missing=-1).tolist()
-    of_ops = [
-        known.setdefault(CollectiveKind(types[kind], instance), len(known))
-        for kind, instance in zip(timeline.kinds[ops].tolist(), instances, strict=True)
-    ]
+    instances = timeline.stat("instance_key").at(ops, missing=-1)
+    rows = distinct_rows([timeline.kinds[ops], instances])
+    of_row = np.zeros(len(rows.first), np.int64)
+    for row in np.argsort(rows.first).tolist():
+        kind, instance = rows.values[row].tolist()
+        of_row[row] = known.setdefault(CollectiveKind(types[kind], instance), len(known))
     events = np.concatenate([hlo[of_hlo >= 0], ops])
-    places = np.concatenate([of_hlo[of_hlo >= 0], np.array(of_ops, np.int64)])
+    places = np.concatenate([of_hlo[of_hlo >= 0], of_row[rows.place]])
     events, first = np.unique(events, return_index=True)
     return list(known), _Found(events, places[first])
 

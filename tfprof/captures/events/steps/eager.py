@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.names import EAGER_EXECUTE
+from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.columns.columns import BoolArray
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("nesting")
+
+Int8Array = npt.NDArray[np.int8]
 
 
 def ran_eagerly(forest: Forest) -> BoolArray:
@@ -20,13 +30,25 @@ def ran_eagerly(forest: Forest) -> BoolArray:
     own = np.full(len(timeline), -1, np.int8)
     own[executes] = timeline.stat("is_func").at(executes) == 0
     is_eager = nesting.nearest(own)
-    while len(executes):
-        is_new = (is_eager[links.targets] < 0) & (is_eager[links.sources] >= 0)
-        if not is_new.any():
-            break
-        # Of several that lead to an event the first one counts: it is written last.
-        rows = np.flatnonzero(is_new)[::-1]
-        is_eager[links.targets[rows]] = is_eager[links.sources[rows]]
-        is_eager = nesting.nearest(is_eager)
+    if len(executes):
+        is_eager = _followed(nesting, links, is_eager)
     result: BoolArray = is_eager > 0
     return result
+
+
+def _followed(nesting: Nesting, links: Links, is_eager: Int8Array) -> Int8Array:
+    """With what links lead to, and what lies inside that, round by round."""
+    sources, targets = links.sources, links.targets
+    if is_native() and _native is not None:
+        room = np.empty(2 * len(sources), np.int64)
+        _native.follow(nesting.parents, nesting.ends, sources, targets, room, is_eager)
+        return is_eager
+    while True:
+        is_open = np.flatnonzero(is_eager[targets] < 0)
+        sources, targets = sources[is_open], targets[is_open]
+        # Of several that lead to an event the first one counts: it is written last.
+        rows = np.flatnonzero(is_eager[sources] >= 0)[::-1]
+        if not len(rows):
+            return is_eager
+        is_eager[targets[rows]] = is_eager[sources[rows]]
+        is_eager = nesting.nearest(is_eager)

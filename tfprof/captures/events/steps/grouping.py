@@ -201,11 +201,7 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     groups = np.full(len(timeline), NO_GROUP, np.int32)
     groups[timeline.is_asynchronous] = _ALONE
-    begins: list[int] = []
-    for root in roots:
-        if groups[root] < 0:
-            spread(nesting.ends, links, root, groups, len(begins))
-            begins.append(root)
+    begins = spread_each(nesting.ends, links, roots, groups)
     groups[groups == _ALONE] = NO_GROUP
     rows = group_numbers(timeline, range(len(begins)))
     if function is None:
@@ -221,20 +217,34 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
     )  # fmt: skip
 
 
-def spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
-    """Put an event, all inside it and all they lead to into a group, where they have none.
+def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntArray) -> list[int]:
+    """Give each of some events that is in no group by then one of its own, and spread that.
+
+    All inside the event gets it, and all that leads to, where it has none.
 
     Args:
         ends: The place behind all inside each event, shape (n,).
         links: What events lead to.
-        root: The event.
+        roots: The events.
         groups: The group of each event, changed: -1 without one, -2 for those that are reached
-            by links only, shape (n,).
-        group: The group.
+            by links only, shape (n,). New ones count from 0.
+
+    Returns:
+        The events that have begun a group.
     """
     if is_native() and _native is not None:
-        _native.spread(ends, links.sources, links.targets, np.array([root]), groups, group)
-        return
+        places = np.array(roots, np.int64)
+        begun: list[int] = _native.spread_each(ends, links.sources, links.targets, places, groups)
+        return begun
+    begins: list[int] = []
+    for root in roots:
+        if groups[root] < 0:
+            _spread(ends, links, root, groups, len(begins))
+            begins.append(root)
+    return begins
+
+
+def _spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
     sources, targets = links.sources, links.targets
     waiting = [root]
     while waiting:
@@ -297,4 +307,5 @@ def _nearest(forest: Forest, events: Int64Array, stat: SparseStat) -> list[int |
     if len(stat) and len(without):
         above = forest.nearest_of_each(events[without], lambda _, events: stat.has(events))
         rows[without] = stat.rows_of(above)
-    return [int(stat.values[row]) if row >= 0 else None for row in rows.tolist()]
+    values = stat.values
+    return [int(values[row]) if row >= 0 else None for row in rows.tolist()]

@@ -24,6 +24,7 @@ from tfprof.columns.columns import (
     concatenate_tables,
     taken_rows,
 )
+from tfprof.columns.lookup import looked_up
 
 
 class Spent(enum.IntEnum):
@@ -147,14 +148,16 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
     capture has cut (``build_forest``), as such a start takes no time itself.
     """
     timeline = forest.timeline
-    is_inside = np.empty(len(spent), np.bool_)
+    is_inside = np.zeros(len(spent), np.bool_)
     for block in blocks(0, len(spent)):
         parents = forest.nesting.parents[block]
-        around = np.maximum(parents, 0)
-        is_alike = (spent[around] == spent[block]) & (of_event[around] == of_event[block])
-        is_alike &= timeline.durations_ps[block] > 0
-        is_alike &= timeline.ends_of(around) >= timeline.ends_of(block)
-        np.logical_and(parents >= 0, is_alike, out=is_inside[block])
+        is_open = (parents >= 0) & (spent[block] >= 0) & (timeline.durations_ps[block] > 0)
+        inner = np.flatnonzero(is_open)
+        around = parents[inner].astype(np.intp)
+        inner += block.start
+        is_alike = (spent[around] == spent[inner]) & (of_event[around] == of_event[inner])
+        inner, around = inner[is_alike], around[is_alike]
+        is_inside[inner] = timeline.ends_of(around) >= timeline.ends_of(inner)
     return is_inside
 
 
@@ -172,7 +175,7 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
         ],
         np.int16,
     )
-    spent = spent_of_kind[timeline.kinds]
+    spent = looked_up(spent_of_kind, timeline.kinds)
     if not classic:
         is_code = own_code(timeline, groups)
         spent[is_code & (spent == Spent.HOST_COMPUTE)] = Spent.HOST_CODE

@@ -159,9 +159,10 @@ def _covered(
     """
     above = np.zeros(len(spans), np.int64)
     covered: dict[int, Int64Array] = {}
-    for kind in sorted(set(spent.tolist()), reverse=True):
-        chosen = spent >= kind
-        together = union_lengths(row[chosen], start[chosen], end[chosen], spans)
+    start, end, row, (spent,) = _side_by_side(row, start, end, spans, spent)
+    for kind in np.flatnonzero(np.bincount(spent))[::-1].tolist():
+        chosen = np.flatnonzero(spent >= kind)
+        together = _covered_in_order(row[chosen], start[chosen], end[chosen], len(spans))
         covered[kind] = together - above
         above = together
     return covered
@@ -181,17 +182,34 @@ def union_lengths(
     Returns:
         Shape (m,).
     """
-    if not len(row):
-        return np.zeros(len(spans), np.int64)
-    # Spans are laid side by side, so that one pass does for all of them.
+    start, end, row, _ = _side_by_side(row, start, end, spans)
+    return _covered_in_order(row, start, end, len(spans))
+
+
+def _side_by_side(
+    row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array, *others: Int64Array
+) -> tuple[Int64Array, Int64Array, Int64Array, list[Int64Array]]:
+    """Intervals in order of time, their spans laid side by side: one pass does for all of them.
+
+    Returns:
+        Starts, ends, rows, and other columns in the same order.
+    """
     lengths = spans[:, 1] - spans[:, 0]
-    shift = np.concatenate([[0], np.cumsum(lengths)[:-1]]) - spans[:, 0]
+    shift = np.cumsum(lengths) - lengths - spans[:, 0]
     start, end = start + shift[row], end + shift[row]
     order = np.argsort(start, kind="stable")
-    start, end, row = start[order], end[order], row[order]
+    return start[order], end[order], row[order], [column[order] for column in others]
+
+
+def _covered_in_order(
+    row: Int64Array, start: Int64Array, end: Int64Array, n_rows: int
+) -> Int64Array:
+    """How much of each span intervals in order of time cover, spans side by side."""
+    if not len(row):
+        return np.zeros(n_rows, np.int64)
     reached = np.maximum.accumulate(end)
     fresh = np.maximum(start, np.concatenate([[start[0]], reached[:-1]]))
-    return sums_by(row, np.maximum(end - fresh, 0), len(spans))
+    return sums_by(row, np.maximum(end - fresh, 0), n_rows)
 
 
 def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:

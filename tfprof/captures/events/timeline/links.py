@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from tfprof.captures.events.timeline.names import EXECUTOR, GET_NEXT, TPU_PREFIX
-from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.lookup import numbered_rows, rows_by
 from tfprof.columns.numerals import whole_number
 
 _MOST_PAIRS = 64
@@ -56,7 +56,7 @@ class Links:
     @cached_property
     def _by_target(self) -> tuple[Int64Array, Int64Array]:
         """Targets, ascending, and their sources."""
-        order = np.argsort(self.targets, kind="stable")
+        order, _ = rows_by(self.targets, self.n_events)
         return self.targets[order], self.sources[order]
 
 
@@ -166,9 +166,6 @@ def _is_request(name: str) -> bool:
 Keyed = tuple[Int64Array, Sequence[Int64Array]]
 """Events, shape (n,), and what they are matched by, columns of the same shape."""
 
-_DENSE = 4
-"""Up to so many possible numbers for each row are counted instead of sorted."""
-
 
 def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
     """Events, or some of them, that have all of some integer stats, and their values."""
@@ -187,48 +184,17 @@ def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed
     return events, columns
 
 
-def _numbered(*sides: Keyed) -> list[IntArray]:
-    """A number for each distinct key, the same on all sides."""
-    numbers: IntArray = np.zeros(sum(len(side[0]) for side in sides), np.int64)
-    n_distinct = 1
-    for column in zip(*(side[1] for side in sides), strict=True):
-        more, n_more = _ranks(np.concatenate(column))
-        if n_distinct > 1:
-            # Ranks are below the number of rows: their products are far from the limit of 64 bits.
-            both = np.multiply(numbers, n_more, dtype=np.int64)
-            both += more
-            more, n_more = _ranks(both)
-        numbers, n_distinct = more, n_more
+def _numbered(*sides: Keyed) -> tuple[list[IntArray], int]:
+    """A number for each distinct key, the same on all sides, and how many there are."""
+    columns = [np.concatenate(column) for column in zip(*(side[1] for side in sides), strict=True)]
+    numbers, n_distinct = numbered_rows(columns)
     bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
-    return np.split(numbers, bounds)
-
-
-def _ranks(values: Int64Array) -> tuple[IntArray, int]:
-    """The place of each value among the distinct ones in order, and how many these are."""
-    if not len(values):
-        return values, 0
-    narrow = place_type(len(values))
-    lowest, highest = int(values.min()), int(values.max())
-    if highest - lowest < _DENSE * len(values):
-        above = values - lowest
-        is_there = np.zeros(highest - lowest + 1, np.bool_)
-        is_there[above] = True
-        ranks = np.cumsum(is_there, dtype=np.int64) - 1
-        return ranks.astype(narrow)[above], int(ranks[-1]) + 1
-    order = np.argsort(values)
-    in_order = values[order]
-    is_new = np.zeros(len(values), np.bool_)
-    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
-    ranks = np.cumsum(is_new, dtype=narrow)
-    rank_of = np.empty(len(values), narrow)
-    rank_of[order] = ranks
-    return rank_of, int(ranks[-1]) + 1
+    return np.split(numbers, bounds), n_distinct
 
 
 def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]:
     """For each child the last parent of the same key."""
-    above, below = _numbered(parents, children)
-    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    (above, below), size = _numbered(parents, children)
     last = np.full(size, -1, np.int64)
     last[above] = parents[0]  # the last one stays
     matches = last[below]
@@ -243,18 +209,17 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
         children: Events that follow.
         most: Leave out keys with so many of both; 0 for none.
     """
-    above, below = _numbered(parents, children)
-    size = int(max(above.max(initial=-1), below.max(initial=-1))) + 1
+    (above, below), size = _numbered(parents, children)
     n_above, n_below = (np.bincount(side, minlength=size) for side in (above, below))
     is_kept = (n_above > 0) & (n_below > 0)
     if most:
         is_kept &= (n_above < most) | (n_below < most)
-    by_key = np.argsort(below, kind="stable")
-    first_below = np.concatenate([[0], np.cumsum(n_below)])
-    leading = np.flatnonzero(is_kept[above]) if len(above) else np.zeros(0, np.int64)
-    leading = leading[np.argsort(above[leading], kind="stable")]
-    repeats = n_below[above[leading]]
-    starts = np.repeat(first_below[above[leading]] - (np.cumsum(repeats) - repeats), repeats)
+    by_key, ends = rows_by(below, size)
+    leading = np.flatnonzero(is_kept[above])
+    keys = above[leading]
+    repeats = n_below[keys]
+    # Children of a key follow each other; all pairs of a parent do, too.
+    starts = np.repeat(ends[keys] - np.cumsum(repeats), repeats)
     rows = by_key[starts + np.arange(len(starts))]
     return np.repeat(parents[0][leading], repeats), children[0][rows]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.lookup import places_in
 
 
 class SparseStat(NamedTuple):
@@ -38,7 +39,8 @@ class SparseStat(NamedTuple):
         """Those of some events."""
         if chosen.all():
             return self
-        return SparseStat(self.events[chosen], self.kinds[chosen], self.held[chosen], self.texts)
+        rows = np.flatnonzero(chosen)  # as a mask it would be read anew for each column
+        return self.map_columns(lambda column: column[rows])
 
     def map_columns(self, of: Callable[[Any], Any]) -> SparseStat:
         """The same with other columns of the same content."""
@@ -90,7 +92,7 @@ class SparseStat(NamedTuple):
         """The rows of some events, -1 for those without, shape of ``events``."""
         if not len(self):
             return np.full(len(events), -1)
-        row = np.searchsorted(self.events, events).clip(max=len(self) - 1)
+        row = np.minimum(places_in(self.events, events), len(self) - 1)
         return np.where(self.events[row] == events, row, -1)
 
     def text_ids(self, n_events: int) -> IntArray:

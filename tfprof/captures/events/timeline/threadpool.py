@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.timeline.sources import place_type
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.lookup import places_in
 
 START, STOP = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
 REGION = "ThreadpoolListener::Region"
@@ -40,7 +43,7 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     has_consumer = consumer.mask(len(timeline))
     ends_of_region = np.flatnonzero(is_stop)
     starts_of_region = np.flatnonzero(is_start & has_consumer)
-    before = np.searchsorted(starts_of_region, ends_of_region) - 1
+    before = places_in(starts_of_region, ends_of_region) - 1
     stops = ends_of_region[before >= 0]
     starts = starts_of_region[before[before >= 0]]
     lines = timeline.lines_of(starts)
@@ -55,9 +58,12 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     if (np.diff(places[order]) == 0).any():
         order = np.lexsort((-duration, begin, places))
     ids = consumer.at(starts)[order]
-    return _inserted(timeline, places[order], lines[order], begin[order], duration[order]), Regions(
-        places[order] + np.arange(len(order)), ids
-    )
+    places = places[order]
+    with_them = _inserted(timeline, places, lines[order], begin[order], duration[order])
+    moved = consumer.events + places_in(places, consumer.events, "right")
+    events = moved.astype(place_type(len(with_them)))
+    with_them.keep_stat("_c", SparseStat(events, consumer.kinds, consumer.held, consumer.texts))
+    return with_them, Regions(places + np.arange(len(order)), ids)
 
 
 def cut_regions(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
@@ -92,7 +98,7 @@ def _insertion_places(
     distinct, first = np.unique(lines[by_line], return_index=True)
     for line, rows in zip(distinct.tolist(), np.split(by_line, first[1:]), strict=True):
         events = timeline.events_of(line)
-        places[rows] = np.searchsorted(timeline.starts_ps[events], begin[rows]) + events.start
+        places[rows] = places_in(timeline.starts_ps[events], begin[rows]) + events.start
     waiting = np.arange(len(lines))
     while len(waiting):
         at = places[waiting]

@@ -22,6 +22,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
 from tfprof.columns.columns import BoolArray, Int64Array, narrowed
+from tfprof.columns.lookup import looked_up, places_in
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""
@@ -100,7 +101,7 @@ class Timeline:
 
     def lines_of(self, events: Any) -> Int64Array:
         """The line of some events: cheaper than ``line_of`` of all."""
-        lines: Int64Array = np.searchsorted(self.first, events, side="right") - 1
+        lines: Int64Array = places_in(self.first, events, "right") - 1
         return lines
 
     @cached_property
@@ -154,7 +155,7 @@ class Timeline:
         is_chosen = np.asarray(chosen, np.bool_)
         kinds = np.flatnonzero(is_chosen).tolist()
         if len(kinds) > _FEW_KINDS:
-            return is_chosen[self.kinds]
+            return looked_up(is_chosen, self.kinds)
         mask = np.zeros(len(self), np.bool_)
         for kind in kinds:
             mask |= self.kinds == kind
@@ -191,9 +192,13 @@ class Timeline:
         if column is None:
             column = _sparse_stat(self, name)
             if keep:
-                column = column.map_columns(self.space.room.kept)
-                self._stats[name] = column
+                column = self.keep_stat(name, column)
         return column
+
+    def keep_stat(self, name: str, column: SparseStat) -> SparseStat:
+        """Keep what is known of a stat for those who ask for it; returns it."""
+        self._stats[name] = column.map_columns(self.space.room.kept)
+        return self._stats[name]
 
     def having(self, stat: str) -> BoolArray:
         """Whether each event has a stat, shape (n,)."""
