@@ -51,12 +51,12 @@ def steps_of_host(host: Host) -> list[HostSteps]:
 
 @fact
 def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
-    forest, groups = host.forest(classic=classic), host.groups(classic=classic)
+    groups = host.groups(classic=classic)
     with_gpu = uses_gpu(host, classic=classic)
     parts = []
     marked = np.zeros(0, np.int64)
     if not (with_gpu and classic):
-        of_host, markers = host_step_events(forest, groups, has_device=with_gpu, classic=classic)
+        of_host, markers = _host_step_events(host, with_gpu, classic=classic)
         if groups.kind is not StepKind.CALLED:
             marked = np.unique(markers.group)
         parts.append((of_host, markers))
@@ -81,6 +81,19 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     )  # fmt: skip
 
 
+def _host_step_events(host: Host, has_device: bool, *, classic: bool) -> tuple[StepEvents, Markers]:
+    """Events of steps on the threads of a host, which several facts are made of."""
+    return host.memo.once(
+        ("host step events", has_device, classic),
+        lambda: host_step_events(
+            host.forest(classic=classic),
+            host.groups(classic=classic),
+            has_device=has_device,
+            classic=classic,
+        ),
+    )
+
+
 def _with_exposed(host: Host, part: tuple[StepEvents, Markers]) -> tuple[StepEvents, Markers]:
     """With the time in which the CPU waits for other devices of the job, and computes nothing."""
     waiting = exposed(device_work(host))
@@ -94,7 +107,7 @@ def host_code_times(host: Host) -> dict[int, list[CodeTime]]:
     """Time that each step of a host spent in the program's own code, by group, the most first."""
     forest, known = host.forest(), host.groups()
     with_gpu = uses_gpu(host, classic=False)
-    busy, markers = host_step_events(forest, known, has_device=with_gpu)
+    busy, markers = _host_step_events(host, with_gpu, classic=False)
     if with_gpu:
         of_gpus = gpu_step_events(host.timeline, known, classic=False)
         busy, _ = joined([(busy, markers), of_gpus])
