@@ -25,7 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -107,6 +107,10 @@ class Watched:
     def __init__(self, engine: Engine, run: Path, kill: bool) -> None:
         self._engine, self._kill = engine, kill
         self.n_lost = 0
+
+    def begun(self, n_files: int) -> AbstractContextManager[None]:
+        """As of the engine."""
+        return self._engine.begun(n_files)
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
         """The parts; one worker dies on the way."""
