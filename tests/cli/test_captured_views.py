@@ -84,10 +84,10 @@ TWO_WORKERS = TUTORIALS / "two-workers"
 MANY = [
     ("scope", "-max_depth", "3"),
     ("op", "--format", "json"),
-    ("graph", "-step", "470"),
+    ("graph", "-step", "1110"),
     ("info",),
     ("advise",),
-    ("timeline", "-step", "470", "-o", "-"),
+    ("timeline", "-step", "1110", "-o", "-"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from tfprof.cli.options import (
     from_params,
     view_options,
 )
-from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.output import Target, harmless, is_pipe, note
 from tfprof.cli.results import (
     SECTION,
     ResultChoice,
@@ -136,11 +137,13 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
 
 
 def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target) -> list[Notice]:
-    """A remark on a text on stdout that is too long to be read; programs read the other formats."""
+    """A remark on a text that is too long to be read; programs read pipes and other formats."""
     from tfprof.columns.remarks import Notice
     from tfprof.views.show.view_hints import about_length
 
     if tree.options.classic or target.path is not None or chosen_format not in _FOR_PEOPLE:
+        return []
+    if is_pipe(sys.stdout):
         return []
     return [Notice("hint", remark) for remark in about_length(tree, text)]
 

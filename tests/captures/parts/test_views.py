@@ -158,3 +158,28 @@ def test_of_runs_at_the_same_time_the_window_is_shorter_than_their_time(tmp_path
     first, last = records.window[:, 0].tolist()
     assert last - first == 800
     assert_same_sums(Profiler.from_xspace(open_run(str(path))), told)
+
+
+def test_a_step_is_the_same_step_of_all_hosts(tmp_path):
+    """Two workers that count their steps from other numbers; 50 µs and 70 µs of ``y`` in each."""
+    for worker, first, took_us in (("w0", 5, 50), ("w1", 105, 70)):
+        calls = []
+        for step in range(4):
+            begin = step * 10**6
+            calls += [
+                event("train", begin, 9 * 10**5, step_num=first + step, _r=1),
+                event("y:Relu", begin + 100, took_us * 1000),
+            ]
+        data = xspace(host(line(*calls))).SerializeToString()
+        (tmp_path / f"{worker}.xplane.pb").write_bytes(data)
+    paths = sorted(map(str, tmp_path.iterdir()))
+    opened = Profiler.from_xspace(open_run(paths))
+    assert opened.steps == [5, 6, 7, 8]
+    for records in session_of(opened).profile.steps.records.values():
+        assert records.values[:3, 0].tolist() == [2, 0, 120]
+    assert_same_sums(opened, condensed(paths)[0])
+    assert Profiler.from_xspace(open_run(paths), host="w1").steps == [105, 106, 107, 108]
+    assert Profiler.from_xspace(open_run(paths), classic=True).steps == [
+        *range(5, 9),
+        *range(105, 109),
+    ]

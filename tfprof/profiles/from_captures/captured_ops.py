@@ -71,10 +71,12 @@ class StepsOfHost(NamedTuple):
 
     Attributes:
         groups: The groups; None if all are.
+        numbers: Numbers of the steps, by group, if they are not those in the names of the groups.
         is_left_out: Nothing of the host is in a step, as it shares none with the others.
     """
 
     groups: Int64Array | None = None
+    numbers: Mapping[int, int] = {}
     is_left_out: bool = False
 
 
@@ -92,11 +94,17 @@ def step_numbers(names: Mapping[int, str], of_host: StepsOfHost) -> dict[int, in
         return {}
     chosen = set(names) if of_host.groups is None else set(names) & set(of_host.groups.tolist())
     groups = sorted(chosen)
-    matches = [_NUMBERED.fullmatch(names[group]) for group in groups]
-    numbers = [int(match[1]) for match in matches if match is not None]
-    if len(set(numbers)) < len(groups):
-        numbers = groups
+    if of_host.numbers:
+        return {group: of_host.numbers[group] for group in groups} or None
+    numbers = numbered([names[group] for group in groups], groups)
     return dict(zip(groups, numbers, strict=True)) or None
+
+
+def numbered(names: Sequence[str], otherwise: Sequence[int]) -> Sequence[int]:
+    """The numbers in the names of steps; others unless each has one of its own."""
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    numbers = [int(match[1]) for match in matches if match is not None]
+    return numbers if len(set(numbers)) == len(names) else otherwise
 
 
 def note_memory_outside(profile: Profile, totals: OpTotals) -> None:

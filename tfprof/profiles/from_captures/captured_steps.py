@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.captures.facts.op_sums import op_sums
 from tfprof.captures.facts.run_steps import run_steps, steps_of_host
 from tfprof.captures.run.run import Host, Run
-from tfprof.profiles.from_captures.captured_ops import StepsOfHost
+from tfprof.profiles.from_captures.captured_ops import StepsOfHost, numbered
 from tfprof.profiles.from_captures.host_executions import add_executions
 from tfprof.profiles.from_captures.host_sums import add_sums
 from tfprof.profiles.model.executions import StepDetail
@@ -61,10 +61,8 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
     summed, numbers = SummedSteps(), dict[int, None]()
     for task, host in enumerate(hosts):
         part = profile if task == 0 else Profile(classic=classic)
-        steps, sums = (
-            _steps_of(run, hosts, host, classic=classic),
-            op_sums(host, classic=classic),
-        )
+        steps = _steps_of(run, hosts, host, classic=classic)
+        sums = op_sums(host, classic=classic)
         own, own_numbers = add_sums(part, host, sums, _job(task), known, steps)
         numbers |= dict.fromkeys(own_numbers)
         rows = np.arange(len(part.ops)) if part is profile else profile.add_ops(part)
@@ -84,16 +82,25 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
 
 
 def _steps_of(run: Run, hosts: Sequence[Host], host: Host, *, classic: bool) -> StepsOfHost:
-    """The steps of a host, as all tools count them; in classic mode all groups."""
+    """The steps of a host, as all tools count them; in classic mode all groups.
+
+    Of several hosts the same step has the number that it has on the first.
+    """
     if classic:
         return StepsOfHost()
     steps = run_steps(run)
     groups = [one.times.groups for one in steps.hosts if one.host is host]
-    if not groups and steps.n_steps:
+    if len(hosts) == 1 and not groups and steps.n_steps:
         groups = [one.times.groups for one in steps_of_host(host) if len(one.times)]
-        if groups and len(hosts) > 1:
-            return StepsOfHost(is_left_out=True)
-    return StepsOfHost(np.unique(np.concatenate(groups)) if groups else None)
+    if groups:
+        numbers: dict[int, int] = {}
+        if len(hosts) > 1:
+            of_first = numbered(steps.names, steps.hosts[0].times.groups.tolist())
+            for own in groups:
+                numbers |= dict(zip(own.tolist(), of_first, strict=True))
+        return StepsOfHost(np.unique(np.concatenate(groups)), numbers)
+    is_left_out = steps.n_steps > 0 and any(len(one.times) for one in steps_of_host(host))
+    return StepsOfHost(is_left_out=is_left_out and len(hosts) > 1)
 
 
 def _job(task: int) -> str:
