@@ -223,15 +223,20 @@ def _put(column: NDArray[np.uint8], n_rows: int, rows: slice, places: Int64Array
     return bool((typed[rows] != places).any())
 
 
+_FEWEST_AT_ONCE = 16
+"""Fewer events are read one by one: columns of some rows cost more than a loop over them."""
+
+
 def _rows(
     data: memoryview, chunks: Int64Array, chunk: int, first_stat: int
 ) -> tuple[Int64Array, Int64Array, list[int]]:
     """Five numbers for each event of a chunk, three for each stat, and where broken ones are."""
     events = list(_events(data, chunks, chunk))
-    try:
-        return *_ordinary_rows(data, events, first_stat), []
-    except IrregularError:
-        pass
+    if len(events) >= _FEWEST_AT_ONCE:
+        try:
+            return *_ordinary_rows(data, events, first_stat), []
+        except IrregularError:
+            pass
     event_rows: list[tuple[int, ...]] = []
     stat_rows: list[tuple[int, int, int]] = []
     broken: list[int] = []
