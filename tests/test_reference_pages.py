@@ -22,7 +22,7 @@ from tfprof.cli.reference import (
 )
 from tfprof.cli.registry import COMMANDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine, pytest.mark.documentation]
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

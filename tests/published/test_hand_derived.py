@@ -28,7 +28,7 @@ from tests.published.test_layers import check
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.wire import messages as pb
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
 
 @pytest.fixture(scope="module")
