@@ -104,6 +104,7 @@ class Capture:
         self._error: BaseException | None = None
         self._folder: Path | None = None
         self._notes: list[Note] = []
+        self._notes_of_program: list[Note] = []
         self._run: Run | None = None
         self._host = ""
 
@@ -174,6 +175,10 @@ class Capture:
             raise UsageError(f"{self} has no GPU activity of its own: set gpu_tracer='cupti'")
         [host] = [each for each in run.hosts if each.name == self._host]
         return self._gpu.run_metadata(host, step)
+
+    def add_note(self, note: Note) -> None:
+        """Add a remark of the program that captures, which is saved with those of the capture."""
+        self._notes_of_program.append(note)
 
     def start(self) -> Capture:
         """Start to record, or to wait for the delay.
@@ -336,7 +341,7 @@ class Capture:
             said = [] if self._gpu is None else self._gpu.add_to(staging)
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
-            notes = [*said, *notes]
+            notes = [*self._notes_of_program, *said, *notes]
             self._host = host
             self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):

@@ -35,6 +35,9 @@ class Windows:
         most_runs: How many runs to keep; the oldest are removed. None for all.
         most_bytes: How large all of them together may be; the latest stays in any case.
 
+    Attributes:
+        options: What the next window records.
+
     Raises:
         UsageError: A number is not one that makes sense.
     """
@@ -54,8 +57,8 @@ class Windows:
                 raise UsageError(f"{name}={number!r} must be a whole number from 1 on")
         if length >= every:
             raise UsageError(f"length={length} must be less than every={every}")
-        self._options = CaptureOptions() if options is None else options
-        if self._options.delay or self._options.duration or self._options.session_id:
+        self.options = CaptureOptions() if options is None else options
+        if self.options.delay or self.options.duration or self.options.session_id:
             raise UsageError("windows are captured by steps: leave out delay, duration, session_id")
         self._logdir = Path(os.fspath(logdir))
         self._every, self._length = every, length
@@ -75,6 +78,11 @@ class Windows:
     def folders(self) -> tuple[Path, ...]:
         """The folders of the runs that are kept, the oldest first."""
         return self._kept.folders
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether the step that has begun is the first or the last one of a window."""
+        return self._capture is not None and self._n_left in (1, self._length)
 
     def begin_step(self) -> None:
         """A step begins; with it a window, if it is time."""
@@ -127,7 +135,7 @@ class Windows:
                 return  # another thread was faster
             number = self._n_begun
             self._next = number + self._every
-            capture = Capture(self._logdir, replace(self._options, session_id=f"step_{number:09d}"))
+            capture = Capture(self._logdir, replace(self.options, session_id=f"step_{number:09d}"))
             with _going_on(f"no window at step {number}"):
                 capture.start()
                 self._n_left, self._capture = self._length, capture
