@@ -94,7 +94,7 @@ def _make_callback_class() -> type:
 
         def on_train_end(self, logs: Any = None) -> None:
             """Stop recording, if the range was longer than the training."""
-            self._batches.end(self.model)
+            self._batches.end_of_training(self.model)
 
     ProfilerCallback.__module__ = __name__
     ProfilerCallback.__qualname__ = "ProfilerCallback"

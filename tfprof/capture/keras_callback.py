@@ -14,6 +14,7 @@ from tfprof.capture.steps import step
 from tfprof.capture.windows import Windows
 from tfprof.captures.run.result import Note
 from tfprof.errors import TfprofWarning, UsageError
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import FRAMEWORKS, CaptureOptions
 from tfprof.recording.eager.callback_class import (
     backend_of,
@@ -30,9 +31,10 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     """Marks each batch of ``fit`` as a step, and captures some.
 
     For Keras 3 on TensorFlow or JAX, and for Keras 2 (``tf_keras``). Steps of Keras 3 have the
-    numbers of their batches; Keras 2 marks steps itself, from 0 in each epoch. Batches count from 1 over all epochs of this callback, and both
-    ends of the range are captured; with ``steps_per_execution`` a batch is what Keras runs at
-    once. Batches are marked also outside the range, for captures that are started elsewhere.
+    numbers of their batches; Keras 2 marks steps itself, from 0 in each epoch. Batches of
+    ``batches`` count from 1 over all epochs of this callback, and both ends of the range are
+    captured; with ``steps_per_execution`` a batch is what Keras runs at once. Batches are marked
+    also outside the range, for captures that are started elsewhere.
 
     An error here never ends the training: it becomes one ``TfprofWarning``, as does a training that
     ends before the first batch of the range. If ``fit`` ends early or raises, the capture is saved
@@ -49,8 +51,8 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         most_bytes: How large they may be together.
 
     Raises:
-        UsageError: ``batches`` is no such range, or Keras has another backend than TensorFlow or
-            JAX.
+        UsageError: ``batches`` is no such range, the folder is an address of another machine, or
+            Keras has another backend than TensorFlow or JAX.
     """
 
     def __init__(
@@ -80,8 +82,9 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
             )
             batches = None
         self._first, self._last = (0, 0) if batches is None else batch_range("batches", batches)
-        self._logdir, self._options = logdir, CaptureOptions() if options is None else options
-        self._batches = batches
+        self._logdir = None if logdir is None else local_folder(logdir)
+        self._options = CaptureOptions() if options is None else options
+        self._batches, self._every = batches, every or 0
         self._is_guarded = self._is_keras_2 = False
         self._n_finished = 0
         self._step: step | None = None
@@ -143,16 +146,16 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
 
     def on_train_end(self, logs: Any = None) -> None:
         """End the capture, and name the batches that the training did not reach."""
-        if self._batches is not None and self._n_finished < self._last:
-            self._say_what_lacks()
+        self._say_what_lacks()
         self._end()
 
     def _say_what_lacks(self) -> None:
         ended = f"the training ended after batch {self._n_finished}, before"
-        if self._n_finished < self._first:
+        wanted = f"batches={self._batches!r}" if self._windows is None else f"every={self._every}"
+        if self._n_finished < (self._first if self._windows is None else self._every):
             warnings.warn(
-                f"KerasCallback: nothing was captured: {ended} the first of "
-                f"batches={self._batches!r}; give a range that the training reaches",
+                f"KerasCallback: nothing was captured: {ended} the first of {wanted}; give a range "
+                "that the training reaches",
                 TfprofWarning,
                 stacklevel=4,
             )

@@ -26,6 +26,7 @@ from tfprof.capture.settling import settle
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class Capture:
     Args:
         logdir: Folder for the run; made if missing. None keeps the capture in memory.
         options: What is recorded, and when.
+
+    Raises:
+        UsageError: The folder is an address of another machine.
     """
 
     def __init__(
@@ -92,7 +96,7 @@ class Capture:
         logdir: str | os.PathLike[str] | None = None,
         options: CaptureOptions | None = None,
     ) -> None:
-        self._logdir = None if logdir is None else Path(os.fspath(logdir))
+        self._logdir = None if logdir is None else local_folder(logdir)
         self._options = CaptureOptions() if options is None else options
         self._lock = threading.RLock()
         self._state = "new"  # then waiting (for the delay), recording, over

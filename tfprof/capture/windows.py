@@ -15,7 +15,9 @@ from tfprof.capture import steps
 from tfprof.capture.session import Capture
 from tfprof.errors import TfprofError, UsageError
 from tfprof.files.kept_runs import KeptRuns
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import CaptureOptions
+from tfprof.text.wording import plural
 
 _log = logging.getLogger("tfprof")
 
@@ -39,7 +41,8 @@ class Windows:
         options: What the next window records.
 
     Raises:
-        UsageError: A number is not one that makes sense.
+        UsageError: A number is not one that makes sense, or the folder is an address of another
+            machine.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Windows:
         self.options = CaptureOptions() if options is None else options
         if self.options.delay or self.options.duration or self.options.session_id:
             raise UsageError("windows are captured by steps: leave out delay, duration, session_id")
-        self._logdir = Path(os.fspath(logdir))
+        self._logdir = local_folder(logdir)
         self._every, self._length = every, length
         self._kept = KeptRuns(most_runs, most_bytes)
         self._lock = threading.RLock()
@@ -114,6 +117,11 @@ class Windows:
 
     def stop(self) -> None:
         """End all windows; what has been recorded of the last one is saved."""
+        if not self._is_over and self._n_begun < self._every:
+            _log.warning(
+                "nothing was captured: %s began, and the first window begins with step %d",
+                plural(self._n_begun, "step"), self._every,
+            )  # fmt: skip
         self._is_over = True
         steps.end_windows(self)
         self.end_window()
