@@ -6,11 +6,9 @@ import gc
 import logging
 import os
 import sys
-import threading
 import warnings
-import webbrowser
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from tfprof.cli.fleet_options import read_hosts
@@ -24,6 +22,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
     from tfprof.web.guard import Door
     from tfprof.web.listening import listening, require_web
+    from tfprof.web.opening import opened_in_browser
 
     require_web()
     inputs = from_params(SiteInputs, params)
@@ -37,12 +36,11 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     sys.stdout.flush()
     if is_terminal(sys.stderr):
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
-    if has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser:
-        threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
+    shows = has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser
     from tfprof.web.server import serve
 
     gc.enable()  # it runs for days
-    with _only_faults():
+    with _only_faults(), opened_in_browser(door.address) if shows else nullcontext():
         serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
     note("tfprof ui has ended")
 
