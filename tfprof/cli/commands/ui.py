@@ -9,12 +9,21 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tfprof.cli.fleet_options import read_hosts
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
-from tfprof.cli.sites import SiteInputs, look_again, open_runs, site_of, site_options
+from tfprof.cli.sites import (
+    SiteInputs,
+    look_again,
+    open_runs,
+    site_of,
+    site_options,
+    sources_option,
+)
 from tfprof.errors import InputError, TfprofWarning
 
 
@@ -26,6 +35,8 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
 
     require_web()
     inputs = from_params(SiteInputs, params)
+    if not inputs.sources and not Path.home().resolve().is_relative_to(Path.cwd()):
+        inputs = replace(inputs, sources=(".",))
     runs = open_runs(inputs, read_hosts)
     listener = listening(host, port)
     address, chosen = listener.getsockname()[:2]
@@ -91,7 +102,11 @@ def _options() -> list[CommandOption]:
 command = Command(
     "ui",
     callback=run,
-    params=[*site_options(), *_options()],
+    params=[
+        *site_options(),
+        sources_option("the working folder, unless it is the home folder or above it"),
+        *_options(),
+    ],
     help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
     "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "
     "only, and asks nobody else for anything. Needs pip install 'tfprof[web]'.",
