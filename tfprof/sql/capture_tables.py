@@ -107,8 +107,8 @@ _DETAILS = (
     Described("correlation_id", "int64", "", "what a kernel and the call that launched it share; "
               "null without one"),
     Described("shape", "string", "", "shapes that it has recorded; null without any"),
-    Described("bytes", "int64", "bytes", "copied, set, accessed, allocated or freed; null if it has "
-              "not recorded that"),
+    Described("bytes", "int64", "bytes", "copied, set, accessed, allocated or freed; null if it "
+              "has not recorded that"),
     Described("details", "string", "", "of a kernel registers, shared memory, grid and block, of "
               "a copy or fill its kind of memory; null without any"),
 )  # fmt: skip
@@ -229,7 +229,8 @@ STACK_COLUMNS = (
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
     "event_details": CaptureTable(
-        "one row for each event, of what is around it and what it has recorded", _DETAILS,
+        "one row for each event, of what is around it and what it has recorded",
+        _DETAILS,
         detail_chunks,
     ),
     "event_arguments": CaptureTable(

@@ -2,8 +2,8 @@
 
 Four kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
 ``profile_…`` the tables behind the views (``tfprof export --list``), ``TOOL_TABLE`` the tables that
-tools answer, such as ``op_stats_ops``, and ``runs``, ``hosts``, ``notes``, ``tables`` and ``columns``
-describe what there is. Each but the last two has a column ``run``, for questions about several.
+tools answer, such as ``op_stats_ops``; and ``runs``, ``hosts``, ``notes``, ``tables`` and
+``columns`` describe what there is. Each but the last two has a column ``run``, for questions about several.
 Names of columns are in snake case, also where the JSON of a tool has others (``stepTimeMs``).
 Names and units change only with ``SCHEMA_VERSION``.
 """
@@ -129,11 +129,8 @@ class Catalog:
             return self._of_captures(name)
         if name == _STACKS and self._stacks:
             return self._of_stacks()
-        if name in _OF_RUNS:
-            about, columns, rows = _OF_RUNS[name]
-            return _described_table(name, about, columns, list(rows(self._opened)))
-        if name in _OF_TABLES:
-            return self._of_tables(name)
+        if name in _OF_RUNS or name in _OF_TABLES:
+            return self._of_catalog(name)
         if name.startswith(_PROFILE) and self._profiles:
             behind = profile_tables.BY_NAME.get(name[len(_PROFILE) :])
             return None if behind is None else self._of_profiles(name, behind)
@@ -149,7 +146,10 @@ class Catalog:
         fields, chunks = table.of([(run, opened()) for run, opened in self._captures], more)
         return SqlTable(name, table.about, table.columns, fields, chunks)
 
-    def _of_tables(self, name: str) -> SqlTable:
+    def _of_catalog(self, name: str) -> SqlTable:
+        if name in _OF_RUNS:
+            about, columns, of_runs = _OF_RUNS[name]
+            return _described_table(name, about, columns, list(of_runs(self._opened)))
         about, columns = _OF_TABLES[name]
         known = [self.table(one) for one in self.names() if one not in _OF_TABLES]
         described = [(one.name, one.about, one.columns) for one in known if one is not None]
@@ -240,7 +240,9 @@ def _described_table(
 ) -> SqlTable:
     """A table of rows whose columns are declared."""
     kinds = {"string": "string", "bool": "bool"}
-    described = [(one.name, kinds.get(one.type, "number"), one.unit, one.meaning) for one in columns]
+    described = [
+        (one.name, kinds.get(one.type, "number"), one.unit, one.meaning) for one in columns
+    ]
     cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
     return _of_cells(name, about, (), described, cells)
 
