@@ -56,7 +56,9 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
     places = _places(kept)
     roots = {group: int(places[root]) if root >= 0 else -1 for group, root in groups.roots.items()}
     shown = {int(places[event]): name for event, name in groups.step_names.items() if kept[event]}
-    return replace(groups, of_event=groups.of_event[kept], roots=roots, step_names=shown)
+    work = None if groups.work is None else groups.work[kept]
+    of_event = groups.of_event[kept]
+    return replace(groups, of_event=of_event, roots=roots, step_names=shown, work=work)
 
 
 def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:

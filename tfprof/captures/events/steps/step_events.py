@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
@@ -100,15 +101,41 @@ def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers
     return concatenate_tables(events), concatenate_tables(markers)
 
 
+def step_markers(timeline: Timeline, groups: Groups, *, classic: bool = False) -> Markers:
+    """The spans on the threads of a host that mark its steps.
+
+    Args:
+        timeline: Its events.
+        groups: Its steps.
+        classic: As in ``host_step_events``.
+    """
+    is_mark = np.zeros(len(timeline), np.bool_)
+    if classic or groups.are_given:
+        is_mark |= timeline.named(_is_marker_name)
+    is_mark[list(groups.step_names)] = True
+    is_mark &= (groups.of_event >= 0) & timeline.on_threads
+    marks = np.flatnonzero(is_mark)
+    return Markers(
+        groups.of_event[marks].astype(np.int64), timeline.starts_ps[marks],
+        timeline.ends_of(marks), np.zeros(len(marks), np.bool_),
+    )  # fmt: skip
+
+
 def host_step_events(
-    forest: Forest, groups: Groups, *, has_device: bool, classic: bool = False
-) -> tuple[StepEvents, Markers]:
+    forest: Forest,
+    groups: Groups,
+    *,
+    has_device: bool,
+    classic: bool = False,
+    periods: Periods | None = None,
+) -> StepEvents:
     """What the threads of a host did in steps (``xplane_to_step_events.cc``).
 
     Args:
         forest: Its events.
-        groups: Its steps.
+        groups: Its steps, or those of ``periods``.
         has_device: Whether launches are for a device.
+        periods: The periods of the steps; without, events between steps do not count.
         classic: Take Python's frames and annotations for computation, tracing and compiling too,
             and whatever is called ``train…`` or ``test…`` for a marker, as the reference does.
     """
@@ -126,18 +153,14 @@ def host_step_events(
     outside = of_event < 0
     outside |= ~timeline.on_threads
     spent[outside] = _IGNORED
-    marks = np.flatnonzero(spent == _MARKER)
-    markers = Markers(
-        of_event[marks].astype(np.int64), timeline.starts_ps[marks],
-        timeline.starts_ps[marks] + timeline.durations_ps[marks], np.zeros(len(marks), np.bool_),
-    )  # fmt: skip
     events = np.flatnonzero((spent >= 0) & ~_is_inside_its_like(forest, spent, of_event))
     starts = timeline.starts_ps[events]
-    step_events = StepEvents(
-        of_event[events].astype(np.int64), spent[events].astype(np.int64), starts,
-        starts + timeline.durations_ps[events],
-    )  # fmt: skip
-    return step_events, markers
+    ends = starts + timeline.durations_ps[events]
+    group = of_event[events].astype(np.int64)
+    if periods is not None:
+        starts = periods.clipped(events, starts)
+        ends = np.maximum(ends, starts)
+    return StepEvents(group, spent[events].astype(np.int64), starts, ends)
 
 
 def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
@@ -162,6 +185,12 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
 
 
 _MARKER_NAMES = ("train", "test", "TraceContext")
+
+
+def _is_marker_name(name: str) -> bool:
+    return name.startswith(_MARKER_NAMES) and "/" not in name
+
+
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
@@ -185,7 +214,7 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
 def _spent_of_name(
     name: str, kind: OpKind, op_type: str, classic: bool, marks_by_name: bool
 ) -> int:
-    if marks_by_name and name.startswith(_MARKER_NAMES) and "/" not in name:
+    if marks_by_name and _is_marker_name(name):
         return _MARKER
     if name.startswith(_CONTAINERS):
         return _IGNORED
