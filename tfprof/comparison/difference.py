@@ -8,6 +8,7 @@ from typing import Literal
 
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.claims import stated
 from tfprof.comparison.comparable import mismatches
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.parts import Op, Part, parts_of, plain_type
@@ -239,7 +240,7 @@ def answer_of(found: Difference) -> ToolResult:
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
-        verdict_of(found),
+        stated("step", verdict_of(found)),
         {name: table for name, table in tables.items() if len(table)},
         notes=tuple(note for note in found.mismatches if note.severity == "info"),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},

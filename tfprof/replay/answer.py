@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.claims import stated
 from tfprof.columns.columns import Int64Array
 from tfprof.comparison.sentence import time_ms
 from tfprof.replay.chosen import KINDS
@@ -59,7 +60,9 @@ def answer_of(
         )  # fmt: skip
     return ToolResult(
         "whatif", "What if" if changed else "The critical path of a step",
-        (_sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed),),
+        stated("step", [
+            _sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed)
+        ]),
         tables, notes=(*notes, *steps.notes),
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from tfprof.captures.model.hlo_buffers import Allocation
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.claims import stated
 from tfprof.text.units import human_memory
 
 TOOL = "memory-viewer"
@@ -99,7 +100,7 @@ def memory_viewer(
     return ToolResult(
         TOOL,
         TITLE,
-        verdict=_verdict(chosen, use),
+        claims=stated("memory", _verdict(chosen, use)),
         tables={table.name: table for table in tables},
         charts=_timeline(use),
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),

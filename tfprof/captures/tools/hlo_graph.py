@@ -19,6 +19,7 @@ from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.columns.claims import stated
 from tfprof.errors import UsageError
 
 TOOL = "graph-viewer"
@@ -94,7 +95,9 @@ def graph_viewer(
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
     }
     data = _data(chosen, center, graph, rows)
-    return ToolResult(TOOL, TITLE, (_verdict(graph),), tables, notes=notes, data=data)
+    return ToolResult(
+        TOOL, TITLE, stated("program", [_verdict(graph)]), tables, notes=notes, data=data
+    )
 
 
 def _center(

@@ -14,6 +14,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
+from tfprof.columns.claims import stated
 from tfprof.text.units import milliseconds
 
 _PS_PER_US = 1e6
@@ -58,7 +59,7 @@ def pod(
     return ToolResult(
         "pod",
         "Pod viewer",
-        verdict=_verdict(steps.typical, classic=classic),
+        claims=stated("hosts", _verdict(steps.typical, classic=classic)),
         tables=tables,
         charts=_charts(steps.typical, classic=classic),
         notes=(*run.notes, *steps.notes),

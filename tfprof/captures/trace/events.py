@@ -19,6 +19,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
+from tfprof.columns.claims import stated
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
 from tfprof.text.units import milliseconds
@@ -79,7 +80,7 @@ def trace(
     return TraceResult(
         TOOL,
         "Trace viewer",
-        verdict=_verdict(rows),
+        claims=stated("trace", _verdict(rows)),
         tables={"threads": table},
         notes=run.notes,
         gviz=lambda: json.loads(b"".join(trace_chunks(traces, classic=classic))),

@@ -292,6 +292,24 @@ def _once(
     return kept
 
 
+def is_part_of_op(timeline: Timeline) -> BoolArray:
+    """Which events of a host's threads are runs of ops, or lie around one of the same op, (n,).
+
+    All others are the program's own code, or bookkeeping of the runtime.
+    """
+    by_name = [
+        op.kind is not OpKind.UNKNOWN or _EAGER.fullmatch(name) is not None
+        for name, op in zip(timeline.names, timeline.ops, strict=True)
+    ]
+    is_op = timeline.kind_mask(by_name)
+    instructions, tf_op = timeline.stat("hlo_op"), timeline.stat("tf_op")
+    is_op[instructions.events[instructions.is_text()]] = True
+    is_op[tf_op.events[tf_op.is_text() & (timeline.durations_ps[tf_op.events] > 0)]] = True
+    is_op[timeline.stat("correlation_id").events] = False
+    is_op &= timeline.on_threads
+    return is_op
+
+
 def reference_executions(timeline: Timeline) -> Executions:
     """What the reference takes for runs: events called as ops, and all events with a ``tf_op``.
 

@@ -148,7 +148,8 @@ def with_between(timeline: Timeline, groups: Groups, steps: Account) -> Periods:
     place = np.searchsorted(start, timeline.starts_ps[free], side="right") - 1
     at = np.maximum(place, 0)
     inside = (place >= 0) & (timeline.starts_ps[free] < end[at])
-    inside &= timeline.ends_of(free) > done[at]
+    ends = timeline.ends_of(free)
+    inside &= (ends > done[at]) & (ends <= end[at])  # what reaches farther encloses another step
     free, at = free[inside], at[inside]
     of_event[free], is_between[free] = steps.groups[order[at]], True
     return Periods(steps, replace(groups, of_event=of_event), is_between)

@@ -106,7 +106,7 @@ def _classic_groups(forest: Forest) -> Groups:
 def _found(forest: Forest) -> Groups:
     """What was marked, and what else the runtime began; without marks, what the program called."""
     timeline = forest.timeline
-    levels, is_mark = levels_with_marks(timeline)
+    levels, is_mark = levels_with_marks(forest)
     roots = outermost_roots(forest, levels)
     if not roots:
         return grouped(forest, [])

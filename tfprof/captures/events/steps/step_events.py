@@ -7,15 +7,18 @@ wins.
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.captures.events.ops.executions import is_part_of_op
 from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
 from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import (
@@ -34,6 +37,12 @@ class Spent(enum.IntEnum):
     UNKNOWN = 0
     HOST_CODE = 5
     """Python, or what it has annotated, while nothing else is going on; not in the reference."""
+    HOST_RUNTIME = 7
+    """The framework's runtime, while no op runs: it calls, launches, waits; not in the reference,
+    for which that is computation."""
+    HOST_CALLBACK = 8
+    """The graph calls Python, which may compute or read input; not in the reference, for which that
+    is computation."""
     HOST_COMPUTE = 10
     HOST_COMPILE = 60
     HOST_TO_HOST = 70
@@ -191,6 +200,9 @@ def _is_marker_name(name: str) -> bool:
     return name.startswith(_MARKER_NAMES) and "/" not in name
 
 
+_PUTS_ON_DEVICE = "H2D Dispatch"
+"""JAX copies an array to a device of the CPU."""
+
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
@@ -206,9 +218,29 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
     )
     spent = looked_up(spent_of_kind, timeline.kinds)
     if not classic:
+        is_computing = spent == Spent.HOST_COMPUTE
         is_code = own_code(timeline, groups)
-        spent[is_code & (spent == Spent.HOST_COMPUTE)] = Spent.HOST_CODE
+        spent[is_computing & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
+        spent[is_computing & timeline.kind_mask(_calls_python(timeline))] = Spent.HOST_CALLBACK
+        spent[is_code & is_computing] = Spent.HOST_CODE
+        spent[timeline.named(REGION.__eq__)] = _IGNORED  # what runs in it counts
     return spent
+
+
+_PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+_PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
+"""Instructions of compiled programs that call Python."""
+
+
+def _calls_python(timeline: Timeline) -> BoolArray:
+    """Which kinds of events are ops that call Python."""
+    return np.array(
+        [
+            op.type in _PYTHON_OPS or _PYTHON_CALLBACK.match(name) is not None
+            for name, op in zip(timeline.names, timeline.ops, strict=True)
+        ],
+        np.bool_,
+    )
 
 
 def _spent_of_name(
@@ -219,7 +251,8 @@ def _spent_of_name(
     if name.startswith(_CONTAINERS):
         return _IGNORED
     is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
-    if is_enqueue or kind is OpKind.COPY_H2D:
+    is_put = not classic and name.startswith(_PUTS_ON_DEVICE)
+    if is_enqueue or is_put or kind is OpKind.COPY_H2D:
         return Spent.HOST_TO_DEVICE
     if kind is OpKind.COPY_H2H:
         return Spent.HOST_TO_HOST

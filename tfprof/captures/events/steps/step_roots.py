@@ -31,6 +31,9 @@ KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
 """What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
 
 
+_FEWEST_CALLS = 3
+
+
 class StepKind(str, enum.Enum):
     """How steps were found."""
 
@@ -84,15 +87,35 @@ def _level_of_name(name: str) -> int:
     return int(name in TRACE_CONTEXT or name == "BatchingSessionRun")
 
 
-def levels_with_marks(timeline: Timeline) -> tuple[SparseStat, BoolArray]:
+def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
+    """Marks that hold several marks of one name: epochs, whose steps are inside."""
+    timeline, nesting = forest.timeline, forest.nesting
+    place_of = np.full(len(timeline), -1, np.int64)
+    place_of[marks] = marks
+    parents = nesting.parents[marks]
+    around = np.where(parents >= 0, nesting.nearest(place_of)[np.maximum(parents, 0)], -1)
+    inner = np.flatnonzero(around >= 0)
+    if not len(inner):
+        return inner
+    pairs = np.stack([around[inner], timeline.kinds[marks[inner]].astype(np.int64)], axis=1)
+    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+    found: Int64Array = np.unique(distinct[counts > 1, 0])
+    return found
+
+
+def levels_with_marks(forest: Forest) -> tuple[SparseStat, BoolArray]:
     """Levels of events that may begin a group, and which of them are marks, shape (n,).
+
+    A mark around several steps, such as that of an epoch, is none.
 
     Events with a step number count as marks where nothing else is one.
     """
+    timeline = forest.timeline
     levels = root_levels(timeline)
     is_mark = ~timeline.named(IMPLICIT_ROOTS.__contains__)[levels.events]
     if is_mark.any():
-        return levels, is_mark
+        kept = ~np.isin(levels.events, _around_steps(forest, levels.events[is_mark]))
+        return levels.only(kept), is_mark[kept]
     numbers = timeline.stat("step_num")
     marked = numbers.only(numbers.is_integer()).mask(len(timeline))
     marked |= timeline.named(lambda name: KERAS_BATCH.fullmatch(name) is not None)
@@ -156,7 +179,9 @@ def called(forest: Forest, roots: list[int]) -> Calls:
     took = {
         name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in calls_of.items()
     }
-    main = max(sorted(calls_of), key=took.__getitem__)
+    # A function that is called once or twice may have been compiled meanwhile.
+    often = [name for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS]
+    main = max(sorted(often or calls_of), key=took.__getitem__)
     calls = sorted(calls_of.pop(main), key=lambda event: int(timeline.starts_ps[event]))
     return Calls(main, calls, {name: len(others) for name, others in sorted(calls_of.items())})
 
