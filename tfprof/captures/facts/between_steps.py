@@ -74,7 +74,7 @@ def between_steps(steps: RunSteps) -> Between:
         part(int(steps.between(*_BUSY).sum()), total),
         float(gaps[longest]) / 1e9,
         steps.names[longest],
-        sorted(code, key=lambda one: (-one.total_ps, one.name)),
+        tuple(sorted(code, key=lambda one: (-one.total_ps, one.name))),
     )
 
 

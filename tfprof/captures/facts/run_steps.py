@@ -68,13 +68,14 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     events = _step_events(host, periods)
     times = step_times(events, periods.steps)
     names = _names_of(groups, times.groups)
+    worked = None if groups.work is None else np.unique(groups.of_event[groups.work])
     marked = np.zeros(0, np.int64)
     if groups.kind is not StepKind.CALLED:
         marked = np.unique(step_markers(host.timeline, groups).group)
     return HostSteps(
         host, 0, times, names, groups.kind is StepKind.CALLED,
         calls=groups.calls,
-        cut=cut_steps(host.timeline, groups, times, marked),
+        cut=cut_steps(host.timeline, groups, times, marked, worked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
 

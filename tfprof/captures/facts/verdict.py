@@ -35,7 +35,8 @@ from tfprof.captures.facts.bottleneck import (
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
 from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
-from tfprof.captures.facts.tpu_steps import TpuRunSteps
+from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
+from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
 from tfprof.columns.claims import Claim, Detail
 from tfprof.text.units import milliseconds, milliseconds_between
@@ -86,6 +87,15 @@ class Grounds(NamedTuple):
     code: Sequence[CodeTime]
     between: Between
     uses_tf_data: bool
+
+
+def input_claim(run: Run) -> Claim:
+    """What the verdict on a run states of its input: a share, or why it is unknown."""
+    steps = run_steps(run)
+    tpu = tpu_run_steps(run, steps.typical, classic=False)
+    if tpu is not None:
+        return find_tpu_bottleneck(tpu).claim
+    return give_verdict(grounds_of(run, uses_tf_data=False)).claim
 
 
 def give_verdict(grounds: Grounds) -> Bottleneck:

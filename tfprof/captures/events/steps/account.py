@@ -75,11 +75,10 @@ def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Acc
     order = np.lexsort((mark_ps[:, 1], mark_ps[:, 0]))
     begin, closed = mark_ps[order, 0], mark_ps[order, 1]
     worked = np.where(has_work[order], work_ps[order, 1], np.iinfo(np.int64).min)
+    worked = np.maximum.accumulate(worked)  # a queue keeps the order
     done = np.maximum(closed, worked)
-    before = np.maximum.accumulate(np.concatenate([[np.iinfo(np.int64).min], worked[:-1]]))
-    start = np.minimum(np.maximum(begin, before), done)
-    end = np.maximum(np.append(start[1:], done[-1:]), start)
-    done = np.minimum(done, end)
+    start = np.maximum(begin, np.concatenate([begin[:1], worked[:-1]]))
+    end = np.append(start[1:], done[-1:])
     back = np.argsort(order, kind="stable")
     return Account(groups, start[back], done[back], end[back], mark_ps)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
+from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -59,6 +61,9 @@ class Spent(enum.IntEnum):
 
 
 DEVICE_COMPUTE = (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)
+
+_COMPUTES = (Spent.HOST_COMPUTE, Spent.HOST_RUNTIME)
+"""What is computation in the reference."""
 
 _IGNORED = -1
 _MARKER = -2
@@ -155,10 +160,10 @@ def host_step_events(
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
         prepares[timeline.stat("correlation_id").events] = True
-        prepares &= (spent == Spent.HOST_COMPUTE) | (spent == Spent.HOST_WAIT_INPUT)
+        prepares &= np.isin(spent, (*_COMPUTES, Spent.HOST_WAIT_INPUT))
         spent[prepares] = Spent.HOST_PREPARE
     stages = _root_stages(forest)
-    spent[stages[spent[stages] == Spent.HOST_COMPUTE]] = Spent.HOST_WAIT_INPUT
+    spent[stages[np.isin(spent[stages], _COMPUTES)]] = Spent.HOST_WAIT_INPUT
     outside = of_event < 0
     outside |= ~timeline.on_threads
     spent[outside] = _IGNORED
@@ -221,11 +226,26 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
         is_computing = spent == Spent.HOST_COMPUTE
         is_code = own_code(timeline, groups)
         spent[is_computing & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
+        spent[timeline.named(_loop_waits_for(timeline.names))] = Spent.HOST_WAIT_INPUT
         spent[is_computing & timeline.kind_mask(_calls_python(timeline))] = Spent.HOST_CALLBACK
         spent[is_code & is_computing] = Spent.HOST_CODE
         spent[timeline.named(REGION.__eq__)] = _IGNORED  # what runs in it counts
     return spent
 
+
+def _loop_waits_for(names: Sequence[str]) -> Callable[[str], bool]:
+    """Which iterators a loop over a dataset inside a ``tf.function`` waits for.
+
+    Its body may run in a ``Scan``, which then is no input: what it takes its elements from is.
+    """
+    has_scan = any(name.startswith(REDUCE_ITERATOR) and _SCAN in name for name in names)
+    waits = _SCANNED if has_scan else _REDUCED
+    return lambda name: waits.fullmatch(name) is not None
+
+
+_SCAN = "::Scan::"
+_SCANNED = re.compile(r"ReduceIterator::(?:\w+::)*?Scan::\w+")
+_REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
 
 _PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
 _PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")

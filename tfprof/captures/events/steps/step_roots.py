@@ -170,11 +170,11 @@ def called(forest: Forest, roots: list[int]) -> Calls:
         usual = ""
     of_functions = frozenset(timeline.stat("tf_function_call").events.tolist())
     calls_of: dict[str, list[int]] = {}
-    for chain in around:
+    labels = _labels_of_functions(timeline, around, of_functions)
+    for chain, name in zip(around, labels, strict=True):
         functions = [event for event in chain if event in of_functions]
         same = [event for event in chain if timeline.name(event) == usual]
         call = (same or functions or chain)[-1]
-        name = timeline.name(functions[-1]) if functions else ""
         calls_of.setdefault(name, []).append(call)
     took = {
         name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in calls_of.items()
@@ -183,7 +183,47 @@ def called(forest: Forest, roots: list[int]) -> Calls:
     often = [name for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS]
     main = max(sorted(often or calls_of), key=took.__getitem__)
     calls = sorted(calls_of.pop(main), key=lambda event: int(timeline.starts_ps[event]))
-    return Calls(main, calls, {name: len(others) for name, others in sorted(calls_of.items())})
+    others = {name: len(others) for name, others in sorted(calls_of.items())}
+    return Calls(main.partition(_GRAPH)[0], calls, others)
+
+
+_GRAPH = ", graph "
+_CONCRETE = re.compile(r"EagerLocalExecute: __inference_.*_(\d+)")
+"""A function for arguments of some types, with its number."""
+
+
+def _labels_of_functions(
+    timeline: Timeline, chains: list[list[int]], of_functions: frozenset[int]
+) -> list[str]:
+    """Names of the functions of calls; functions of one name get the number of their graph.
+
+    Keras calls its functions for training and for evaluation alike. Graphs of one name are of one
+    function, if that was traced as often as there are graphs; else there are several functions.
+    """
+    counts = timeline.stat("tracing_count")
+    calls: list[tuple[str, str]] = []
+    traced: dict[tuple[str, str], int] = {}
+    for chain in chains:
+        functions = [event for event in chain if event in of_functions]
+        name = timeline.name(functions[-1]) if functions else ""
+        graphs = [found[1] for e in chain if (found := _CONCRETE.fullmatch(timeline.name(e)))]
+        call = (name, graphs[-1] if graphs else "")
+        calls.append(call)
+        count = int(counts.at(np.array(functions[-1:], np.int64)).sum())
+        traced[call] = max(traced.get(call, 0), count)
+    alike: dict[tuple[str, int], list[str]] = {}
+    for (name, graph), count in traced.items():
+        alike.setdefault((name, count), []).append(graph)
+    names = [name for name, _ in alike]
+    label: dict[tuple[str, str], str] = {}
+    for (name, count), graphs in alike.items():
+        is_one = len(graphs) <= max(count, 1)
+        for graph in graphs:
+            number = min(graphs, key=int) if is_one and graph else graph
+            is_alone = is_one and names.count(name) == 1
+            is_named = is_alone or not graph or not name
+            label[name, graph] = name if is_named else f"{name}{_GRAPH}{number}"
+    return [label[call] for call in calls]
 
 
 def _around(forest: Forest, root: int, roots: Int64Array) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,10 +27,10 @@ class StepTimes:
         kinds: What time was spent on, ascending; most steps know few of all kinds, and a run may
             have many hosts.
         amounts_ps: The time of these kinds in the period, the larger kind where events overlap,
-            shape (len(kinds), n); what no event covers is ``UNKNOWN``.
+            shape (len(kinds), n). What no event covers is ``UNKNOWN``, which is among the kinds
+            only where it is not what the others leave over.
         compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
             of the steps.
-        mark_ps: Start and end of what the program put around the step, shape (n, 2).
         gap_ps: How much of the period lies behind the step, between it and the next one.
         gap_amounts_ps: The part of ``amounts_ps`` in that time, shape (len(kinds), n).
     """
@@ -41,7 +41,6 @@ class StepTimes:
     kinds: tuple[Spent, ...]
     amounts_ps: Int64Array
     compute_ps: tuple[int, int]
-    mark_ps: Int64Array
     gap_ps: Int64Array
     gap_amounts_ps: Int64Array
 
@@ -68,14 +67,18 @@ class StepTimes:
         compute_ps: tuple[int, int],
     ) -> StepTimes:
         """From periods, and columns as of ``spent_ps`` of all of them and of what lies between."""
-        columns = [column for column in range(spent_ps.shape[1]) if spent_ps[:, column].any()]
-        amounts, gap_amounts = (
-            np.ascontiguousarray(spent[:, columns].T) for spent in (spent_ps, gap_spent_ps)
-        )
+        duration, gap = steps.end_ps - steps.start_ps, steps.end_ps - steps.done_ps
+        is_rest = (spent_ps.sum(axis=1) == duration).all()
+        columns = [
+            column
+            for column, spent in enumerate(SPENT)
+            if spent_ps[:, column].any() and not (is_rest and spent is Spent.UNKNOWN)
+        ]
+        in_gaps = gap_spent_ps[:, columns]
         return cls(
-            steps.groups, steps.start_ps, steps.end_ps - steps.start_ps,
-            tuple(SPENT[column] for column in columns), amounts, compute_ps,
-            steps.mark_ps, steps.end_ps - steps.done_ps, gap_amounts,
+            steps.groups, steps.start_ps, duration, tuple(SPENT[column] for column in columns),
+            np.ascontiguousarray(spent_ps[:, columns].T), compute_ps, gap,
+            np.ascontiguousarray(in_gaps.T if in_gaps.any() else in_gaps.T[:, :0]),
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -92,6 +95,7 @@ class StepTimes:
         """The time by all kinds that there are, shape (n, len(SPENT))."""
         spent = np.zeros((len(self), len(SPENT)), np.int64)
         spent[:, [SPENT_COLUMN[kind] for kind in self.kinds]] = self.amounts_ps.T
+        spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = self.of(Spent.UNKNOWN)
         return spent
 
     def take(self, rows: Int64Array) -> StepTimes:
@@ -101,21 +105,36 @@ class StepTimes:
             chosen = slice(int(rows[0]), int(rows[-1]) + 1)
         return StepTimes(
             self.groups[chosen], self.start_ps[chosen], self.duration_ps[chosen], self.kinds,
-            self.amounts_ps[:, chosen], self.compute_ps, self.mark_ps[chosen],
-            self.gap_ps[chosen], self.gap_amounts_ps[:, chosen],
+            self.amounts_ps[:, chosen], self.compute_ps, self.gap_ps[chosen],
+            self.gap_amounts_ps[:, chosen if self.gap_amounts_ps.size else slice(None)],
         )  # fmt: skip
+
+    def without_gaps(self) -> StepTimes:
+        """The steps without what lies between each and the next."""
+        own = self.amounts_ps
+        if self.gap_amounts_ps.size:
+            own = own - self.gap_amounts_ps
+        return replace(self, duration_ps=self.own_ps, amounts_ps=own, gap_ps=0 * self.gap_ps,
+                       gap_amounts_ps=self.gap_amounts_ps[:, :0])  # fmt: skip
 
     def of(self, *kinds: Spent) -> Int64Array:
         """Time of each step that was spent on some kinds together, shape (n,)."""
-        return self._sums(self.amounts_ps, kinds)
+        return self._sums(self.amounts_ps, self.duration_ps, kinds)
 
     def between(self, *kinds: Spent) -> Int64Array:
         """The part of it that lies between the step and the next one, shape (n,)."""
-        return self._sums(self.gap_amounts_ps, kinds)
+        amounts = self.gap_amounts_ps
+        if not amounts.size:
+            amounts = np.zeros((len(self.kinds), len(self)), np.int64)
+        return self._sums(amounts, self.gap_ps, kinds)
 
-    def _sums(self, amounts_ps: Int64Array, kinds: tuple[Spent, ...]) -> Int64Array:
+    def _sums(
+        self, amounts_ps: Int64Array, whole_ps: Int64Array, kinds: tuple[Spent, ...]
+    ) -> Int64Array:
         rows = [row for row, kind in enumerate(self.kinds) if kind in kinds]
         sums_ps: Int64Array = amounts_ps[rows].sum(axis=0)
+        if Spent.UNKNOWN in kinds and Spent.UNKNOWN not in self.kinds:
+            sums_ps += whole_ps - amounts_ps.sum(axis=0)
         return sums_ps
 
 

@@ -2,19 +2,26 @@
 
 On a CPU, JAX hands programs to pools of threads, and only part of what these do is tied to the call
 in Python. The rest belongs to the step during which it began: steps of one thread follow one
-another, so at most one of them was running.
+another, so at most one of them was running. So do threads of tf.data that run a loop over a dataset
+inside a ``tf.function``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tfprof.captures.events.timeline.names import REDUCE_ITERATOR, REDUCE_OP
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array
 
 _POOLS = "tf_XLA"
 """What names of threads of XLA's pools begin with."""
+
+
+def _is_of_reduce(name: str) -> bool:
+    """Whether an event is of a loop over a dataset in a ``tf.function``, on threads of its own."""
+    return name.startswith(REDUCE_ITERATOR) or name == REDUCE_OP
 
 
 def fill_pools(
@@ -36,10 +43,10 @@ def fill_pools(
     begins, ends, roots = begins[order], ends[order], roots[order]
     if not len(roots) or (begins[1:] < ends[:-1]).any():
         return
-    of_xla = timeline.having("hlo_op")
+    of_pools = timeline.having("hlo_op") | timeline.named(_is_of_reduce)
     for number, line in enumerate(timeline.lines):
         events = timeline.events_of(number)
-        is_pool = line.name.startswith(_POOLS) or of_xla[events].any()
+        is_pool = line.name.startswith(_POOLS) or of_pools[events].any()
         if not (line.is_host and is_pool) or line.is_derived:
             continue
         is_outside = of_event[events] < 0
