@@ -1,5 +1,7 @@
 """The account of time: when steps begin, when they are done, and when the next one begins."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,9 @@ def periods(marks, work=()):
     found = account(
         np.arange(len(marks)), np.array(marks).reshape(-1, 2), np.array(spans).reshape(-1, 2)
     )
-    return list(zip(found.start_ps.tolist(), found.done_ps.tolist(), found.end_ps.tolist()))
+    return list(
+        zip(found.start_ps.tolist(), found.done_ps.tolist(), found.end_ps.tolist(), strict=True)
+    )
 
 
 def test_a_period_lasts_until_the_next_step_begins():
@@ -70,7 +74,7 @@ def test_periods_follow_one_another(rows):
     found = periods(marks, work)
     for start, done, end in found:
         assert start <= done <= end
-    for (_, _, end), (start, _, _) in zip(found, found[1:]):
+    for (_, _, end), (start, _, _) in pairwise(found):
         assert end == start
     last = max(end for _, end in [marks[-1], *work])
     assert found[-1][2] == max(last, marks[-1][1])

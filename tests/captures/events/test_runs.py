@@ -43,7 +43,7 @@ def found(run):
     """(start, end) of what each step took, ns."""
     times = host_steps(run.hosts[0], 0, classic=False).times
     ends = (times.start_ps + times.own_ps).tolist()
-    return [(a / 1000, b / 1000) for a, b in zip(times.start_ps.tolist(), ends)]
+    return [(a / 1000, b / 1000) for a, b in zip(times.start_ps.tolist(), ends, strict=True)]
 
 
 def test_runs_follow_one_another_in_the_order_of_the_calls():
@@ -105,4 +105,4 @@ def test_each_run_is_of_its_call(rows, lost):
     run = loop(launched[kept:], runs)
     ends = [begin + took for _, begin, took in runs[kept:]]
     marks = [start + 2 for start in launched[kept:]]
-    assert [end for _, end in found(run)] == [max(pair) for pair in zip(ends, marks)]
+    assert [end for _, end in found(run)] == [max(pair) for pair in zip(ends, marks, strict=True)]

@@ -31,6 +31,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.claims import Claim, stated
 
+BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (
     Column("stepnum", "Step number", "string"),
     *(Column(category.column, category.name, unit="ms") for category in CATEGORIES),
@@ -183,15 +184,19 @@ def step_table(
     hosts = steps.hosts[:1] if classic else steps.hosts
     is_named = not classic and len(hosts) > 1
 
-    def row(one: HostSteps, place: int, took_ms: float, amounts_ms: list[float]) -> Row:
+    def row(
+        one: HostSteps, place: int, took_ms: float, amounts_ms: list[float], gap_ms: float
+    ) -> Row:
         name = steps.shown(place, one.names[place])
         if is_named:
             name = f"{name} ({one.host.name})"
-        return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms)
+        between = () if classic else (gap_ms,)
+        return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms, *between)
 
     rows = rows_of_steps(hosts, places, row, PS_PER_MS, classic=classic)
     properties = _properties(run, analysis, classic=classic)
-    return Table("steps", STEP_COLUMNS, rows, properties, title="Steps")
+    columns = STEP_COLUMNS if classic else (*STEP_COLUMNS, BETWEEN)
+    return Table("steps", columns, rows, properties, title="Steps")
 
 
 def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:

@@ -48,7 +48,9 @@ def pod(
     shown = [one for one in steps.hosts if one.host.name in chosen]
     places = steps.places(step)
 
-    def row(one: HostSteps, place: int, took_us: float, amounts_us: list[float]) -> Row:
+    def row(
+        one: HostSteps, place: int, took_us: float, amounts_us: list[float], gap_us: float
+    ) -> Row:
         name = steps.shown(place, one.names[place])
         return (name, one.host.name, one.core_id, took_us, *amounts_us, _bottleneck(amounts_us))
 

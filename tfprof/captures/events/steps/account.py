@@ -17,6 +17,7 @@ threads do, have no period: each is as long as itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,12 +52,11 @@ class Account:
         start, end = spans_ps[:, 0], spans_ps[:, 1]
         return cls(groups, start, end, end, spans_ps)
 
-    def take(self, rows: Int64Array) -> Account:
-        """Some of the steps."""
-        return Account(
-            self.groups[rows], self.start_ps[rows], self.done_ps[rows], self.end_ps[rows],
-            self.mark_ps[rows],
-        )  # fmt: skip
+    def until(self, ends_ps: Mapping[int, int]) -> Account:
+        """The same, where the next steps are left out: when these begin, by group."""
+        known = zip(self.groups.tolist(), self.end_ps.tolist(), strict=True)
+        ends = np.array([ends_ps.get(group, end) for group, end in known], np.int64)
+        return replace(self, end_ps=np.maximum(ends, self.done_ps))
 
 
 def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Account:
@@ -125,6 +125,8 @@ class Periods:
 
     def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
         """The starts of events, of those between two steps not before the first one is done."""
+        if not self.is_between.any():
+            return starts_ps
         row = np.searchsorted(self.steps.groups, self.groups.of_event[events])
         done = self.steps.done_ps[np.minimum(row, len(self.steps.groups) - 1)]
         return np.where(self.is_between[events], np.maximum(starts_ps, done), starts_ps)
