@@ -188,8 +188,8 @@ def test_kinds_of_host_events():
     )  # fmt: skip
     assert found == [
         ("train 1", {
-            "UNKNOWN": 40, "HOST_COMPUTE": 20, "HOST_TO_HOST": 10, "HOST_TO_DEVICE": 20,
-            "HOST_WAIT_INPUT": 10,
+            "UNKNOWN": 40, "HOST_RUNTIME": 5, "HOST_COMPUTE": 15, "HOST_TO_HOST": 10,
+            "HOST_TO_DEVICE": 20, "HOST_WAIT_INPUT": 10,
         })
     ]  # fmt: skip
 
@@ -266,8 +266,8 @@ def test_root_stages_of_instrumented_pipelines_wait_for_input():
             line(event("taken", 50, 10, _ipl_stage_name="x", _ct=1, _c=3), id=2),
         )
     )
-    # The inner stage is computation, but the one around it covers it; what was handed over, too.
-    assert found == [("train 0", {"HOST_WAIT_INPUT": 30, "HOST_COMPUTE": 10, "UNKNOWN": 60})]
+    # The inner stage is the runtime's, but the one around it covers it; what was handed over, too.
+    assert found == [("train 0", {"HOST_WAIT_INPUT": 30, "HOST_RUNTIME": 10, "UNKNOWN": 60})]
 
 
 def test_calls_of_functions_are_steps_where_none_is_marked():
@@ -279,7 +279,7 @@ def test_calls_of_functions_are_steps_where_none_is_marked():
     )  # fmt: skip
     assert steps(planes, classic=True) == []
     assert steps(planes) == [
-        ("0", {"HOST_COMPUTE": 10, "UNKNOWN": 40}), ("1", {"HOST_COMPUTE": 20, "UNKNOWN": 30}),
+        ("0", {"HOST_COMPUTE": 10, "UNKNOWN": 50}), ("1", {"HOST_COMPUTE": 20, "UNKNOWN": 30}),
     ]  # fmt: skip
 
 

@@ -71,7 +71,7 @@ class StepTimes:
         is_rest = (spent_ps.sum(axis=1) == duration).all()
         columns = [
             column
-            for column, spent in enumerate(SPENT)
+            for column, spent in enumerate(SPENT[: spent_ps.shape[1]])
             if spent_ps[:, column].any() and not (is_rest and spent is Spent.UNKNOWN)
         ]
         in_gaps = gap_spent_ps[:, columns]
