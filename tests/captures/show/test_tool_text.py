@@ -294,7 +294,8 @@ def test_hostile_names_are_shown_and_not_sent():
     chart = Chart("c", "pie", evil, evil, evil, (evil,), {evil: (1.0,)})
     table = Table("t", (NAME, Column(evil, evil)), [(evil, 1), ("b", 2)], title=evil)
     result = ToolResult(
-        "x", evil, stated(evil, (evil,)), {"t": table}, (chart,), (Advice(evil, evil, {evil: evil}),),
+        "x", evil, stated(evil, (evil,)), {"t": table}, (chart,),
+        (Advice(evil, evil, {evil: evil}),),
         (Note("warning", evil, evil),),
     )  # fmt: skip
     text = text_of(result)
