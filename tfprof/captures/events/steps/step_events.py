@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.captures.events.ops.executions import is_part_of_op
 from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
+from tfprof.captures.events.timeline.op_events import is_part_of_op
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
