@@ -14,7 +14,7 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
 from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.registry import COMMANDS
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow

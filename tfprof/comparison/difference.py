@@ -8,7 +8,6 @@ from typing import Literal
 
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
 from tfprof.comparison.comparable import mismatches
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.parts import Op, Part, parts_of, plain_type
@@ -16,6 +15,7 @@ from tfprof.comparison.sentence import verdict_of
 from tfprof.comparison.side import OpCosts, Side, same_kind
 from tfprof.comparison.structure import Pair, by_name, by_structure
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 TOOL = "diff"
 FORMAT_VERSION = 1

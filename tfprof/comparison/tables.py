@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
 from tfprof.columns.matching import matched, numbered
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 ORDINALS = ("rank",)
 """Columns that number the rows of one table; of two runs they say nothing."""

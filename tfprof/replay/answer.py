@@ -10,11 +10,11 @@ import numpy.typing as npt
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
 from tfprof.columns.columns import Int64Array
 from tfprof.comparison.sentence import time_ms
 from tfprof.replay.chosen import KINDS
 from tfprof.replay.host import HostReplay
+from tfprof.text.claims import stated
 
 _PS_PER_MS = 1e9
 

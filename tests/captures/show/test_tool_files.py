@@ -17,7 +17,7 @@ from tfprof.captures.show.tool_files import (
     table_paths,
     trace_chunks,
 )
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 
 TABLE = Table(
     "ops",

@@ -13,8 +13,8 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import ToolText
 from tfprof.captures.show.tool_values import cell_text, header_of, number_text
-from tfprof.columns.claims import stated
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 from tfprof.text.metrics import ORANGE
 from tfprof.text.tables import ASCII, UNICODE, escaped
 

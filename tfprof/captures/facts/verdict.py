@@ -38,7 +38,7 @@ from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, Hos
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
-from tfprof.columns.claims import Claim, Detail
+from tfprof.text.claims import Claim, Detail
 from tfprof.text.units import milliseconds, milliseconds_between
 
 _LEAST_CAUSE = 0.2

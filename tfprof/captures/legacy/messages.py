@@ -17,7 +17,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
 from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 
@@ -95,7 +95,7 @@ def op_stats(data: bytes, source: str) -> ToolResult:
     in_order = (tables["ops_with_idle"], tables["ops"])
     return ToolResult(
         tool="op-stats",
-        title="TensorFlow stats",
+        title="Op stats",
         claims=stated("run", _op_verdict(database.without_idle)),
         tables=tables,
         gviz=lambda: [table.to_gviz() for table in in_order],

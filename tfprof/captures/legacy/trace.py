@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 

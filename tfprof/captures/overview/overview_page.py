@@ -37,7 +37,7 @@ from tfprof.captures.tools.op_statistics import (
     has_known_cost,
     in_order,
 )
-from tfprof.columns.claims import Claim
+from tfprof.text.claims import Claim
 
 _TOP_OPS = 10
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
-from tfprof.columns.claims import Claim, claim_of_numbers
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.text.claims import Claim, claim_of_numbers
 
 Severity = Literal["error", "warning", "info"]
 

@@ -29,7 +29,7 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import Claim, stated
+from tfprof.text.claims import Claim, stated
 
 BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (

@@ -28,9 +28,9 @@ from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
 from tfprof.errors import UsageError
 from tfprof.text import how_to_capture
+from tfprof.text.claims import stated
 from tfprof.text.units import human_memory, human_share, milliseconds
 
 SUMMARY = (

@@ -27,7 +27,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds, milliseconds_between
 
 _COLUMNS = (

@@ -27,8 +27,8 @@ from tfprof.captures.hlo.memory_breakdown import HBM
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.claims import stated
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 from tfprof.text.short_names import folded
 
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")

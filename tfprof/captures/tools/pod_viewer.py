@@ -14,7 +14,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 _PS_PER_US = 1e6

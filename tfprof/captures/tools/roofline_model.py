@@ -33,7 +33,7 @@ from tfprof.captures.tools.roofline_table import (
     with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 _MOST_CLASSIC = 1000

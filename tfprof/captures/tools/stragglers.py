@@ -18,7 +18,7 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import MOST_LISTED, HostComparison, tables_of
-from tfprof.columns.claims import stated
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 from tfprof.text.wording import plural
 

@@ -16,8 +16,8 @@ from tfprof.captures.run.result import Advice, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
-from tfprof.columns.claims import stated
 from tfprof.text import how_to_capture
+from tfprof.text.claims import stated
 
 _PS_PER_US = 1_000_000
 

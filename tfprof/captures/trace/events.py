@@ -19,9 +19,9 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
-from tfprof.columns.claims import stated
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 TOOL = "trace"

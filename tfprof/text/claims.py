@@ -4,7 +4,7 @@ A sentence on a run is made from a claim, so that people, programs and assistant
 number, and a test can hold each against the truth. What a capture cannot tell is a claim, too: its
 value is None, and ``unknown`` says why.
 
->>> from tfprof.columns.claims import Claim
+>>> from tfprof.text.claims import Claim
 >>> claim = Claim("step", "input_share", 0.816, "fraction",
 ...               words="{value} of the step time is waiting for input.")
 >>> claim.text
