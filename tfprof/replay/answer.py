@@ -30,31 +30,32 @@ _ASSUMED = (
 
 
 def answer_of(
-    steps: RunSteps, n_steps: int, replays: Sequence[HostReplay], changed: Sequence[str]
+    steps: RunSteps, replays: Sequence[HostReplay], changed: Sequence[str]
 ) -> ToolResult:
     """The answer.
 
     Args:
-        steps: The steps that count.
-        n_steps: How many steps the run has.
+        steps: All steps of the run.
         replays: Each host, gone through again.
         changed: What was made faster.
     """
-    before_ps = steps.slowest_ps()
+    before_ps = np.stack([one.windows.stop_ps - one.windows.start_ps for one in replays]).max(axis=0)
+    places = replays[0].windows.places
     after = np.stack([one.duration_ps for one in replays])
     slowest, after_ps = np.argmax(after, axis=0), after.max(axis=0)
     kinds, ops = _paths(replays, slowest)
     count = len(before_ps)
     tables = {
-        "step": _step_table(steps, before_ps, after_ps),
+        "step": _step_table([steps.names[place] for place in places], before_ps, after_ps),
         "path": _path_table(kinds, int(after_ps.sum()), count),
         "path_ops": _ops_table(ops, int(after_ps.sum()), count),
     }
     largest = max(kinds, key=lambda kind: kinds[kind], default=-1)
     notes = [Note("info", text) for text in _ASSUMED]
-    if count < n_steps:
+    n_left_out = steps.n_steps - count
+    if n_left_out > replays[0].windows.are_periods:  # the last one has no period
         notes.append(
-            Note("info", f"{n_steps - count} of {n_steps} steps are left out: the capture cut "
+            Note("info", f"{n_left_out} of {steps.n_steps} steps are left out: the capture cut "
                  "them, or they took unusually long.")
         )  # fmt: skip
     return ToolResult(
@@ -105,7 +106,7 @@ def _paths(
     return by_kind, by_name
 
 
-def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) -> Table:
+def _step_table(names: Sequence[str], before_ps: Int64Array, after_ps: Int64Array) -> Table:
     columns = (
         Column("step", "step", "string"),
         Column("before_ms", "before", unit="ms"),
@@ -118,7 +119,7 @@ def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) ->
         _row("mean", float(before.mean()), float(after.mean())),
         *(
             _row(name, one, other)
-            for name, one, other in zip(steps.names, before.tolist(), after.tolist(), strict=True)
+            for name, one, other in zip(names, before.tolist(), after.tolist(), strict=True)
         ),
     ]
     if len(before) > 1:
