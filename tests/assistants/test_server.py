@@ -16,7 +16,13 @@ import anyio  # noqa: E402  # comes with mcp
 
 from tfprof import tools  # noqa: E402
 from tfprof.assistants.server import server_of, skill_text  # noqa: E402
-from tfprof.assistants.small import MOST_LETTERS, MOST_ROWS, small_rows  # noqa: E402
+from tfprof.assistants.small import (  # noqa: E402
+    MOST_COLUMNS,
+    MOST_LETTERS,
+    MOST_ROWS,
+    bounded,
+    small_rows,
+)
 from tfprof.cli.sites import SiteInputs, open_runs  # noqa: E402
 from tfprof.demo import tutorial_files  # noqa: E402
 from tfprof.errors import MissingDependencyError  # noqa: E402
@@ -197,3 +203,34 @@ def test_without_the_package(monkeypatch, demo):
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     with pytest.raises(MissingDependencyError, match=r"tfprof\[mcp\]"):
         server_of(demo)
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        (f"select 1 as {'a' * 600_000}", "columns"),
+        (
+            f"select {', '.join(f'{n} as a_column_of_some_length_{n}' for n in range(3000))}",
+            "in_all",
+        ),
+        ("select repeat('a', 1000000)", " … "),
+        (f"select * from {'a' * 600_000}", "cannot_answer"),
+        ("select range(1000000000)", "limit of memory"),
+        ("select " + "(" * 20_000 + "1" + ")" * 20_000, "depth"),
+    ],
+)
+def test_answers_to_any_question_are_small(ask, sql, says):
+    text = json.dumps(ask("query", sql=sql), ensure_ascii=False)
+    assert says in text
+    assert len(text) < MOST_LETTERS
+
+
+def test_columns_that_are_left_out_are_counted(ask):
+    answer = ask("query", sql="select " + ", ".join(map(str, range(300))))
+    assert len(answer["columns"]) == len(answer["rows"][0]) == MOST_COLUMNS
+    assert answer["columns_in_all"] == 300
+
+
+def test_many_remarks_and_tables_of_long_names():
+    answer = bounded({"tables": ["x" * 100] * 1000})
+    assert re.match(r"the answer has 10\d,\d+ letters, more than 48,000", answer["cannot_answer"])

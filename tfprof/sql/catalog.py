@@ -23,6 +23,7 @@ from tfprof.columns.arrow import ArrowColumn, Coded, Field, stream_of
 from tfprof.columns.frames_of_rows import column_of
 from tfprof.pages.opened import Opened
 from tfprof.profiler import session_of
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
 from tfprof.profiles.write.table_rows import Row
 from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
@@ -160,17 +161,27 @@ class Catalog:
         return _of_cells(name, about, runs, described, list(cells.values()))
 
     def _of_profiles(self, name: str, table: profile_tables.Table) -> SqlTable:
-        rows: list[Row] = []
-        runs = []
-        for run, profiler in self._profiles:
-            own = list(table.rows(session_of(profiler()).complete()))
-            rows += own
-            runs.append((run, len(own)))
-        described = [
-            (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
+        parts = [
+            (run, list(table.rows(session_of(profiler()).complete())))
+            for run, profiler in self._profiles
         ]
-        cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
-        return _of_cells(name, table.about, runs, described, cells)
+        rows = [row for _, part in parts for row in part]
+        return _of_rows(name, table, [(run, len(part)) for run, part in parts], rows)
+
+
+def table_of_profile(profile: Profile, table: profile_tables.Table) -> SqlTable:
+    """A table of one profile, without the name of a run."""
+    return _of_rows(table.name, table, (), list(table.rows(profile)))
+
+
+def _of_rows(
+    name: str, table: profile_tables.Table, runs: Sequence[tuple[str, int]], rows: Sequence[Row]
+) -> SqlTable:
+    described = [
+        (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
+    ]
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
+    return _of_cells(name, table.about, runs, described, cells)
 
 
 def _prefix(tool: str) -> str:
@@ -189,14 +200,18 @@ def _of_cells(
     Args:
         name: Its name.
         about: What its rows are.
-        runs: Runs, and how many rows each has.
+        runs: Runs, and how many rows each has; empty leaves the column of runs out.
         described: Name, kind, unit and meaning of each column.
         cells: Its columns.
     """
-    of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
-    fields: list[Field] = [_RUN.field("int32")]
-    values: list[ArrowColumn] = [Coded(of_run, [run for run, _ in runs])]
-    columns = [_RUN]
+    fields: list[Field] = []
+    values: list[ArrowColumn] = []
+    columns: list[Described] = []
+    if runs:
+        of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
+        fields.append(_RUN.field("int32"))
+        values.append(Coded(of_run, [run for run, _ in runs]))
+        columns.append(_RUN)
     for (column, kind, unit, meaning), own in zip(described, cells, strict=True):
         field, stored = column_of(column, own, unit=unit, kind=kind)
         fields.append(field)

@@ -65,6 +65,7 @@ OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY}
 SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
 SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
 
+NOTHING_OF_HOST: Final = "host_tracer_level=0 records nothing of the host"
 NO_MARKERS: Final = "host_tracer_level=0 records no markers; with 1 or more it does"
 NO_OPS: Final = "host_tracer_level={level} records no ops; with 2 or more it does"
 NO_DEVICES: Final = "device_tracer_level=0 records no devices"

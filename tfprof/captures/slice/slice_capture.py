@@ -39,6 +39,7 @@ from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import FileParts, file_parts, is_folder, opened, write_file
+from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
@@ -109,7 +110,7 @@ def slice_capture(
 
     Raises:
         UsageError: There is no such step, device, plane or host; several hosts would go into one
-            file; or a file exists.
+            file; a file exists; or the target is an address of another machine.
         InputError: A file cannot be read or written.
         EmptyProfileError: Nothing is left.
         MalformedProfileError: A file is damaged.
@@ -119,7 +120,7 @@ def slice_capture(
     kept = choice.chosen_hosts(names)
     chosen = [pair for pair, is_kept in zip(zip(names, files, strict=True), kept, strict=True)
               if is_kept]  # fmt: skip
-    paths = _paths(Path(target), name, [host for host, _ in chosen])
+    paths = _paths(local_folder(target), name, [host for host, _ in chosen])
     for path, (_, file) in zip(paths, chosen, strict=True):
         _check_target(path, file, overwrite=overwrite)
     choice.check_planes(_plane_names(file for _, file in chosen))

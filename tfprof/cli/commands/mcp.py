@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, from_params
@@ -18,6 +19,7 @@ def run(skill: bool, **params: Any) -> None:
         return
     from tfprof.assistants.server import server_of
 
+    gc.enable()  # it runs for days
     server_of(open_runs(from_params(SiteInputs, params))).run("stdio")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -40,6 +41,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
         threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
     from tfprof.web.server import serve
 
+    gc.enable()  # it runs for days
     with _only_faults():
         serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
     note("tfprof ui has ended")

@@ -79,7 +79,8 @@ class _Builder:
         self._tracks: list[TraceTrack] = []
         self._counters: list[Counter] = []
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
-        self._kinds_of: dict[str, Int64Array] = {}
+        self._long_names = _Names()
+        self._kinds_of: dict[str, tuple[Int64Array, Int64Array]] = {}
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
@@ -104,6 +105,7 @@ class _Builder:
             self._flows,
             remarks=_about_others(len(places), len(makers)),
             hosts=self._hosts,
+            long_names=self._long_names.all,
         )
 
     def _add(self, trace: HostTrace) -> None:
@@ -156,12 +158,13 @@ class _Builder:
         def steps(places: Int64Array) -> Coded:
             return _steps_by_number(groups, groups.of_event[events_at(places)])
 
+        names, long_names = self._kinds(trace)
         made = TraceTrack(
             self._processes[track.pid], _name_of(track), track.thread_id,
             timeline.starts_ps[chosen], timeline.durations_ps[chosen], timeline.kinds[chosen],
-            self._kinds(trace),
+            names,
             lambda places: trace.arguments(track, events_at(places)),
-            since, renamed, steps=steps,
+            since, renamed, steps=steps, long_name_ids=long_names,
         )  # fmt: skip
         self._tracks.append(made)
         added = timeline.sources.added
@@ -170,25 +173,28 @@ class _Builder:
         self._n["derived"] += n_added
         return own
 
-    def _kinds(self, trace: HostTrace) -> Int64Array:
+    def _kinds(self, trace: HostTrace) -> tuple[Int64Array, Int64Array]:
+        """Places of the short and the long name of each kind of event of a host."""
         timeline = trace.tracks.timeline
-
-        def make() -> Int64Array:
-            shown = zip(timeline.names, timeline.display_names, strict=True)
-            return self._names.numbers([short or name for name, short in shown])
-
         if trace.host.name not in self._kinds_of:
-            self._kinds_of[trace.host.name] = make()
+            self._kinds_of[trace.host.name] = self._numbers(timeline.names, timeline.display_names)
         return self._kinds_of[trace.host.name]
+
+    def _numbers(
+        self, names: Sequence[str], display_names: Sequence[str]
+    ) -> tuple[Int64Array, Int64Array]:
+        shown = [short or name for name, short in zip(names, display_names, strict=True)]
+        return self._names.numbers(shown), self._long_names.numbers(names)
 
     def _add_derived(self, trace: HostTrace, track: Track) -> None:
         line, groups = track.derived, trace.groups
         assert line is not None
         if not len(line):
             return
-        names = [short or name for name, short in zip(line.names, line.display_names, strict=True)]
+        names, long_names = self._numbers(line.names, line.display_names)
         if line.name == STEPS:
-            names = [groups.names[int(name)] for name in line.names]
+            names = self._names.numbers([groups.names[int(name)] for name in line.names])
+            long_names = no_rows()
         starts, durations, kinds = line.starts_ps, line.durations_ps, line.kinds
         order = np.lexsort((-durations, starts))
         is_sorted = bool((np.diff(order) > 0).all())
@@ -197,10 +203,9 @@ class _Builder:
         self._tracks.append(
             TraceTrack(
                 self._processes[track.pid], _name_of(track), track.thread_id,
-                starts, durations, kinds,
-                self._names.numbers(names),
+                starts, durations, kinds, names,
                 lambda places: trace.arguments(track, order[places]),
-                trace.since_ps, is_derived=True,
+                trace.since_ps, is_derived=True, long_name_ids=long_names,
                 steps=lambda places: _steps_by_number(groups, line.groups[order[places]]),
             )
         )  # fmt: skip

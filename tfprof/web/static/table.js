@@ -23,7 +23,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
     oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }, SEARCH_MS),
   });
-  const sides = columns.find((column) => column.id === "host_or_device")?.values;
+  const links = linksOf(block, columns, context);
   const body = el("tbody");
   const headers = columns.map((column, place) => header(column, place));
   const table = el(
@@ -107,7 +107,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const cells = columns.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
-      const link = linkOf(block, column, value, context, sides?.[row] === "Host", (id) => columns.find((each) => each.id === id)?.values[row]);
+      const link = links.get(column.id)?.(row);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
         link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
@@ -139,18 +139,29 @@ function hasText(block, wanted) {
 
 // What to say where an address asks for rows that no table of a page has; null where one has them.
 export function nothingFound(blocks, params) {
+  // A timeline looks for events itself.
+  if (blocks.some((block) => block.kind === "trace")) return null;
   const tables = blocks.flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block])).filter((block) => block.kind === "table");
   if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase()))) return null;
   return `No row matches “${params.find}”: all rows are shown.`;
 }
 
-// The page that tells more of a cell; of rows of the host, it may be another one. The program of an
-// instruction goes along: others have instructions of the same name.
-function linkOf(block, column, value, context, isHost, cellOf) {
-  const link = (isHost ? block.host_links?.[column.id] : null) ?? block.links?.[column.id];
-  const program = block.program_column ? cellOf(block.program_column) : block.program;
-  const more = program && PROGRAM_PAGES.has(link?.[0]) ? { program } : {};
-  return link && value && context.address ? context.address(link[0], { [link[1]]: value, ...more }) : null;
+// By column: the address behind the cell of a row, or null. The program of an instruction goes along:
+// others have instructions of the same name.
+function linksOf(block, columns, context) {
+  if (!context.address) return new Map();
+  const programs = columns.find((each) => each.id === block.program_column)?.values;
+  return new Map(Object.entries(block.links ?? {}).map(([id, link]) => {
+    const at = link.at ? unpacked(link.at) : null;
+    const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
+    return [id, (row) => {
+      const way = at ? at[row] : 0;
+      if (way < 0 || !values?.[row]) return null;
+      const [page, param] = link.ways[way];
+      const program = programs ? programs[row] : block.program;
+      return context.address(page, { [param]: values[row], ...(program && PROGRAM_PAGES.has(page) ? { program } : {}) });
+    }];
+  }));
 }
 
 // Names differ at their ends, sentences are read from their beginning.
