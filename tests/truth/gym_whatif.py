@@ -25,6 +25,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +296,7 @@ class _Jax(_Framework):
 
         def done(task: Task) -> Callable[[Any], Any]:
             if task.kind == "products":
+
                 def products(found: Any) -> Any:
                     for _ in range(round(task.cost)):
                         found = found @ found * 1e-3
@@ -350,7 +352,7 @@ class _Running:
         batches = of.batches(drawn)
         next(batches)
         last: Any = None
-        with (of.recording(path) if path else nullcontext()), self._beside() as meanwhile:
+        with of.recording(path) if path else nullcontext(), self._beside() as meanwhile:
             for number in range(count + 1):
                 begins.append(time.perf_counter())
                 batch = next(batches) if drawn.between else None
@@ -362,7 +364,7 @@ class _Running:
                         of.wait(last)
                     last = result
             of.wait(last)
-        return [1e3 * (b - a) for a, b in zip(begins[:-1], begins[1:], strict=True)]
+        return [1e3 * (b - a) for a, b in pairwise(begins)]
 
     @contextmanager
     def _beside(self) -> Iterator[Callable[[], AbstractContextManager[None]]]:
@@ -377,6 +379,7 @@ class _Running:
         if task is None:
             yield nullcontext
         elif self._drawn.beside == "joined":
+
             @contextmanager
             def joined() -> Iterator[None]:
                 thread = threading.Thread(target=do)

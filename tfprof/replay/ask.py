@@ -15,6 +15,7 @@ from tfprof.files.run_folder import is_capture
 from tfprof.replay.answer import answer_of
 from tfprof.replay.chosen import Work, factors_of
 from tfprof.replay.host import HostReplay, host_replay
+from tfprof.replay.unknown import unknown_because
 from tfprof.replay.windows import windows_of
 
 
@@ -34,7 +35,8 @@ def whatif(
 
     Returns:
         The answer in a sentence; tables ``step`` (each step before and after), ``path`` (the
-        critical path after, by kind) and ``path_ops`` (by op).
+        critical path after, by kind) and ``path_ops`` (by op). If the capture cannot tell, the
+        sentence gives the reason, the times after are None, and there are no paths.
 
     Raises:
         UsageError: It is no capture, it has no steps, or nothing has such a name.
@@ -59,7 +61,8 @@ def whatif(
         host_replay(work, one, parts, int(one.start_ps.min()))
         for work, one, parts in zip(works, windows_of(steps), factors, strict=True)
     ]
-    return answer_of(steps, replays, (*faster, *free))
+    changed = (*faster, *free)
+    return answer_of(steps, replays, changed, unknown_because(replays, factors) if changed else "")
 
 
 def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:

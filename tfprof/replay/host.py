@@ -87,7 +87,13 @@ def host_replay(
     end_at = _marks_at(work, windows.groups_at_stop, stops_ps, is_end=not windows.are_periods)
     moved = replay.times_ps - recorded.marks.times_ps
     return HostReplay(
-        work, windows, replay, begin_at, end_at, starts_ps + moved[begin_at], stops_ps + moved[end_at]
+        work,
+        windows,
+        replay,
+        begin_at,
+        end_at,
+        starts_ps + moved[begin_at],
+        stops_ps + moved[end_at],
     )
 
 

@@ -12,7 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.captures.events.timeline.names import CONSUME, EXECUTOR, PRODUCE
+from tfprof.captures.events.steps.host_code import is_frame, is_of_runtime
+from tfprof.captures.events.timeline.names import (
+    CONSUME,
+    EXECUTOR,
+    INTERNAL_EVENTS,
+    PRODUCE,
+)
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.replay.marks import Marks
@@ -91,9 +97,14 @@ class Recorded:
     @cached_property
     def regular(self) -> Regular:
         """Waits of which only their regularity shows."""
+        timeline = self.timeline
         alone = self._alone & (self.groups < 0)
+        alone &= timeline.named(
+            lambda name: is_frame(name) or not (is_of_runtime(name) or name in INTERNAL_EVENTS)
+        )
+        alone &= timeline.kind_mask([not op.type for op in timeline.ops])
         return regular_waits(
-            self.timeline, self.marks, self.roots, np.flatnonzero(alone), _joined(self._recorded)
+            timeline, self.marks, self.roots, np.flatnonzero(alone), _joined(self._recorded)
         )
 
     @cached_property
@@ -200,7 +211,6 @@ class Recorded:
 
     def _unlinked(self) -> Pairs:
         """What a pool does for a step, if nothing tells who gave it, follows the step's thread."""
-        marks, timeline = self.marks, self.timeline
         events = np.flatnonzero(self._alone & (self.groups >= 0))
         root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
         root_of[self.groups[self.roots]] = self.roots
