@@ -129,4 +129,5 @@ def _values(pid: int, name: str, series: Series, since_ps: int) -> Iterator[str]
     key = quoted(series.name)
     for time, value in zip(series.times_ps.tolist(), series.values.tolist(), strict=True):
         if value - value == 0:  # JSON has no infinity
-            yield f'{head}{micros(time - since_ps)},"args":{{{key}:{json.dumps(value)}}}}}'
+            at = (time - since_ps) // 1000 * 1000
+            yield f'{head}{micros(at)},"args":{{{key}:{json.dumps(value)}}}}}'

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 Asked = str | os.PathLike[str] | Run | Profiler | Opened
 """What can be asked: paths, captured runs and profilers."""
 
+_SHOWN = {
+    "show": "select * from tables",
+    "show tables": "select name from tables",
+    "show all tables": "select * from tables",
+}
+"""Statements about all tables: DuckDB itself has only those that were asked."""
+
 
 class Database:
     """Runs that can be asked in SQL; a context manager.
@@ -90,6 +97,7 @@ class Database:
         Raises:
             UsageError: It is wrong, not one statement that reads, or takes too long or too much.
         """
+        statement = _SHOWN.get(" ".join(statement.lower().rstrip("; \n").split()), statement)
         while True:  # each time with one table more
             try:
                 return self._connection.answer(statement)

@@ -10,6 +10,8 @@ HOST_LEVEL, DEVICE_LEVEL = "host_tracer_level", "device_tracer_level"
 _LEVEL_FIELDS = {2: HOST_LEVEL, 3: DEVICE_LEVEL, 4: "python_tracer_level"}
 """Numbers of fields of the message ``ProfileOptions``."""
 
+LEVELS = tuple(_LEVEL_FIELDS.values())
+
 
 def recorded_levels(space: XSpace) -> dict[str, int] | None:
     """Levels of the tracers that a capture says it was made with; None if it does not say."""

@@ -75,7 +75,8 @@ def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
     timeline = shown.tracks.timeline
     place = f'"pid":{track.pid},"tid":{track.tid}'
     for block in blocks_of(shown.only(events_of(shown.tracks, track))):
-        starts = (timeline.starts_ps[block] + shown.since_ps).tolist()
+        since = timeline.starts_ps[block] + shown.since_ps
+        starts = (since - since % _PS_PER_NS).tolist()
         yield lines_of(
             f'{{"ph":"C",{place},"ts":{micros(start)},"name":{quoted(timeline.name(event))},'
             f'"args":{{{_numbers(timeline, event)}}}}}'
@@ -148,6 +149,7 @@ def memory_counters(shown: Shown) -> Iterator[bytes]:
     events = shown.only(events[np.argsort(timeline.starts_ps[events], kind="stable")])
     for block in blocks_of(events):
         starts = timeline.starts_ps[block] + shown.since_ps
+        starts -= starts % _PS_PER_NS
         columns = (pids[timeline.line_of[block]], starts, names[block], held[block])
         rows = zip(*(c.tolist() for c in (*columns, reserved[block])), strict=True)
         yield lines_of(

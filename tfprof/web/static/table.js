@@ -4,40 +4,52 @@
 import { unpacked } from "./columns.js";
 import { MOST_PRINTED, el, later, notPrinted, onPaper } from "./dom.js";
 import { cellText } from "./format.js";
-import { middleCut } from "./names.js";
+import { cutApart } from "./names.js";
+import { emptyColumns, foldButton } from "./table_folds.js";
 
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
-const MOST_LETTERS = 56;
+const MOST_LETTERS = 50;
 const SEARCH_MS = 40;
 const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
 export function tableView(block, context = {}, { onRow = null } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
-  const state = { sort: null, ascending: false, wanted: startOf(block, context), order: [], sorted: null, lowered: null };
+  const { params = {} } = context;
+  const name = (what) => `_${what}-${block.id}`;
+  const keep = (changes) => context.look?.(changes);
+  const state = { ...orderOf(params[name("sort")], columns), wanted: startOf(block, params, params[name("find")]), order: [], sorted: null, lowered: null };
   const count = el("span", { class: "quiet", role: "status" });
   const search = el("input", {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
-    oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }, SEARCH_MS),
+    oninput: later(() => { state.wanted = search.value.toLowerCase(); keep({ find: "", [name("find")]: search.value }); arrange(); }, SEARCH_MS),
   });
   const links = linksOf(block, columns, context);
+  const folds = { columns: emptyColumns(columns), areShown: params[name("all")] === "1" };
   const body = el("tbody");
-  const headers = columns.map((column, place) => header(column, place));
-  const table = el(
-    "table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 },
-    el("thead", {}, el("tr", {}, headers)), body,
-  );
+  const head = el("thead");
+  let visible = [];
+  const table = el("table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 }, head, body);
   const scroller = el("div", {
     class: "scroller", tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`,
     onscroll: draw,
   }, table);
+  const fold = foldButton(folds, (areShown) => { keep({ [name("all")]: areShown ? "1" : "" }); choose(); draw(); });
 
-  function header(column, place) {
+  // Which columns are seen, and their headers.
+  function choose() {
+    visible = columns.filter((column) => folds.areShown || !folds.columns.has(column));
+    head.replaceChildren(el("tr", {}, visible.map(header)));
+  }
+
+  function header(column) {
+    const place = columns.indexOf(column);
     const button = el("button", { type: "button", title: column.about || column.label, onclick: () => sortBy(place) }, column.label);
-    return el("th", { scope: "col", class: column.type === "number" ? "number" : "" }, button);
+    const order = state.sort === null ? null : state.sort !== place ? "none" : state.ascending ? "ascending" : "descending";
+    return el("th", { scope: "col", class: column.type === "number" ? "number" : "", "aria-sort": order, "data-column": column.id }, button);
   }
 
   function sortBy(place) {
@@ -45,9 +57,9 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
     state.sort = place;
     state.sorted = null;
-    headers.forEach((each, other) => {
-      each.setAttribute("aria-sort", other !== place ? "none" : state.ascending ? "ascending" : "descending");
-    });
+    keep({ [name("sort")]: `${state.ascending ? "" : "-"}${columns[place].id}` });
+    choose();
+    head.querySelectorAll("button")[visible.indexOf(columns[place])].focus();
     arrange();
   }
 
@@ -86,8 +98,8 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const rows = [spacer(first)];
     for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
     const left = state.order.length - last;
-    rows.push(state.isPrinted ? notPrinted(left, columns.length) : spacer(left));
-    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: columns.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
+    rows.push(state.isPrinted ? notPrinted(left, visible.length) : spacer(left));
+    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: visible.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
     const held = focusedCell();
     body.replaceChildren(...rows.filter(Boolean));
     if (held) body.querySelector(`tr[aria-rowindex="${held.row}"]`)?.cells[held.cell].querySelector("a")?.focus({ preventScroll: true });
@@ -104,33 +116,40 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   }
 
   function rowView(row, at) {
-    const cells = columns.map((column) => {
+    const cells = visible.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
       const link = links.get(column.id)?.(row);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
-        link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
+        link ? el("a", { href: link }, shownText(value, text, column)) : shownText(value, text, column),
       );
     });
     const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
     return el("tr", { "aria-rowindex": at + 2, ...chosen }, cells);
   }
 
+  choose();
   arrange();
   const heading = block.title ? el("h2", {}, block.title) : null;
   const more = block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
-  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), more);
+  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
   onPaper(scroller, (isPrinted) => { state.isPrinted = isPrinted; draw(); });
   return view;
 }
 
-// What a table is searched for when it is opened: what led here.
-function startOf(block, context) {
-  const wanted = (context.params?.find ?? "").toLowerCase();
-  return wanted && hasText(block, wanted) ? wanted : "";
+// What a table is searched for when it is opened: what was typed, or what led here.
+function startOf(block, params, typed) {
+  const wanted = (params.find ?? "").toLowerCase();
+  return typed?.toLowerCase() ?? (wanted && hasText(block, wanted) ? wanted : "");
+}
+
+// The order that an address asks for: a column, with a minus in front for the largest first.
+function orderOf(text, columns) {
+  const place = columns.findIndex((column) => text && column.id === text.replace(/^-/, ""));
+  return { sort: place < 0 ? null : place, ascending: place >= 0 && !text.startsWith("-") };
 }
 
 function hasText(block, wanted) {
@@ -164,9 +183,15 @@ function linksOf(block, columns, context) {
   }));
 }
 
-// Names differ at their ends, sentences are read from their beginning.
-function shownText(value, text) {
-  return typeof value !== "string" || text.endsWith(".") ? text : middleCut(text, MOST_LETTERS);
+// Names are cut where they are alike, sentences are read from their beginning.
+function shownText(value, text, column) {
+  if (typeof value !== "string" || text.length <= MOST_LETTERS || text.endsWith(".")) return text;
+  if (!column.cuts) {
+    const names = [...new Set(column.values)].filter((each) => typeof each === "string");
+    const cuts = cutApart(names, MOST_LETTERS);
+    column.cuts = new Map(names.map((each, at) => [each, cuts[at]]));
+  }
+  return column.cuts.get(value) ?? text;
 }
 
 function hoverText(value, text, column) {

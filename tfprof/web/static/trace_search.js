@@ -64,6 +64,8 @@ export class TraceSearch {
     this.#turn += 1;
     const turn = this.#turn;
     this.#names = new Set();
+    this.context.params.find = this.field.value;
+    this.acts.keep();
     this.acts.redraw();
     if (!this.field.value) {
       this.count.textContent = "";
@@ -79,7 +81,7 @@ export class TraceSearch {
       this.#names = new Set(names);
       this.acts.redraw();
       const onRow = (row) => { this.set(names[row]); this.next(false); };
-      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, onRow }, { onRow })] : []));
+      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, look: null }, { onRow })] : []));
     } catch (error) {
       this.count.textContent = error.message;
       this.found.replaceChildren();
