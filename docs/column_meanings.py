@@ -422,6 +422,8 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "instructions": "how many it has",
             "total_bytes": "memory that it reserves",
             "peak_bytes": "most that is in use at a time, by the compiler's plan",
+            "self_us": "self time of its instructions in the capture, 0 if it did not run; n/a if "
+            "the capture does not tell which programs ran",
         },
     ),
     "memory-viewer/summary": (

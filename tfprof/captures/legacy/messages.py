@@ -94,7 +94,7 @@ def op_stats(data: bytes, source: str) -> ToolResult:
     in_order = (tables["ops_with_idle"], tables["ops"])
     return ToolResult(
         tool="op-stats",
-        title="TensorFlow stats",
+        title="Op stats",
         verdict=tuple(_op_verdict(database.without_idle)),
         tables=tables,
         gviz=lambda: [table.to_gviz() for table in in_order],

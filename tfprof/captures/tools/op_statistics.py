@@ -1,4 +1,4 @@
-"""TensorFlow stats: the framework's ops on host and device, by self time."""
+"""Op stats: the framework's ops on host and device, by self time."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def op_stats(
     notes += _without_op(on_device)
     return ToolResult(
         "op-stats",
-        "TensorFlow stats",
+        "Op stats",
         verdict=_verdict(on_host, on_device),
         tables={"ops": without_idle, "ops_with_idle": with_idle},
         charts=tuple(_charts(on_host, on_device)),
