@@ -230,6 +230,7 @@ STACK_COLUMNS = (
 
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
+    "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
     "event_details": CaptureTable(
         "one row for each event, of what is around it and what it has recorded",
         _DETAILS,
@@ -238,5 +239,4 @@ CAPTURE_TABLES = {
     "event_arguments": CaptureTable(
         "one row for each argument (stat) of each event", _ARGUMENTS, argument_chunks
     ),
-    "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
 }
