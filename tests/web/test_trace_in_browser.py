@@ -1,5 +1,6 @@
 """The trace viewer in a browser: zoom, pan, details, search, ranges, keys; served and mailed."""
 
+import contextlib
 import json
 
 import pytest
@@ -147,6 +148,26 @@ def test_a_click_shows_all_that_is_known(page):
     key(page, "Escape")
     assert details.count() == 0
     page.check()
+
+
+@pytest.mark.parametrize("way", ["served", "mailed"])
+def test_events_are_found_by_their_names_in_full(way, watched, report_file):
+    ops = {"a/Relu:Relu": "Relu", "b/Relu:Relu": "Relu"}
+    events = [event(name, 100 * at + 10 * i, 5) for at in range(3) for i, name in enumerate(ops)]
+    site = Site([opened_run(tools.open_run(xspace(host(line(*events), display=ops))))])
+    where = "#/trace?find=b%2FRelu"
+    with contextlib.ExitStack() as stack:
+        if way == "served":
+            address = stack.enter_context(running(application(site)))
+            made = watched(address).open(f"{address}{where}", "trace")
+        else:
+            made = watched().open(report_file(report(site, ["trace"])) + where, "trace")
+        made.tab.wait_for_selector(".trace-details")
+        assert made.tab.locator(".trace-details h2").inner_text() == "Relu"
+        assert made.tab.locator(COUNT).inner_text() == "1 of 3"
+        assert made.tab.locator(".nothing-found").inner_text() == ""
+        assert "b/Relu:Relu" in made.tab.locator(".trace-arguments").inner_text()
+        made.check()
 
 
 def test_search_goes_from_one_to_the_next(page):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
@@ -17,9 +16,10 @@ from tfprof.pages.blocks_of_results import findings_block, notes_block, table_bl
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.host_choice import host_control
 from tfprof.pages.last_answers import LastAnswers
+from tfprof.pages.links import Names, table_links
 from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
-from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
+from tfprof.pages.tool_pictures import DRAWN_TABLES, POD_MEASURES, pictures
 from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
-"""The two tables of TensorFlow stats; people look at one of them."""
-
-HOST_LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "op-stats": {"operation": ("trace", "find")},
-}  # fmt: skip
-"""Links of rows of the host, where they are others: what runs there has no kernels."""
+"""The two tables of op stats; people look at one of them."""
 
 
 def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
@@ -118,10 +113,9 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     guide = words_for(run.hosts).guide
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
     blocks += pictures(tool, result, run, params)
-    links = LINKS.get(tool, {})
-    more = {"host_links": HOST_LINKS[tool]} if tool in HOST_LINKS else {}
+    names = Names(run, params)
     made = {
-        name: table_block(table, links=links, **more, **_program_of(tool, table, result, params))
+        name: _linked(tool, table, result, names, params)
         for name, table in result.tables.items()
         if len(table) and name != DRAWN_TABLES.get(tool)
     }
@@ -133,6 +127,13 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
         why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in reasons)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
     return blocks
+
+
+def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: Params) -> Block:
+    """A table with links."""
+    program = _program_of(tool, table, result, params)
+    links = table_links(tool, table, names, program.get("program", ""))
+    return table_block(table, links=links, **program)
 
 
 def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:

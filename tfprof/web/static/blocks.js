@@ -88,10 +88,12 @@ function tabsView(block, context) {
       if (by) choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
     },
   }, buttons);
-  choose(0);
+  const opened = block.items.findIndex((item) => item.label === context.params?._tab);
+  choose(Math.max(opened, 0), false);
   return el("div", {}, list, panel);
 
-  function choose(chosen) {
+  function choose(chosen, isKept = true) {
+    if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });
     buttons.forEach((button, at) => {
       button.setAttribute("aria-selected", String(at === chosen));
       button.tabIndex = at === chosen ? 0 : -1;

@@ -40,7 +40,7 @@ class TraceView {
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
     const acts = {
       go: (id) => this.select(id), find: (name) => this.#findName(name), select: (event) => this.#show(event),
-      redraw: () => this.redraw(), back: () => this.frame.focus(), wholeRange: () => this.selectRange([block.t0, block.t1]),
+      redraw: () => this.redraw(), keep: () => this.keepAddress?.(), back: () => this.frame.focus(), wholeRange: () => this.selectRange([block.t0, block.t1]),
     };
     this.panel = new TracePanel(data, this.state, context, acts);
     this.search = new TraceSearch(data, this.state, context, acts);
