@@ -14,6 +14,7 @@ from tfprof.columns.columns import Int64Array
 from tfprof.comparison.sentence import time_ms
 from tfprof.replay.chosen import KINDS
 from tfprof.replay.host import HostReplay
+from tfprof.text.claims import Claim, stated
 
 _PS_PER_MS = 1e9
 
@@ -47,7 +48,7 @@ def answer_of(
         mean = time_ms(float(before_ps.mean()) / _PS_PER_MS)
         return ToolResult(
             "whatif", "What if",
-            (f"A step takes {mean}; what it would take cannot be known: {unknown}.",),
+            (_not_known(mean, unknown),),
             {"step": _step_table(names, before_ps, None)}, notes=steps.notes,
         )  # fmt: skip
     after = np.stack([one.duration_ps for one in replays])
@@ -69,9 +70,18 @@ def answer_of(
         )  # fmt: skip
     return ToolResult(
         "whatif", "What if" if changed else "The critical path of a step",
-        (_sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed),),
+        stated("step", [
+            _sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed)
+        ]),
         tables, notes=(*notes, *steps.notes),
     )  # fmt: skip
+
+
+def _not_known(mean: str, reason: str) -> Claim:
+    """What there is to say where the capture does not tell what waits for what."""
+    words = "A step takes {mean}; what it would take cannot be known: {unknown}."
+    return Claim("step", "step_time", None, "ms", unknown=reason, details={"mean": mean},
+                 words=words)  # fmt: skip
 
 
 def _sentence(

@@ -19,6 +19,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
+from tfprof.text.claims import stated
 from tfprof.text.units import human_memory
 
 TOOL = "memory-viewer"
@@ -103,7 +104,7 @@ def memory_viewer(
     return ToolResult(
         TOOL,
         TITLE,
-        verdict=_verdict(chosen, use),
+        claims=stated("memory", _verdict(chosen, use)),
         tables={table.name: table for table in tables},
         charts=_timeline(use),
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),

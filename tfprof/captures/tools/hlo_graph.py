@@ -21,6 +21,7 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import program_times
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 TOOL = "graph-viewer"
 TITLE = "Graph viewer"
@@ -98,7 +99,9 @@ def graph_viewer(
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
     }
     data = _data(chosen, center, graph, rows)
-    return ToolResult(TOOL, TITLE, (_verdict(graph),), tables, notes=notes, data=data)
+    return ToolResult(
+        TOOL, TITLE, stated("program", [_verdict(graph)]), tables, notes=notes, data=data
+    )
 
 
 def _center(
