@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
-from tfprof.files.remote.details import Details, details_of
+from tfprof.files.remote.details import CHAIN, Details, details_of
 from tfprof.files.remote.settings import settings
 from tfprof.files.remote.troubles import TruncatedError, failed, trouble_of
 
@@ -102,9 +102,11 @@ def _name_in(folder: str, listed: str, *, is_web: bool) -> str:
     name = listed.removeprefix(above).rstrip("/")
     if not listed.startswith(above) or name in ("", ".", "..") or "/" in name or "\\" in name:
         return ""
+    plain = unquote(name) if is_web else name
+    if CHAIN in plain:  # leads into another file system
+        return ""
     if not is_web:
         return name
-    plain = unquote(name)
     if re.search("[?#]", name):  # another order of the same list
         return ""
     return name if re.search(r"[?#%/\\]", plain) else plain
