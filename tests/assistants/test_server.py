@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,7 @@ def test_two_runs_and_what_if(ask):
     answer = ask("diff", runs, before="slow-input", after="slow-input")
     assert "the same recording" in answer["cannot_answer"]
     answer = ask("whatif", runs, free=["input"])
-    assert answer["verdict"][0].startswith("A step would take 4.11 ms instead of 49.5 ms")
+    assert answer["verdict"][0].startswith("A step would take 4.13 ms instead of 49.5 ms")
     assert "MatMul" in ask("whatif", runs, faster={"MatMull": 2})["cannot_answer"]
 
 
@@ -141,14 +142,17 @@ def test_what_cannot_be_answered_says_why(ask, tool, arguments, why):
 
 def test_source_lines_are_those_that_call_stacks_name(ask):
     here = Path(__file__)
-    profiler = tfprof.Profiler(graph(op("a")), op_log(traced("a", f"{here}:3:main")))
+    profiler = tfprof.Profiler(graph(op("a")), op_log(traced("a", f"{here}:3:<module>")))
     runs = [opened_profiler(profiler)]
+    refused = ask("source", runs=runs, file=here.name, line=3)["cannot_answer"]
+    assert "tfprof mcp --sources FOLDER" in refused
+    runs = [replace(one, source_roots=(here.parent,)) for one in runs]
     answer = ask("source", runs=runs, file=here.name, line=3)
     assert answer["file"] == str(here)
     assert answer["lines"]["3"] == "import json"
     assert "they name [3]" in ask("source", runs=runs, file=here.name, line=4)["cannot_answer"]
     gone = ask("source", file="train.py", line=259, run="resnet50")
-    assert "is not here" in gone["cannot_answer"]
+    assert "--sources" in gone["cannot_answer"]
 
 
 def test_names_are_data_and_shortened(ask):

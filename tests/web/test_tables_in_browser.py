@@ -1,4 +1,4 @@
-"""Tables in a browser: what a row is stays in sight, columns of nothing are folded, the address holds the rest."""
+"""Tables in a browser: names stay in sight, columns of nothing are folded, and the address tells."""
 
 import pytest
 

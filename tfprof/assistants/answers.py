@@ -67,7 +67,7 @@ class Answers:
     """Questions about some runs, and their answers.
 
     Whatever cannot be answered is ``{"cannot_answer": reason}``; nothing is written, and no file is
-    read but the runs and the Python files that they name.
+    read but the runs and the Python files below ``source_roots`` that they name.
 
     Args:
         opened: The runs.
@@ -284,10 +284,15 @@ class Answers:
         if not wanted:
             lines = sorted({frame.line_number for frame in named})
             raise UsageError(f"call stacks name no line {line} of {file}; they name {lines[:50]}")
-        texts = source_texts(wanted, [wanted[0].file])
+        texts = source_texts(wanted, [wanted[0].file], one.source_roots)
+        if not texts and not one.source_roots:
+            raise UsageError(
+                "no source file may be read; the user can allow it with tfprof mcp --sources FOLDER"
+            )
         if not texts:
             raise UsageError(
-                f"{wanted[0].file} is not here, or has another line {line} than when it ran"
+                f"{wanted[0].file} is not below a folder of --sources, or has another line {line} "
+                "than when it ran"
             )
         return {"file": wanted[0].file, "lines": texts[0]}
 

@@ -218,6 +218,17 @@ def framework_of(name: str) -> Framework:
     return Jax() if name == "jax" else TensorFlow()
 
 
+def other_framework(options: CaptureOptions, recorded: str) -> str:
+    """The framework that is loaded, too, and was not chosen by the options; empty without one.
+
+    Args:
+        options: What was asked for.
+        recorded: The name of the framework whose profiler recorded.
+    """
+    others = [name for name in FRAMEWORKS if name != recorded.lower() and name in sys.modules]
+    return others[0] if others and not options.framework else ""
+
+
 def _used() -> str:
     loaded = [name for name in ("tensorflow", "jax") if name in sys.modules]
     if len(loaded) == 1:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
 from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.facts.event_names import event_names
 from tfprof.captures.facts.hlo_programs import all_programs, programs_of
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Table
 from tfprof.pages.document import column
 from tfprof.pages.rows_table import MOST_ROWS
+from tfprof.pages.trace.shown_hosts import shows_all_hosts
 
 if TYPE_CHECKING:
     from tfprof.pages.tool_list import Params
@@ -165,25 +166,15 @@ class Names:
 def names_in_trace(run: Run) -> frozenset[str]:
     """What events of the trace are called, in short and in full; worked out once.
 
-    Where events of hosts have to be read again for the trace, there are none.
+    Of many hosts whose events have to be read again, the trace shows some: then there are none.
     """
 
     def make() -> frozenset[str]:
-        if not all(host.has_events for host in run.hosts):
+        if not shows_all_hosts(run):
             return frozenset()
-        return frozenset(name for host in run.hosts for name in _event_names(host))
+        return frozenset(event_names.together(run.hosts))
 
     return run.memo.once("names in trace", make)
-
-
-def _event_names(host: Host) -> Iterator[str]:
-    timeline = host.timeline
-    for kind in np.unique(timeline.kinds).tolist():
-        name = timeline.names[kind]
-        if name not in (ALLOCATION, DEALLOCATION):  # counters, no events
-            yield name
-            yield parse_op_name(name).name
-            yield timeline.display_names[kind]
 
 
 def _spellings(text: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
-"""The two tables of TensorFlow stats; people look at one of them."""
+"""The two tables of op stats; people look at one of them."""
 
 
 def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:

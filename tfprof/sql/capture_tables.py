@@ -178,7 +178,8 @@ _STEPS = (
     Described("step", "string", "", "its name"),
     Described("step_number", "int64", "", "the number at the end of its name; null without one"),
     Described("start_ps", "int64", "ps", "start, since the begin of the run"),
-    Described("duration_ps", "int64", "ps", "how long it took"),
+    Described("duration_ps", "int64", "ps", "from its start to that of the next step"),
+    Described("between_ps", "int64", "ps", "how much of that lies between it and the next step"),
     *(
         Described(f"{category.key}_ps", "int64", "ps", f"time of it: {category.name.lower()}")
         for category in CATEGORIES
@@ -209,6 +210,7 @@ def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
         Numbers(np.array(values, np.int64), is_number),
         Numbers(steps.times.start_ps + begin_ps),
         Numbers(steps.times.duration_ps),
+        Numbers(steps.times.gap_ps),
         *(Numbers(steps.of(category, classic=False)) for category in CATEGORIES),
         Numbers(steps.is_cut),
     ]
@@ -228,6 +230,7 @@ STACK_COLUMNS = (
 
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
+    "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
     "event_details": CaptureTable(
         "one row for each event, of what is around it and what it has recorded",
         _DETAILS,
@@ -236,5 +239,4 @@ CAPTURE_TABLES = {
     "event_arguments": CaptureTable(
         "one row for each argument (stat) of each event", _ARGUMENTS, argument_chunks
     ),
-    "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
 }

@@ -3,8 +3,8 @@
 Four kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
 ``profile_…`` the tables behind the views (``tfprof export --list``), ``TOOL_TABLE`` the tables that
 tools answer, such as ``op_stats_ops``; and ``runs``, ``hosts``, ``notes``, ``tables`` and
-``columns`` describe what there is. Each but the last two has a column ``run``, for questions about several.
-Names of columns are in snake case, also where the JSON of a tool has others (``stepTimeMs``).
+``columns`` describe what there is. Each but the last two has a column ``run``, for questions about
+several. Names of columns are in snake case, also where a tool's JSON has others (``stepTimeMs``).
 Names and units change only with ``SCHEMA_VERSION``.
 """
 

@@ -14,6 +14,9 @@ MARK: Final = "with tfprof.capture.step(number):"
 MARK_BATCHES: Final = 'tfprof.capture.KerasCallback("logs")'
 WITH_PYTHON: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(python_tracer_level=1))'
 BRIEFLY: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(duration=0.5))'
+WITH_FRAMEWORK: Final = (
+    'tfprof.capture("logs", tfprof.capture.CaptureOptions(framework="{option}"))'
+)
 SERVE: Final = "tfprof.capture.serve({port})"
 """Code for the program that is captured."""
 
@@ -50,6 +53,7 @@ EITHER: Final = Ways(_MARK, _PYTHON)
 TENSORFLOW: Final = Ways(f"{_MARK}, or give fit of Keras the callback {MARK_BATCHES}", _PYTHON)
 JAX: Final = Ways(f"{_MARK}, and wait in it for the result (jax.block_until_ready)", _PYTHON)
 
+FRAMEWORK: Final = f"if the program computes with {{name}}, capture with {WITH_FRAMEWORK}"
 LONGER: Final = (
     f"capture longer, while steps are running: '{LONGER_FROM_OUTSIDE.format(address=_ANY)}', or "
     f"more steps within 'with {CAPTURE}:'"

@@ -21,6 +21,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.model.xspace import (
     METADATA_PLANE,
     SLICE_BASE,
+    SLICE_ENDS,
     SLICE_PLACE,
     SLICE_PLANE,
     SLICE_STEPS,
@@ -246,6 +247,7 @@ class _HostCut:
         facts: dict[str, Any] = {SLICE_BASE: base_ns}
         if self._steps is not None:
             facts[SLICE_STEPS] = np.array(self._steps.numbers, "<i8").tobytes()
+            facts[SLICE_ENDS] = np.array(self._steps.ends_ps, "<i8").tobytes()
             if self._choice.time is None:
                 facts[SLICE_PLACE] = self._steps.first
         elif self._choice.time is None:
@@ -282,7 +284,7 @@ def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, dict[str
 
 def _slice_plane(facts: Mapping[str, StatValue]) -> bytes:
     plane = pb.XPlane(name=SLICE_PLANE)
-    for key, name in enumerate((SLICE_BASE, SLICE_STEPS, SLICE_PLACE), 1):
+    for key, name in enumerate((SLICE_BASE, SLICE_STEPS, SLICE_PLACE, SLICE_ENDS), 1):
         value = facts.get(name)
         if value is None:
             continue

@@ -262,8 +262,8 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "program": {
         "metavar": "NAME",
-        "help": "XLA program, by its name or number. [default: the one that needs most memory, or "
-        "the first that has the instruction]",
+        "help": "XLA program, by its name or number. [default: the heaviest of those that ran, by "
+        "memory or by time]",
     },
     "node": {
         "metavar": "NAME",

@@ -18,27 +18,12 @@ from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.pages.trace.counters_of_run import line_counter, memory_counters
 from tfprof.pages.trace.model import Counter, Flows, Shown, Step, TraceModel, TraceTrack
+from tfprof.pages.trace.shown_hosts import shown_hosts
 
 
 def model_of_run(run: Run) -> TraceModel:
     """The trace of a run; worked out once."""
     return run.memo.once("trace model", lambda: _Builder(run).model())
-
-
-_MOST_READ = 4
-"""So many hosts are shown whose events have to be read again: all of them stay open."""
-
-
-def _shown_hosts(run: Run) -> list[int]:
-    """Places of the hosts that are shown: all that are open, else the first and the slowest."""
-    places = list(range(len(run.hosts)))
-    if len(places) <= _MOST_READ or all(host.has_events for host in run.hosts):
-        return places
-    took_ps = dict.fromkeys(run.hosts, 0)
-    for own in run_steps(run).whole.hosts:
-        took_ps[own.host] = max(took_ps[own.host], int(own.times.duration_ps.sum()))
-    slowest = sorted(places[1:], key=lambda place: (-took_ps[run.hosts[place]], place))
-    return sorted([0, *slowest[: _MOST_READ - 1]])
 
 
 def _about_others(n_shown: int, n_hosts: int) -> tuple[str, ...]:
@@ -85,7 +70,7 @@ class _Builder:
 
     def model(self) -> TraceModel:
         makers = RunTraces.of(self._run).makers
-        places = _shown_hosts(self._run)
+        places = shown_hosts(self._run)
         traces = [makers[place]() for place in places]
         left_out = 0
         for trace in traces:
