@@ -152,6 +152,16 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def truth(session: nox.Session) -> None:
+    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``."""
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    if session.posargs:
+        session.run("python", "-m", "tests.truth.gym", *session.posargs, env=TENSORFLOW)
+    else:
+        session.run("pytest", "-n", "0", "-m", "gym", "tests/truth/test_gym.py", env=TENSORFLOW)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """A quick look at the benchmarks, against TensorFlow's profiler."""
     session.install("-e", ".", "tensorflow==2.21.0", env=BUILT)

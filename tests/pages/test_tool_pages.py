@@ -147,7 +147,7 @@ def test_the_first_page_says_what_the_run_is_what_to_do_and_where_the_time_goes(
     page = Site([opened_run(run, "logs/")]).page("start", {})
     kinds = [block["kind"] for block in page.blocks]
     assert (
-        kinds.index("facts") < kinds.index("findings") < kinds.index("chart") < kinds.index("table")
+        kinds.index("chart") < kinds.index("findings") < kinds.index("facts") < kinds.index("table")
     )
     assert dict(blocks_of(page, "facts")[0]["items"])["Read from"] == "logs/"
     chart = blocks_of(page, "chart")[0]
@@ -280,3 +280,21 @@ def test_instructions_lead_to_their_own_program_as_others_have_the_same_names():
     assert _program_of("hlo-stats", listed, around, {}) == {"program_column": "program_id"}
     assert _program_of("graph-viewer", bare, around, {}) == {"program": "main(3)"}
     assert _program_of("memory-viewer", bare, around, {"program": "9"}) == {"program": "9"}
+
+
+def test_pictures_stand_above_notes_and_tables_and_notes_on_the_run_stand_once():
+    damaged = xspace(host(line(event("train", 0, 900, step_num=0, _r=1), event("a:MatMul", 1, 5))))
+    damaged.warnings.append("the recorder has lost something")
+    site = Site([opened_run(tools.open_run(damaged))])
+    pages = {page: site.page(page, {}).blocks for page in ("start", "op-stats", "pod", "trace")}
+    for page, blocks in pages.items():
+        kinds = [block["kind"] for block in blocks]
+        picture = kinds.index("trace" if page == "trace" else "chart")
+        after = [at for at, kind in enumerate(kinds) if kind in ("remarks", "findings", "table")]
+        assert picture < min(after), page
+        told = [
+            block["folded"]
+            for block in blocks
+            if block["kind"] == "remarks" and "lost something" in str(block["items"])
+        ]
+        assert told == [page != "start"], page

@@ -1,4 +1,4 @@
-"""Tables in a browser: names stay in sight, columns of nothing are folded, and the address tells."""
+"""Tables in a browser: names stay in sight, empty columns are folded, and the address tells all."""
 
 import pytest
 

@@ -272,3 +272,37 @@ def test_a_trace_of_another_program(tmp_path, watched, report_file):
     assert "1 events are not shown" in page.tab.locator(".remarks").inner_text()
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= 700
     page.check()
+
+
+@pytest.mark.parametrize("width", [1400, 700])
+def test_details_of_a_clicked_event_are_in_sight_and_the_timeline_fills_the_window(
+    site, watched, report_file, width
+):
+    page = watched(viewport={"width": width, "height": 900})
+    page.open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    frame = page.tab.locator(".trace-frame")
+    assert frame.bounding_box()["y"] < (180 if width > 1000 else 420)
+    frame.focus()
+    page.tab.keyboard.press(".")
+    box = page.tab.locator(".trace-details h2").bounding_box()
+    assert 0 <= box["y"] < 880 and box["x"] + box["width"] <= width
+    assert page.tab.evaluate("scrollY") == 0
+    page.tab.get_by_role("button", name="Close").click()
+    page.tab.locator(".trace-details").wait_for(state="detached")
+    page.tab.keyboard.press("F")
+    assert page.tab.locator(".trace").bounding_box()["x"] == 0
+    page.tab.get_by_role("button", name="Back to the page").click()
+    assert page.tab.locator(".trace.full").count() == 0
+    page.check()
+
+
+def test_the_width_of_the_names_can_be_changed(site, watched, report_file):
+    page = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    labels = page.tab.locator(".trace-labels")
+    before = labels.bounding_box()["width"]
+    page.tab.get_by_role("separator", name="Width of the names").focus()
+    page.tab.keyboard.press("ArrowRight")
+    assert labels.bounding_box()["width"] == pytest.approx(before + 24, abs=1)
+    page.check()

@@ -81,6 +81,9 @@ def _check_path(path: AnyPath, readable: _Readable) -> Iterator[Area]:
             yield from _check_folder(path, readable)
         elif _is_checkpoint(path):
             yield Area(str(path), tuple(check_checkpoint(path)))
+        elif isinstance(path, Path) and path.is_fifo():
+            text = "it is a pipe, which would be waited for"
+            yield Area(str(path), (Check("file", "error", text, "Write it into a file first."),))
         else:
             yield _check_file(path, readable)
     except InputError as error:  # of a file of another machine

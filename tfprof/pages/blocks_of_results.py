@@ -101,10 +101,20 @@ def chart_block(chart: Chart, **more: Any) -> Block:
     }
 
 
-def notes_block(notes: Iterable[Note]) -> list[Block]:
-    """Notes as remarks; nothing if there are none."""
+def notes_block(notes: Iterable[Note], *, folded: bool = False) -> list[Block]:
+    """Notes as remarks, as of ``remarks``; nothing if there are none."""
     items = [(note.severity, note.message, note.host) for note in notes]
-    return [remarks(items)] if items else []
+    return [remarks(items, folded=folded)] if items else []
+
+
+def run_notes_blocks(notes: Iterable[Note]) -> tuple[list[Block], list[Block]]:
+    """Notes on a whole run, which stand on its first page: errors for the top of a page, the others
+    for its end.
+    """
+    notes = [*dict.fromkeys(notes)]
+    errors = [note for note in notes if note.severity == "error"]
+    others = [note for note in notes if note.severity != "error"]
+    return notes_block(errors), notes_block(others, folded=True)
 
 
 def findings_block(findings: Iterable[Finding]) -> list[Block]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.numerals import whole_number
 from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
 from tfprof.options.spec import UNASKED
@@ -60,7 +61,7 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
         "output": "none",
     }  # fmt: skip
     if params.get("step", "").isdigit():
-        options["step"] = int(params["step"])
+        options["step"] = whole_number(params["step"], -1)
     try:
         tree = profiler.view("scope", options)
     except UsageError as error:

@@ -104,10 +104,13 @@ def view_page(
     title = TITLES[tree.kind]
     origin = _origin(source, recorded_at(tree))
     about = words([" ".join(filter(None, [origin, _steps(tree)]))])
-    blocks: list[Block] = [figures(_figures(rows)), about]
-    if items := [*_remarks(rows)]:
-        blocks.append(remarks(items))
-    blocks.append(_tree(rows, way_to_drawing, source_roots))
+    items = [*_remarks(rows)]
+    urgent = [item for item in items if item[0] != "info"]
+    others = [item for item in items if item[0] == "info"]
+    blocks: list[Block] = [figures(_figures(rows))]
+    blocks += [remarks(urgent)] if urgent else []
+    blocks += [_tree(rows, way_to_drawing, source_roots), about]
+    blocks += [remarks(others)] if others else []
     if controls is None and (options := [*_options(tree)]):
         blocks.append(facts(options, "Options"))
     return Page(tree.kind, title, ABOUT[tree.kind], blocks, controls or ())

@@ -204,7 +204,8 @@ class _Process:
             [sys.executable, "-c", _PROGRAM, *(path or "." for path in sys.path)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, **few_threads},
-            pipesize=_PIPE_BYTES, start_new_session=True,  # Ctrl-C reaches the process that asks, which ends this one
+            pipesize=_PIPE_BYTES,
+            start_new_session=True,  # Ctrl-C reaches the process that asks, which ends this one
         )  # fmt: skip
         self.has_ended = self._is_ready = False
         self._ending = weakref.finalize(self, _end, self._process, os.getpid())

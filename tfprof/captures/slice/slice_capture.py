@@ -7,6 +7,7 @@ kept: from when times count, and which numbers steps without names have in the w
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -130,6 +131,7 @@ def slice_capture(
     if choice.steps is not None:
         titles, of_steps = _chosen_steps(open_run([*files]), choice, {host for host, _ in chosen})
     written: list[HostSlice] = []
+    made = [each for path in paths[:1] for each in path.parents if not each.exists()]
     try:
         for path, (host, file) in zip(paths, chosen, strict=True):
             if choice.steps is not None and host not in of_steps:
@@ -148,6 +150,9 @@ def slice_capture(
     except BaseException:
         for one in written:  # a run is there whole or not at all
             one.path.unlink(missing_ok=True)
+        for folder in made:  # the innermost first
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise
     return CaptureSlice(tuple(written), titles)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
-from tfprof.cli.output import Target, harmless
+from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, file_options, format_option, print_remarks
 from tfprof.cli.view import warnings_as_notes
 
@@ -69,7 +69,7 @@ def _write(chunks: Iterable[bytes], target: Target, *, is_text: bool) -> None:
         return
     for chunk in chunks:
         text = chunk.decode()
-        target.write(harmless(text) if target.is_terminal else text)
+        target.write(target.data(text))
 
 
 def tables_text(width: int = _WIDTH) -> str:
