@@ -12,6 +12,10 @@ from tfprof.options.captures import CaptureOptions
 from tfprof.text import how_to_capture
 from tfprof.text.wording import sentence
 
+NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
+                      f"{sentence(how_to_capture.LOAD_FRAMEWORK)}")  # fmt: skip
+"""Of a capture that chose no framework, in a program that had imported none."""
+
 _NAMES = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 

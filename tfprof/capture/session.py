@@ -16,13 +16,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tfprof.capture.arrived import arrived, notes_of_framework
+from tfprof.capture.arrived import NOTHING_LOADED, arrived, notes_of_framework
 from tfprof.capture.folders import kept, staging_folder, writable
-from tfprof.capture.frameworks import Framework, framework_of, other_framework
+from tfprof.capture.frameworks import (
+    Framework,
+    framework_of,
+    other_framework,
+)
 from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
+from tfprof.capture.termination import Termination
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
@@ -77,8 +82,9 @@ class Capture:
 
     The framework's own profiler records: TensorFlow's, or JAX's. The result is a file
     ``plugins/profile/RUN/HOST.xplane.pb`` in the log folder, which TensorBoard reads, too. It is
-    saved also if the block raises. What is missing in it is in ``notes``, and is logged (logger
-    ``tfprof``).
+    saved also if the block raises, if the program ends, and if SIGTERM ends it, where the program
+    has no handler of its own for that signal and the capture begins in the main thread. What is
+    missing in it is in ``notes``, and is logged (logger ``tfprof``).
 
     As a decorator, each call of the function is a capture, a run of its own; the function's
     attribute ``capture`` is that of the latest call.
@@ -109,6 +115,7 @@ class Capture:
         self._folder: Path | None = None
         self._notes: list[Note] = []
         self._notes_of_program: list[Note] = []
+        self._termination = Termination(self._at_exit)
         self._run: Run | None = None
         self._host = ""
 
@@ -202,6 +209,7 @@ class Capture:
         try:
             self._framework = framework
             atexit.register(self._at_exit)
+            self._termination.install()
             if self._options.delay:
                 self._state = "waiting"
             else:
@@ -323,7 +331,8 @@ class Capture:
             self._state = "over"
             try:
                 if was_recording:
-                    self._save()
+                    with self._termination.held():
+                        self._save()
                 else:
                     self._say(
                         Note("warning", f"nothing was captured: the program ended it before its "
@@ -360,7 +369,9 @@ class Capture:
             devices = framework.devices()
         notes += arrived(run, host, self._asked, framework.name, devices, framework.unsupported)
         other = other_framework(self._options, framework.name)
-        if other and self._asked.host_tracer_level >= OPS_LEVEL:
+        if isinstance(framework, CudaProgram):
+            notes += [] if self._options.framework else [NOTHING_LOADED]
+        elif other and self._asked.host_tracer_level >= OPS_LEVEL:
             notes += notes_of_framework(run, host, framework.name, other)
         if self._folder is not None:
             try:
@@ -394,6 +405,7 @@ class Capture:
     def _release(self) -> None:
         """Give back all that outlives a capture."""
         atexit.unregister(self._at_exit)
+        self._termination.release()
         if self._staging is not None:
             import shutil
 

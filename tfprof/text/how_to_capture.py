@@ -54,6 +54,10 @@ TENSORFLOW: Final = Ways(f"{_MARK}, or give fit of Keras the callback {MARK_BATC
 JAX: Final = Ways(f"{_MARK}, and wait in it for the result (jax.block_until_ready)", _PYTHON)
 
 FRAMEWORK: Final = f"if the program computes with {{name}}, capture with {WITH_FRAMEWORK}"
+LOAD_FRAMEWORK: Final = (
+    "import the framework before the capture begins, or name it: "
+    f"{WITH_FRAMEWORK.format(option='jax')}"
+)
 LONGER: Final = (
     f"capture longer, while steps are running: '{LONGER_FROM_OUTSIDE.format(address=_ANY)}', or "
     f"more steps within 'with {CAPTURE}:'"
@@ -69,6 +73,9 @@ OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY}
 SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
 SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
 
+NO_FRAMEWORK: Final = (
+    "neither TensorFlow nor JAX was imported when the capture began, so it holds step markers only"
+)
 NOTHING_OF_HOST: Final = "host_tracer_level=0 records nothing of the host"
 NO_MARKERS: Final = "host_tracer_level=0 records no markers; with 1 or more it does"
 NO_OPS: Final = "host_tracer_level={level} records no ops; with 2 or more it does"
