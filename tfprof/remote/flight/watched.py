@@ -73,6 +73,7 @@ class Observed:
         program_bytes_before: The same before recording began.
         overhead: What recording costs the program; None if it was not measured.
         trouble: Why it is not recorded now; empty if it is.
+        is_limited: Whether that is because of the limit of the program's memory.
     """
 
     way: str
@@ -87,6 +88,7 @@ class Observed:
     program_bytes_before: int | None
     overhead: Overhead | None
     trouble: str
+    is_limited: bool = False
 
     @property
     def unit(self) -> str:
@@ -121,7 +123,7 @@ class WatchedWorker:
         self._bytes_before: int | None = None
         self._said_bytes = _MEMORY_BYTES
         self.has_cleared = self.has_begun = False
-        self.is_settled = self.is_recording = False
+        self.is_settled = self.is_recording = self._is_limited = False
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{address}")
 
@@ -151,7 +153,7 @@ class WatchedWorker:
         return Observed(
             self._way, (last - first) / 1e9, min(percent, 100.0), self._n_snapshots,
             self._history.n_steps, self.n_unclear, self.ring.n_bytes, self._pace.seconds,
-            self._bytes_now, self._bytes_before, self._overhead, self.trouble,
+            self._bytes_now, self._bytes_before, self._overhead, self.trouble, self._is_limited,
         )  # fmt: skip
 
     def wait_settled(self, timeout_seconds: float) -> bool:
@@ -217,6 +219,7 @@ class WatchedWorker:
             if not self._stop.is_set:
                 hangs = isinstance(error, ServerError) and error.code == "DEADLINE_EXCEEDED"
                 may_pass = hangs or (isinstance(error, ServerError) and error.may_pass)
+                self._is_limited = isinstance(error, MemoryLimitError)
                 self._lost(str(error))
         finally:
             session.close()
