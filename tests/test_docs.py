@@ -2,8 +2,11 @@
 
 import importlib.util
 import inspect
+import os
 import re
 import shutil
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -163,11 +166,30 @@ def test_python_with_tensorflow_runs(page, tmp_path, monkeypatch):
             if block.needs_tensorflow:
                 exec(compile(block.code, page_id(page), "exec"), variables)
     if page.name == "tutorial.md":
-        names = ["graph.pb", "run_meta.pb", "tfprof_log"]
+        names = ["graph.pb", "logs", "run_meta.pb", "tfprof_log"]
         assert [path.name for path in sorted(tmp_path.iterdir())] == names
         profiler = tfprof.Profiler(*[str(tmp_path / name) for name in ("graph.pb", "tfprof_log")])
         profiler.add_step(0, str(tmp_path / "run_meta.pb"))
         assert profiler.view("code").root.total_float_ops > 0
+
+
+@pytest.mark.jax
+@pytest.mark.parametrize(
+    "page",
+    [page for page in EXECUTED if "<!-- needs JAX -->" in page.read_text("utf-8")],
+    ids=page_id,
+)
+def test_blocks_that_need_jax(page, tmp_path):
+    """In a process of its own, whose only framework is JAX."""
+    pytest.importorskip("jax")
+    program = "\n".join(block.code for block in page_blocks(page) if block.needs_jax)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("*logs/plugins/profile/*/*.xplane.pb"))) == 1
 
 
 def test_the_first_page_leads_to_every_tutorial():

@@ -33,6 +33,7 @@ SHOWN = {
     "keras_fit.py": "Recorded batches: 5 6 7",
     "flops_of_model.py": "a batch of B takes 1,015,818·B",
     "slow_input.py": "Held up by: Iterator::Root::MapAndBatch",
+    "jax_steps.py": "Captured steps: 0 1 2 3 4",
     "read_capture.py": "1. input-pipeline/bound: up to 23.1% of the step",
 }
 # Said by protobuf 4.25 when it is imported by Python 3.12 or newer.
@@ -47,14 +48,17 @@ NEED_TENSORFLOW = {
 }
 
 
-OWN_PROCESS = {"keras_session.py", "profile_demo.py"}
-"""The one turns eager execution off for good; the other shows that a shell can run them."""
+NEED_JAX = {"jax_steps.py"}
+
+OWN_PROCESS = {"keras_session.py", "profile_demo.py", "jax_steps.py"}
+"""The first turns eager execution off for good; the second shows that a shell can run them; and
+in this process TensorFlow would be recorded, not JAX."""
 
 
 def run_alone(name, folder):
     environment = {k: v for k, v in os.environ.items() if k != "TFPROF_CLASSIC"}
     environment |= {"PYTHONPATH": str(EXAMPLES.parent), "PYTHONIOENCODING": "utf-8"}
-    strict = [] if name in NEED_TENSORFLOW else ["-W", "error", "-W", PROTOBUF_4]
+    strict = [] if name in NEED_TENSORFLOW | NEED_JAX else ["-W", "error", "-W", PROTOBUF_4]
     done = subprocess.run(
         [sys.executable, *strict, EXAMPLES / name],
         cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8",
@@ -80,13 +84,22 @@ def run_here(name, folder, *arguments):
 def run_example(name, folder):
     if name in NEED_TENSORFLOW and find_spec("tensorflow") is None:
         pytest.skip("needs an installed TensorFlow")
+    if name in NEED_JAX and find_spec("jax") is None:
+        pytest.skip("needs an installed JAX")
     return run_alone(name, folder) if name in OWN_PROCESS else run_here(name, folder)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.tensorflow if name in NEED_TENSORFLOW else [])
+        pytest.param(
+            name,
+            marks=pytest.mark.tensorflow
+            if name in NEED_TENSORFLOW
+            else pytest.mark.jax
+            if name in NEED_JAX
+            else [],
+        )
         for name in SHOWN
     ],
 )

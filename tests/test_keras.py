@@ -270,7 +270,7 @@ def test_compiled_trainings_are_recorded() -> None:
 def test_without_keras_the_error_names_the_extra() -> None:
     program = (
         "import sys\n"
-        "sys.modules['keras'] = None\n"
+        "sys.modules['keras'] = sys.modules['tf_keras'] = None\n"
         "import tfprof.keras\n"
         "print('tensorflow' in sys.modules)\n"
         "try:\n"

@@ -11,7 +11,8 @@ import pytest
 
 import tfprof.errors
 from tfprof.cli.completion.protocol import SHELLS
-from tfprof.cli.program import EXIT_INTERRUPTED, EXIT_USAGE
+from tfprof.cli.main import EXIT_INTERRUPTED
+from tfprof.cli.program import EXIT_USAGE
 from tfprof.cli.reference import (
     ArgumentReference,
     CommandReference,

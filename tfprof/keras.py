@@ -15,7 +15,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfprof.errors import MissingDependencyError, UsageError
+from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -34,21 +34,13 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _keras() -> Any:
-    try:
-        import keras
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"ProfilerCallback needs Keras with TensorFlow ({error}): pip install 'tfprof[tf]'"
-        ) from error
-    return keras
-
-
 def _make_callback_class() -> type:
-    keras = _keras()
     from tfprof.recording.eager.batches import BatchRecorder
+    from tfprof.recording.eager.callback_class import backends, callback_class
 
-    class ProfilerCallback(keras.callbacks.Callback):  # type: ignore[misc, name-defined]  # Keras is untyped
+    base: Any = callback_class("ProfilerCallback")
+
+    class ProfilerCallback(base):  # type: ignore[misc]  # Keras is untyped
         """Profiles some batches of ``fit``.
 
         Each batch is a step of the profile, with the batch's number. As in Keras' own
@@ -78,10 +70,11 @@ def _make_callback_class() -> type:
             classic: bool | None = None,
         ) -> None:
             super().__init__()
-            if keras.backend.backend() != "tensorflow":
+            known = backends()
+            if "tensorflow" not in known:
                 raise UsageError(
-                    f"ProfilerCallback: Keras runs on {keras.backend.backend()!r}, and only "
-                    "TensorFlow can be profiled; set KERAS_BACKEND=tensorflow"
+                    f"ProfilerCallback: Keras runs on {known.pop()!r}, and only TensorFlow can be "
+                    "profiled; set KERAS_BACKEND=tensorflow"
                 )
             self._batches = BatchRecorder(steps, dir, classic)
 
@@ -101,7 +94,7 @@ def _make_callback_class() -> type:
 
         def on_train_end(self, logs: Any = None) -> None:
             """Stop recording, if the range was longer than the training."""
-            self._batches.end(self.model)
+            self._batches.end_of_training(self.model)
 
     ProfilerCallback.__module__ = __name__
     ProfilerCallback.__qualname__ = "ProfilerCallback"

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,13 @@ import anyio  # noqa: E402  # comes with mcp
 
 from tfprof import tools  # noqa: E402
 from tfprof.assistants.server import server_of, skill_text  # noqa: E402
-from tfprof.assistants.small import MOST_LETTERS, MOST_ROWS, small_rows  # noqa: E402
+from tfprof.assistants.small import (  # noqa: E402
+    MOST_COLUMNS,
+    MOST_LETTERS,
+    MOST_ROWS,
+    bounded,
+    small_rows,
+)
 from tfprof.cli.sites import SiteInputs, open_runs  # noqa: E402
 from tfprof.demo import tutorial_files  # noqa: E402
 from tfprof.errors import MissingDependencyError  # noqa: E402
@@ -97,7 +104,7 @@ def test_two_runs_and_what_if(ask):
     answer = ask("diff", runs, before="slow-input", after="slow-input")
     assert "the same recording" in answer["cannot_answer"]
     answer = ask("whatif", runs, free=["input"])
-    assert answer["verdict"][0].startswith("A step would take 4.11 ms instead of 49.5 ms")
+    assert answer["verdict"][0].startswith("A step would take 4.13 ms instead of 49.5 ms")
     assert "MatMul" in ask("whatif", runs, faster={"MatMull": 2})["cannot_answer"]
 
 
@@ -135,14 +142,17 @@ def test_what_cannot_be_answered_says_why(ask, tool, arguments, why):
 
 def test_source_lines_are_those_that_call_stacks_name(ask):
     here = Path(__file__)
-    profiler = tfprof.Profiler(graph(op("a")), op_log(traced("a", f"{here}:3:main")))
+    profiler = tfprof.Profiler(graph(op("a")), op_log(traced("a", f"{here}:3:<module>")))
     runs = [opened_profiler(profiler)]
+    refused = ask("source", runs=runs, file=here.name, line=3)["cannot_answer"]
+    assert "tfprof mcp --sources FOLDER" in refused
+    runs = [replace(one, source_roots=(here.parent,)) for one in runs]
     answer = ask("source", runs=runs, file=here.name, line=3)
     assert answer["file"] == str(here)
     assert answer["lines"]["3"] == "import json"
     assert "they name [3]" in ask("source", runs=runs, file=here.name, line=4)["cannot_answer"]
     gone = ask("source", file="train.py", line=259, run="resnet50")
-    assert "is not here" in gone["cannot_answer"]
+    assert "--sources" in gone["cannot_answer"]
 
 
 def test_names_are_data_and_shortened(ask):
@@ -197,3 +207,34 @@ def test_without_the_package(monkeypatch, demo):
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     with pytest.raises(MissingDependencyError, match=r"tfprof\[mcp\]"):
         server_of(demo)
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        (f"select 1 as {'a' * 600_000}", "columns"),
+        (
+            f"select {', '.join(f'{n} as a_column_of_some_length_{n}' for n in range(3000))}",
+            "in_all",
+        ),
+        ("select repeat('a', 1000000)", " … "),
+        (f"select * from {'a' * 600_000}", "cannot_answer"),
+        ("select range(1000000000)", "limit of memory"),
+        ("select " + "(" * 20_000 + "1" + ")" * 20_000, "depth"),
+    ],
+)
+def test_answers_to_any_question_are_small(ask, sql, says):
+    text = json.dumps(ask("query", sql=sql), ensure_ascii=False)
+    assert says in text
+    assert len(text) < MOST_LETTERS
+
+
+def test_columns_that_are_left_out_are_counted(ask):
+    answer = ask("query", sql="select " + ", ".join(map(str, range(300))))
+    assert len(answer["columns"]) == len(answer["rows"][0]) == MOST_COLUMNS
+    assert answer["columns_in_all"] == 300
+
+
+def test_many_remarks_and_tables_of_long_names():
+    answer = bounded({"tables": ["x" * 100] * 1000})
+    assert re.match(r"the answer has 10\d,\d+ letters, more than 48,000", answer["cannot_answer"])

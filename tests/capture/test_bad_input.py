@@ -191,3 +191,24 @@ def test_a_program_that_ends_during_a_capture(
     capture._at_exit()  # as atexit calls it
     assert not capture.is_active
     assert len(files(tmp_path)) == (0 if "delay" in options else 2)
+
+
+def test_a_program_without_framework_gets_none_imported() -> None:
+    program = (
+        "import sys, tfprof\n"
+        "with tfprof.capture() as captured:\n"
+        "    for number in range(3):\n"
+        "        with tfprof.capture.step(number):\n"
+        "            pass\n"
+        "print([name for name in ('tensorflow', 'jax', 'keras') if name in sys.modules])\n"
+        "print([*captured.run.hosts[0].groups().names.values()])\n"
+        "for note in captured.notes:\n"
+        "    print(note.message)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    imported, steps, *notes = done.stdout.splitlines()
+    assert (imported, steps) == ("[]", "['train 0', 'train 1', 'train 2']")
+    [note] = [note for note in notes if "neither" in note]
+    assert "import the framework before" in note.lower()

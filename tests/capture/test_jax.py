@@ -40,6 +40,26 @@ def test_a_block_is_a_run(tmp_path: Path) -> None:
     assert list(host.groups().names.values()) == ["train 0", "train 1"]
 
 
+@pytest.mark.tensorflow
+def test_where_both_are_loaded_the_other_one_is_named() -> None:
+    pytest.importorskip("tensorflow")
+    keras = sys.modules.pop("keras", None)  # whose backend would decide
+    try:
+        with tfprof.capture() as captured:
+            work()
+        with tfprof.capture(options=OPTIONS) as chosen:
+            work()
+    finally:
+        if keras is not None:
+            sys.modules["keras"] = keras
+    assert [note.message for note in captured.notes] == [
+        "no op of TensorFlow ran while its profiler recorded, and JAX is loaded, too. If the "
+        "program computes with JAX, capture with "
+        'tfprof.capture("logs", tfprof.capture.CaptureOptions(framework="jax"))'
+    ]
+    assert chosen.notes == ()
+
+
 def test_options_and_those_that_jax_does_not_have() -> None:
     options = tfprof.capture.CaptureOptions(
         host_tracer_level=1, python_tracer_level=1, device_tracer_level=0, framework="jax"

@@ -10,7 +10,8 @@ import pytest
 
 import tfprof
 from tfprof.capture.arrived import arrived
-from tfprof.captures.facts.missing import notes_of_missing, recorded_levels
+from tfprof.captures.facts.missing import notes_of_missing
+from tfprof.captures.run.recorded_levels import recorded_levels
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 
@@ -81,8 +82,11 @@ def test_a_folder_that_cannot_be_made_or_is_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="no capture can be written there"):
         tfprof.capture.start(tmp_path / "file" / "logs")
-    with pytest.raises(UsageError, match="folders of this machine"):
-        tfprof.capture.start("gs://bucket/logs")
+    for where in ("gs://bucket/logs", "s3://ann:secret@bucket/logs", Path("s3://bucket/logs")):
+        for wrong in (tfprof.capture.start, tfprof.capture.every):
+            with pytest.raises(UsageError, match=r"folders of this machine only; name") as caught:
+                wrong(where)
+            assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
@@ -158,6 +162,15 @@ def test_a_capture_that_does_not_say_its_options(options: bytes | None) -> None:
 def test_no_events_no_steps_no_device() -> None:
     (said,) = check(xspace(host(), task(HONOURED)), "GPU:0")
     assert said.startswith("holds no events")
+    off, only_programs = xspace(host(), task(b"")), host()
+    (said,) = check(off, host_tracer_level=0, device_tracer_level=0)
+    assert said.startswith(
+        "holds no events: host_tracer_level=0 records nothing of the host, and "
+        "device_tracer_level=0 records no devices. tfprof.capture"
+    )
+    only_programs.event_metadata[1].name = "jit_step(1)"
+    (said,) = check(xspace(only_programs, task(b"\x18\x01")), host_tracer_level=0)
+    assert said.startswith("holds no events, only programs: host_tracer_level=0 records nothing")
     unmarked = xspace(host(line(event("work", 0, 5))), task(HONOURED))
     (said,) = check(unmarked)
     assert "tfprof.capture.step(number)" in said
@@ -180,9 +193,10 @@ def test_one_step_a_level_without_ops_and_a_short_capture() -> None:
     (said,) = check(xspace(host(line(STEPS[0])), task(HONOURED)))
     assert said.startswith("only one step is marked")
     of_level_1 = xspace(host(line(*STEPS)), task(b"\x10\x01\x18\x01"))
-    assert check(of_level_1, host_tracer_level=1) == []
+    (said,) = check(of_level_1, host_tracer_level=1)
     (note,) = notes_of_missing(tfprof.open_run(of_level_1).hosts[0])
-    assert note.message == (
+    assert said == note.message
+    assert said == (
         "no op of the host was recorded: host_tracer_level=1 records no ops; with 2 or more it does"
     )
     (said,) = check(xspace(host(line(event("work", 0, 5_000))), task(HONOURED)))

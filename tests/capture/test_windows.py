@@ -68,6 +68,17 @@ def test_an_exception_saves_the_window_and_goes_on(tmp_path: Path) -> None:
         tfprof.capture.every(tmp_path)
 
 
+def test_a_program_that_reaches_no_window(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with tfprof.capture.every(tmp_path / "logs", every=10, length=2) as windows:
+        work(1, 9)
+    assert caplog.messages == [
+        "nothing was captured: 9 steps began, and the first window begins with step 10"
+    ]
+    windows.stop()
+    assert len(caplog.messages) == 1
+    assert not (tmp_path / "logs").exists()
+
+
 def test_size_is_limited_but_the_latest_stays(tmp_path: Path) -> None:
     with tfprof.capture.every(tmp_path, every=3, length=1, most_runs=None, most_bytes=1):
         work(1, 6)

@@ -12,8 +12,8 @@ def test_a_capture(call):
     result = call("advise", TUTORIALS / "two-gpus")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("1 critical finding, 3 warnings and 1 remark\n")
-    assert "critical: input-pipeline/bound\n  31.1% of the step time" in result.stdout
-    assert "  gain  up to 902 µs per step: 31.1% of the step, as an upper limit" in result.stdout
+    assert "critical: input-pipeline/bound\n  32.0% of the step time" in result.stdout
+    assert "  gain  up to 999 µs per step: 32.0% of the step, as an upper limit" in result.stdout
     assert "www.tensorflow.org/guide/data_performance_analysis" in result.stdout
     assert "Nothing to report: input-pipeline/prefetch, " in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 100

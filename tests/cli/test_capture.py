@@ -13,6 +13,16 @@ pytest.importorskip("grpc")
 from tests.remote.conftest import fake_server, nobody  # noqa: F401
 
 
+@pytest.mark.parametrize("command", ["capture", "record"])
+def test_an_address_is_no_log_folder(call, fake_server, tmp_path, monkeypatch, command):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    server = fake_server()
+    result = call(command, server.address, "--logdir", "s3://bucket/logs")
+    assert result.exit_code == 2
+    assert "s3://bucket/logs: files are written into folders of this machine" in result.stderr
+    assert not server.requests and not list(tmp_path.iterdir())
+
+
 def test_all_workers(call, fake_server, tmp_path):  # noqa: F811
     one, other = fake_server(), fake_server()
     words = ["--duration", "10ms", "--logdir", tmp_path, "-python_tracer_level", "1"]

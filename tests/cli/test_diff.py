@@ -25,7 +25,7 @@ def test_a_report(call, captures):
     result = call("diff", *captures)
     assert result.exit_code == 0
     assert result.stdout.startswith("before → after")
-    assert "the noise of the steps" in result.stdout
+    assert "the difference is between" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 110
 
 

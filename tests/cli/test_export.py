@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tfprof.cli.commands.export import FORMATS, TABLE_NAMES
+from tfprof.cli.commands.export import TABLE_NAMES, TEXT_FORMATS
 from tfprof.profiles.write import table_text
 from tfprof.profiles.write.tables import TABLES
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_command_knows_all_tables():
     assert tuple(table.name for table in TABLES) == TABLE_NAMES
-    assert FORMATS == table_text.FORMATS
+    assert TEXT_FORMATS == table_text.FORMATS
 
 
 def test_ops_are_the_default(call, graph, runs):
@@ -54,6 +54,26 @@ def test_the_name_of_the_file_says_the_format(call, graph, tmp_path):
     assert call(*words).exit_code == 2
     assert call(*words, "--force", "--format", "csv").exit_code == 0
     assert gzip.decompress(path.read_bytes()).startswith(b"name,type,")
+
+
+@pytest.mark.parametrize("name", ["steps.parquet", "steps.arrow", "steps.feather"])
+def test_tables_for_data_frames(call, graph, runs, tmp_path, name):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import feather, parquet
+
+    path = tmp_path / name
+    words = ["export", "-graph_path", graph, "-run_meta_path", runs[0], "-table", "op_steps"]
+    assert call(*words, "-o", path).exit_code == 0
+    reader = parquet if name.endswith("parquet") else feather
+    rows = reader.read_table(path).to_pylist()
+    assert rows == [json.loads(call(*words, "-format", "jsonl").stdout)]
+
+
+def test_a_format_that_export_does_not_write(call, graph, tmp_path):
+    path = tmp_path / "ops.xlsx"
+    result = call("export", "--graph_path", graph, "-o", path)
+    assert (result.exit_code, path.exists()) == (2, False)
+    assert "export does not write xlsx" in result.stderr
 
 
 def test_list(call):

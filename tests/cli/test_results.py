@@ -30,6 +30,7 @@ def test_the_ending_chooses_the_format(call, graph, tmp_path, name, start):
         ("advise", "a.csv", "advise does not write csv; name the file as one of its formats "
          "(text, json, html), or give --format"),
         ("op", "a.svg", "op does not write svg"),
+        ("op-stats", "a.parquet", "tfprof convert PATH a.parquet --table TABLE writes a table"),
         ("advise", "a.csv.gz", "advise does not write csv"),
         ("export", "a.HTML", "export does not write HTML"),
     ],

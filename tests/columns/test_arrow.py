@@ -85,6 +85,23 @@ def test_pyarrow_finds_the_stream_valid():
     assert table.schema.field("whole").metadata == {b"unit": b"ps"}
 
 
+def test_dictionaries_are_as_strict_readers_want_them():
+    """pandas refuses a text that is there twice, polars a place outside, even of an unknown."""
+    pyarrow = pytest.importorskip("pyarrow")
+    fields = [Field("coded", "int8", is_coded=True), Field("none", "int8", is_coded=True)]
+    places, none = np.array([0, 1, -1, 2], np.int8), np.full(4, -1, np.int8)
+    chunk = [Coded(places, ["\ud800", "b", "\udfff"]), Coded(none, [])]
+    table = pyarrow.table(Stream(fields, [chunk]))
+    assert table.to_pydict() == {"coded": ["?", "b", None, "?"], "none": [None] * 4}
+    for column in table.columns:
+        (part,) = column.chunks
+        texts = part.dictionary.to_pylist()
+        assert len(set(texts)) == len(texts)
+        stored = np.frombuffer(part.indices.buffers()[1], np.int8, len(part))
+        assert ((stored >= 0) & (stored < len(texts))).all()
+    assert places.tolist() == [0, 1, -1, 2]
+
+
 def test_polars_takes_a_table():
     polars = pytest.importorskip("polars")
     table = Table(

@@ -1,5 +1,7 @@
 import gzip
+import json
 import lzma
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 import tfprof
 from tests.doctor.test_captures import HOST
 from tests.files.checkpoint.tables import entry, write_bundle
+from tfprof.captures.run.result import Note
 from tfprof.doctor import inputs
 from tfprof.doctor.inputs import check_paths
 from tfprof.testing.builders import graph, op, op_log, run, traced
@@ -274,6 +277,25 @@ def test_a_run_folder(write, tmp_path):
     first, second = check_paths([tmp_path / "plugins/profile/run"])
     assert first.checks[0].status == "ok"
     assert second.checks[0].message.startswith("holds no events")
+
+
+def test_what_was_missing_when_a_host_was_captured(write, tmp_path):
+    """From ``capture.json``: notes that the file itself shows are not repeated."""
+    write("plugins/profile/run/b.xplane.pb", EMPTY_CAPTURE)
+    (area,) = check_paths([tmp_path / "plugins/profile/run"])
+    known = Note("warning", f"{area.checks[0].message}. {area.checks[0].remedy}", "b")
+    cut = Note("warning", "the training ended after batch 3", "b")
+    notes = [asdict(note) for note in (known, cut, Note("error", "of another", "a"))]
+    write("plugins/profile/run/capture.json", json.dumps({"missing": notes}).encode())
+    (area,) = check_paths([tmp_path / "plugins/profile/run"])
+    assert [(check.status, check.message) for check in area.checks[1:]] == [
+        ("warning", "when it was captured: the training ended after batch 3")
+    ]
+    for damaged in (b"{", b"[1]", b'{"missing": 3}', b'{"missing": [{"severity": [], "x": 1}]}',
+                    b'{"missing": [{"severity": [], "message": 1, "host": "b"}]}'):  # fmt: skip
+        write("plugins/profile/run/capture.json", damaged)
+        (area,) = check_paths([tmp_path / "plugins/profile/run"])
+        assert len(area.checks) == 1
 
 
 SOUND = [RUN, GRAPH, CAPTURE, tfprof.Profiler(GRAPH).serialize_to_string()]

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 import tfprof
 from tests.exports.perfetto_reader import fields, message, read
 from tests.pages.trace.traces import model, slices, track
+from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.columns.arrow import Coded
 from tfprof.demo import demo_capture
 from tfprof.exports.archive import MANIFEST, archive_chunks, trace_of_host
-from tfprof.exports.nested import layers, marks_of
+from tfprof.exports.nested import marks_of
 from tfprof.exports.perfetto import Written, perfetto_chunks
 from tfprof.exports.perfetto_packets import event_packets
 from tfprof.pages.trace.from_run import model_of_run
@@ -76,7 +77,8 @@ def test_no_slice_is_dropped_or_moved(pairs):
 def test_in_a_layer_nothing_overlaps_in_part(pairs):
     own = track(pairs)
     seen = []
-    for places in layers(own.starts, own.durations, own.lanes):
+    layer = layers_of(own.starts, own.starts + own.durations)
+    for places in rows_of(layer, len(own)):
         seen += places.tolist()
         marks = marks_of(own.starts[places], own.durations[places])
         assert (np.diff(marks.times_ns) >= 0).all()

@@ -101,6 +101,7 @@ class Cupti:
         self._without, self._ahead_ns = without, ahead_ns
         self.log = []
         self.enabled = set()
+        self._is_dumped = False
         self.subscribed = 0
         self._completed = None
 
@@ -142,13 +143,23 @@ class Cupti:
             raise NotImplementedError(f"Activity Kind {kind.name} not supported")
         self.enabled.add(kind)
 
+    def do_activity_enable_and_dump(self, kind):
+        """As NVIDIA's header says: dumps what is there already, and needs the callbacks for it."""
+        assert self._completed is not None
+        self.do_activity_enable(kind)
+        self._is_dumped |= kind == ActivityKind.DEVICE
+
     def do_activity_disable(self, kind):
         self.enabled.discard(kind)
 
     def do_activity_flush_all(self, flag):
         if flag == 1:
             for buffer in self._buffers:
-                self._completed(buffer)
+                self._completed([one for one in buffer if self._is_delivered(one)])
+
+    def _is_delivered(self, record):
+        """Devices are recorded when the driver is initialised, long ago, and when dumped."""
+        return record.kind != ActivityKind.DEVICE or self._is_dumped
 
     def do_activity_get_num_dropped_records(self, context, stream, address):
         import ctypes

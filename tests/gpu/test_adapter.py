@@ -167,7 +167,8 @@ def test_the_real_bindings_where_they_are_installed():
     for kind in Kinds:
         assert int(getattr(cupti.ActivityKind, kind.name)) == int(kind)
     for name in ("subscribe", "subscribe_v2", "unsubscribe", "set_thread_id_type", "get_timestamp",
-                 "activity_register_callbacks", "activity_enable", "activity_disable",
+                 "activity_register_callbacks", "activity_enable", "activity_enable_and_dump",
+                 "activity_disable",
                  "activity_flush_all", "activity_get_num_dropped_records", "get_callback_name",
                  "SubscriberParams", "SUBSCRIBER_PARAMS_SIZE"):  # fmt: skip
         assert hasattr(cupti, name), name

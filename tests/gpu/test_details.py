@@ -11,7 +11,7 @@ from tests.gpu.stand_in import Cupti, call, copy, device, kernel
 from tests.gpu.test_adapter import recorded, session
 from tests.gpu.test_tracks import BEGIN, captured
 from tfprof import tools
-from tfprof.capture.gpu_part import GpuPart, with_gpus
+from tfprof.capture.gpu_part import GpuPart, notes_on, with_gpus
 from tfprof.gpu.kernel_names import demangled, plain_call
 from tfprof.gpu.occupancy import Multiprocessor, occupancy_percent
 from tfprof.gpu.records import Records
@@ -92,7 +92,7 @@ def test_another_clock_is_put_right():
 
 
 def test_one_call_leads_to_the_kernel():
-    """The runtime's call makes one of the driver's with the same number."""
+    """The runtime's call makes one of the driver's with the same number, which is left out."""
     both = Cupti(
         [
             call(BEGIN + 10, BEGIN + 50, 9),
@@ -105,7 +105,49 @@ def test_one_call_leads_to_the_kernel():
     timeline = host.timeline
     numbered = timeline.stat("correlation_id").events.tolist()
     assert [timeline.name(event) for event in numbered] == ["cudaLaunchKernel_v211", "gemm"]
-    assert "cuLaunchKernel_v211" in timeline.names
+    assert "cuLaunchKernel_v211" not in timeline.names
+
+
+def test_each_call_is_there_once():
+    """Calls of the driver inside one of the runtime are left out; others are the program's own."""
+    driver = Cupti.ActivityKind.DRIVER
+    records = recorded(
+        Cupti(
+            [
+                call(100, 200, 1, cbid=1), call(110, 150, 2, cbid=2, kind=driver),
+                call(160, 190, 1, cbid=3, kind=driver),
+                call(120, 140, 3, cbid=4, kind=driver, thread=43),  # another thread
+                call(150, 250, 4, cbid=5, kind=driver),  # longer than the runtime's
+                call(300, 310, 5, cbid=6, kind=driver),  # of a program that uses the driver
+                call(700, 710, 6, cbid=7), call(0, 0, 6, cbid=8, kind=driver),  # without a time
+                kernel(400, 500, 2), kernel(500, 600, 5), kernel(600, 650, 77),
+            ]
+        )
+    )  # fmt: skip
+    assert sorted((call.name, call.correlation) for call in records.calls) == [
+        ("cuLaunchKernel_v4", 3), ("cuLaunchKernel_v5", 4), ("cuLaunchKernel_v6", 5),
+        ("cudaLaunchKernel_v1", 1), ("cudaLaunchKernel_v7", 6),
+    ]  # fmt: skip
+    assert [one.correlation for one in records.activities] == [1, 5, 77]
+    assert sorted(records.launches()) == [1, 3, 4, 5, 6]
+
+
+def test_devices_are_dumped_when_the_driver_runs_already():
+    cupti = Cupti([device(), kernel(1, 2, 3)])
+    assert recorded(cupti).gpus[0].name == "NVIDIA A100-SXM4-40GB"
+    assert cupti.log.index("activity_register_callbacks") < cupti.log.index(
+        "activity_enable_and_dump"
+    )
+    missing = type("FunctionNotFoundError", (RuntimeError,), {})("cuptiActivityEnableAndDump")
+    for old in (
+        Cupti([device(), kernel(1, 2, 3)], fails={"activity_enable_and_dump": missing}),
+        Cupti([device(), kernel(1, 2, 3)], without=("activity_enable_and_dump",)),
+    ):
+        records = recorded(old)
+        assert (len(records.activities), records.gpus) == (1, {})
+        assert [note.message for note in notes_on(records)] == [
+            "CUPTI did not describe GPU 0, so name, clock, cores and bandwidth are unknown"
+        ]
 
 
 @given(st.lists(st.integers(0, (1 << 64) - 1), min_size=6, max_size=6))

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import tfprof
-from tests.gpu.stand_in import Cupti, CuptiError, call, copy, kernel
+from tests.gpu.stand_in import Cupti, CuptiError, call, copy, device, kernel
 from tfprof import tools
 from tfprof.capture import session
 from tfprof.capture.gpu_part import GpuPart
@@ -22,7 +22,7 @@ OPTIONS = tfprof.capture.CaptureOptions(framework="none", gpu_tracer="cupti")
 @pytest.fixture
 def gpu(monkeypatch):
     """What the GPU does, to be filled while it is recorded."""
-    made = []
+    made = [device()]
     monkeypatch.setattr(session, "GpuPart", lambda: GpuPart(GpuSession(lambda: Cupti(made))))
     return made
 

@@ -126,10 +126,28 @@ def test_the_driver_says_why_cupti_fails():
     assert run_here(session(cupti), Driver()).status.code == "not_initialized"
 
 
+WORK = (device(), copy(30, 40, 1), fill(50, 60, 2), kernel(70, 80, 3))
+
+
 def test_work_that_fails_is_told():
-    seen = run_here(session(Cupti()), Driver({"cuModuleLoadData": 218}))
+    seen = run_here(session(Cupti([*WORK])), Driver({"cuModuleLoadData": 218}))
     assert seen.facts["work"] == "cuModuleLoadData answers 218"
-    assert seen.status.code == "other"  # no kernel was recorded
+    assert seen.status.code == "other"
+    assert "the work of the self-test failed: cuModuleLoadData answers 218" in seen.status.message
+
+
+def test_what_was_not_recorded_is_a_failure():
+    broken = kernel(70, 80, 3)
+    del broken.grid_x
+    for wrong, said in (
+        (WORK[1:], "did not record what the GPU is"), (WORK[:3], "no kernel with times"),
+        ((*WORK[:2], WORK[3]), "no fill with times"), ((*WORK, broken), "1 records cannot be read"),
+    ):  # fmt: skip
+        status = run_here(session(Cupti(wrong)), Driver()).status
+        assert (status.code, said in status.message) == ("other", True)
+    wrong_copy = Driver()
+    wrong_copy._do_cuMemsetD8_v2 = lambda *_: None
+    assert "came back wrong" in run_here(session(Cupti(WORK)), wrong_copy).status.message
 
 
 def test_cupti_that_fails_at_the_end():
@@ -164,6 +182,13 @@ def test_the_real_process():
 def test_doctor_tells_what_it_tried():
     [area] = with_gpu_tracer(Report(()), lambda: SelfTest(of_code("busy", "status 39"))).areas
     assert (area.checks[0].status, "status 39" in area.checks[0].message) == ("error", True)
+    failed = SelfTest(of_code("other", "it recorded no kernel"), {"work": "done"})
+    report = with_gpu_tracer(Report(()), lambda: failed)
+    assert [check.status for check in report.areas[0].checks] == ["error", "error"]
+    assert report.worst == "error"
+    absent = SelfTest(of_code("bindings_missing", ""), {"Python": "3.11"})
+    [area] = with_gpu_tracer(Report(()), lambda: absent).areas
+    assert [check.status for check in area.checks] == ["note", "note"]
     works = SelfTest(Status("ok", "it can"), {"GPUs": "one"})
     [area] = with_gpu_tracer(Report(()), lambda: works).areas
     assert [check.status for check in area.checks] == ["ok", "ok"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
-from tests.gpu.stand_in import Cupti, CuptiError, call, copy, fill, kernel, overhead
+from tests.gpu.stand_in import Cupti, CuptiError, call, copy, device, fill, kernel, overhead
 from tests.gpu.test_adapter import recorded
 from tfprof import tools
 from tfprof.capture.gpu_part import GpuPart, begin_of, notes_on, with_gpus
@@ -55,6 +55,7 @@ def records():
     return recorded(
         Cupti(
             [
+                device(),
                 call(when(12), when(13), 1, thread=5), kernel(when(15), when(25), 1, name="gemm"),
                 call(when(45), when(46), 2, thread=5), kernel(when(50), when(55), 2, name="relu"),
                 call(when(80), when(81), 3, thread=5), copy(when(82), when(84), 3),

@@ -2,6 +2,7 @@ import gzip
 import json
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tests.pages.packed import unpacked
 from tfprof.options.spec import OPTIONS
 from tfprof.pages.opened import opened_profiler
 from tfprof.pages.site import Site
+from tfprof.pages.source_lines import source_roots
 from tfprof.pages.view_code import with_hidden
 from tfprof.pages.view_pages import view_page
 from tfprof.profiles.accounting.accounting import METRIC_ROW
@@ -58,8 +60,9 @@ def small():
     return profiler
 
 
-def site_of(profiler):
-    return Site([opened_profiler(profiler, "<run>.pb")])
+def site_of(profiler, *sources):
+    opened = opened_profiler(profiler, "<run>.pb")
+    return Site([replace(opened, source_roots=source_roots(sources))])
 
 
 def test_rows_of_a_tree(small):
@@ -261,7 +264,7 @@ def test_names_are_shown_and_never_markup_or_control_characters():
 @pytest.fixture
 def traced_run(tmp_path):
     file = tmp_path / "train.py"
-    file.write_text("import x\n\ndef main():\n\tloss = model()  # \u202e\n    return 1\n")
+    file.write_text("import x\n\ndef main():\n\tloss = model()  # \u202e\n\treturn 1\n")
     library = "/usr/lib/python3.11/site-packages/keras/src/layers.py"
     profiler = tfprof.Profiler(
         graph(op("a"), op("b")),
@@ -284,10 +287,9 @@ def test_lines_of_libraries_are_marked_and_cost_their_callers(traced_run):
     assert unpacked(micros["own_folded"]) == [None, 1000, None, None]
 
 
-def test_lines_of_source_files_come_along(traced_run, monkeypatch):
+def test_lines_of_source_files_come_along(traced_run):
     profiler, file = traced_run
-    monkeypatch.chdir(file.parent)
-    places = block(site_of(profiler).page("code", {}), "tree")["places"]
+    places = block(site_of(profiler, file.parent).page("code", {}), "tree")["places"]
     assert str(file) in places["files"]
     assert unpacked(places["line"]) == [0, 4, 7, 9]
     texts = places["texts"][str(places["files"].index(str(file)))]
@@ -301,8 +303,10 @@ def test_files_elsewhere_are_not_read_for_whoever_names_them(
     traced_run, monkeypatch, tmp_path_factory
 ):
     profiler, file = traced_run
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    places = block(site_of(profiler).page("code", {}), "tree")["places"]
+    monkeypatch.chdir(file.parent)
+    places = block(
+        site_of(profiler, tmp_path_factory.mktemp("elsewhere")).page("code", {}), "tree"
+    )["places"]
     assert str(places["files"].index(str(file))) not in places["texts"]
 
 
@@ -327,7 +331,7 @@ def test_files_that_are_no_sources_are_not_read(tmp_path, monkeypatch, trick):
         file = file.relative_to(tmp_path)
     profiler = tfprof.Profiler(graph(op("a")), op_log(traced("a", f"{file}:4:main")))
     profiler.add_step(0, run({"a": stat(700)}))
-    places = block(site_of(profiler).page("code", {}), "tree")["places"]
+    places = block(site_of(profiler, tmp_path).page("code", {}), "tree")["places"]
     assert places["texts"] == {}
 
 

@@ -1,13 +1,19 @@
 """Questions in SQL: what tables hold, and what a question cannot do."""
 
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tfprof
 from tfprof import tools
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.sql import Database, Limits, query
-from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+from tfprof.sql.catalog import snake_case
+from tfprof.sql.event_tables import depths
+from tfprof.testing.xspace_builders import event, host, line, opened, plane, xspace
 
 pytest.importorskip("duckdb")
 
@@ -51,7 +57,9 @@ def test_events(database, run):
 
 
 def test_steps(database):
-    got = rows(database, "select step, step_number, duration_ps, is_cut from steps order by 2")
+    got = rows(
+        database, "select step, step_number, duration_ps - between_ps, is_cut from steps order by 2"
+    )
     assert [row[:2] for row in got] == [("train 7", 7), ("train 8", 8)]
     assert got[0][2] == 2 * got[1][2]
 
@@ -59,7 +67,8 @@ def test_steps(database):
 def test_tables_of_tools_are_what_tools_answer(database, run):
     stats = tools.op_stats(run).table("ops")
     got = database.query("select * exclude run from op_stats_ops").table()
-    assert [column.id for column in got.columns] == [column.id for column in stats.columns]
+    ids = [snake_case(column.id) for column in stats.columns]
+    assert [column.id for column in got.columns] == ids
     assert list(got.rows) == [tuple(row) for row in stats.rows]
 
 
@@ -187,3 +196,105 @@ def test_without_duckdb(monkeypatch, run):
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(MissingDependencyError, match=r"tfprof\[sql\]"):
         query("select 1", run)
+
+
+def test_all_tables_are_shown_before_any_is_asked(run):
+    with Database(run) as database:
+        shown = [name for (name,) in rows(database, "SHOW  tables;")]
+        assert shown == [table.name for table in database.tables()]
+        assert {"events", "event_arguments", "runs", "hosts", "notes", "columns"} <= set(shown)
+        assert rows(database, "show all tables") == rows(database, "select * from tables")
+        columns = rows(database, "select table_name, name from columns")
+    assert len(columns) == len(set(columns))
+    assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for _, name in columns)
+    described = {(table.name, one.name) for table in database.tables() for one in table.columns}
+    assert set(columns) == described
+
+
+def test_names_in_snake_case():
+    assert snake_case("deviceComputeTimeMs") == "device_compute_time_ms"
+    assert snake_case("Host_total") == "host_total"
+    assert snake_case("self_ps") == "self_ps"
+
+
+def test_regions_that_were_worked_out_are_no_recorded_rows():
+    """A region of 60 from two events, in an op of 100, around one of 20 with one of 5 inside."""
+    space = xspace(
+        host(
+            line(
+                event("a:Outer", 0, 100),
+                event("ThreadpoolListener::StartRegion", 10, 0, _ct=0, _c=5),
+                event("b:Inner", 20, 20),
+                event("c:Most", 25, 5),
+                event("ThreadpoolListener::StopRegion", 70, 0, _ct=0, _c=5),
+            )
+        )
+    )
+    with Database(tools.open_run(space)) as database:
+        got = rows(
+            database,
+            "select e.name, is_derived, round(self_ps / d.longest * 100), depth, p.name "
+            "from events e join event_details using (run, host, event_id) "
+            "left join (select run, host, event_id as parent_id, name from events) p "
+            "using (run, host, parent_id), (select max(duration_ps) as longest from events) d "
+            "order by e.event_id",
+        )
+    assert got == [
+        ("a:Outer", False, 80, 0, None),
+        ("ThreadpoolListener::Region", True, 40, 1, "a:Outer"),
+        ("ThreadpoolListener::StartRegion", False, 0, 1, "a:Outer"),
+        ("b:Inner", False, 15, 1, "a:Outer"),
+        ("c:Most", False, 5, 2, "b:Inner"),
+        ("ThreadpoolListener::StopRegion", False, 0, 1, "a:Outer"),
+    ]
+
+
+def test_arguments_and_details():
+    kernel = event("gemm", 50, 9, correlation_id=7, kernel_details="regs:4 grid:1,1,1 block:32,1,1")
+    copied = event("MemcpyH2D", 60, 9, memcpy_details="kind_src:pinned size:4096 dest:0 async:1")
+    allocated = event(
+        "MemoryAllocation", 5, 1, requested_bytes=40, shape="[2,5]", fragmentation=0.5
+    )
+    launch = event("cuLaunchKernel", 1, 3, correlation_id=7)
+    space = xspace(host(line(launch, allocated)), plane("/device:GPU:0", line(kernel, copied)))
+    with Database(tools.open_run(space)) as database:
+        details = rows(
+            database,
+            "select name, correlation_id, shape, bytes, details from events "
+            "join event_details using (run, host, event_id) where not is_derived order by start_ps",
+        )
+        arguments = rows(
+            database,
+            "select a.name, value, number from events e join event_arguments a "
+            "using (run, host, event_id) where e.name = 'MemoryAllocation' order by all",
+        )
+    assert details == [
+        ("cuLaunchKernel", 7, None, None, None),
+        ("MemoryAllocation", None, "[2,5]", 40, None),
+        ("gemm", 7, None, None, "regs:4 grid:1,1,1 block:32,1,1"),
+        ("MemcpyH2D", None, None, 4096, "kind_src:pinned size:4096 dest:0 async:1"),
+    ]
+    assert arguments == [
+        ("fragmentation", "0.5", 0.5), ("requested_bytes", "40", 40), ("shape", "[2,5]", None)
+    ]  # fmt: skip
+
+
+def test_runs_hosts_and_notes(run):
+    with Database(run) as database:
+        [(name, is_capture, hosts)] = rows(database, "select run, is_capture, hosts from runs")
+        assert (is_capture, hosts) == (True, 1)
+        [found] = rows(database, "select run, events, marked_steps, host_tracer_level from hosts")
+        assert found == (name, 5, 2, None)  # the capture states no levels
+        assert rows(database, "select * from notes") == []
+    empty = tools.open_run(xspace(host()))
+    [note] = query("select severity, message from notes", empty).to_rows()
+    assert note["severity"] == "warning" and note["message"].startswith("holds no events")
+
+
+@given(st.lists(st.integers(-1, 20), max_size=20))
+def test_depths_count_what_is_around(parents):
+    parents = [min(parent, place - 1) for place, parent in enumerate(parents)]
+    counts = []
+    for parent in parents:
+        counts.append(0 if parent < 0 else counts[parent] + 1)
+    assert depths(np.array(parents, np.int64)).tolist() == counts

@@ -24,7 +24,10 @@ SPELLS = (
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 """A literal that is only a name is read by the program, not by people."""
 
-CODE = [how.CAPTURE, how.MARK, how.MARK_BATCHES, how.WITH_PYTHON, how.BRIEFLY, how.SERVE]
+CODE = [
+    how.CAPTURE, how.MARK, how.MARK_BATCHES, how.WITH_PYTHON, how.BRIEFLY, how.WITH_FRAMEWORK,
+    how.SERVE,
+]  # fmt: skip
 COMMANDS = [how.FROM_OUTSIDE, how.LONGER_FROM_OUTSIDE, how.PYTHON_FROM_OUTSIDE]
 
 
@@ -97,7 +100,9 @@ def names(capture):
 
 train()
 steps = f"for number in range(3):\\n  {how.MARK}\\n    train()"
-for code in (how.CAPTURE, how.WITH_PYTHON, how.BRIEFLY):
+for code in (
+    how.CAPTURE, how.WITH_PYTHON, how.BRIEFLY, how.WITH_FRAMEWORK.format(option=framework)
+):
     scope = {"tfprof": tfprof, "train": train}
     made = eval(code, scope)
     with made:

@@ -87,7 +87,13 @@ class Recorded:
 
     @cached_property
     def step_ms(self) -> list[float]:
-        """How long each step takes."""
+        """How long each step takes, without what lies between it and the next."""
+        rows = self.rows("overview", "steps")
+        return [row["stepTimeMs"] - row["betweenMs"] for row in rows]
+
+    @cached_property
+    def period_ms(self) -> list[float]:
+        """How long each step takes, from its start to that of the next."""
         return [row["stepTimeMs"] for row in self.rows("overview", "steps")]
 
     @cached_property
@@ -98,7 +104,7 @@ class Recorded:
     @cached_property
     def waiting_share(self) -> float:
         """Part of the steps that is waiting for input."""
-        return sum(self.waiting_ms) / sum(self.step_ms) if self.step_ms else 0.0
+        return sum(self.waiting_ms) / sum(self.period_ms) if self.period_ms else 0.0
 
     @cached_property
     def verdict(self) -> str:

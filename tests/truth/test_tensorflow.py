@@ -72,10 +72,10 @@ def test_the_command_says_the_same(tensorflow_program, name):
     shown = CliRunner().invoke(cli, [*words, "--table", "steps", "--format", "csv"])
     assert shown.exit_code == 0
     rows = list(csv.DictReader(io.StringIO(shown.stdout)))
-    assert [float(row["stepTimeMs"]) for row in rows] == pytest.approx(program.step_ms)
+    assert [float(row["stepTimeMs"]) for row in rows] == pytest.approx(program.period_ms)
     assert len(rows) == program.knows("n_steps")
     [said] = ONE_STEP.findall(CliRunner().invoke(cli, words, env={"COLUMNS": "200"}).stdout)
-    assert min(program.own_ms()) * 0.9 - 0.5 < float(said) < max(program.own_ms()) * 1.1
+    assert min(program.own_ms()) * 0.9 - 0.5 < float(said) < max(program.period_ms) * 1.1
 
 
 def test_requests_are_runs_of_the_session(tensorflow_program):

@@ -1,5 +1,6 @@
 """The trace viewer in a browser: zoom, pan, details, search, ranges, keys; served and mailed."""
 
+import contextlib
 import json
 
 import pytest
@@ -149,6 +150,26 @@ def test_a_click_shows_all_that_is_known(page):
     page.check()
 
 
+@pytest.mark.parametrize("way", ["served", "mailed"])
+def test_events_are_found_by_their_names_in_full(way, watched, report_file):
+    ops = {"a/Relu:Relu": "Relu", "b/Relu:Relu": "Relu"}
+    events = [event(name, 100 * at + 10 * i, 5) for at in range(3) for i, name in enumerate(ops)]
+    site = Site([opened_run(tools.open_run(xspace(host(line(*events), display=ops))))])
+    where = "#/trace?find=b%2FRelu"
+    with contextlib.ExitStack() as stack:
+        if way == "served":
+            address = stack.enter_context(running(application(site)))
+            made = watched(address).open(f"{address}{where}", "trace")
+        else:
+            made = watched().open(report_file(report(site, ["trace"])) + where, "trace")
+        made.tab.wait_for_selector(".trace-details")
+        assert made.tab.locator(".trace-details h2").inner_text() == "Relu"
+        assert made.tab.locator(COUNT).inner_text() == "1 of 3"
+        assert made.tab.locator(".nothing-found").inner_text() == ""
+        assert "b/Relu:Relu" in made.tab.locator(".trace-arguments").inner_text()
+        made.check()
+
+
 def test_search_goes_from_one_to_the_next(page):
     key(page, "/")
     page.tab.keyboard.type("MATMUL")
@@ -250,4 +271,38 @@ def test_a_trace_of_another_program(tmp_path, watched, report_file):
     assert int(page.tab.locator(".trace").get_attribute("data-marks")) == 50
     assert "1 events are not shown" in page.tab.locator(".remarks").inner_text()
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= 700
+    page.check()
+
+
+@pytest.mark.parametrize("width", [1400, 700])
+def test_details_of_a_clicked_event_are_in_sight_and_the_timeline_fills_the_window(
+    site, watched, report_file, width
+):
+    page = watched(viewport={"width": width, "height": 900})
+    page.open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    frame = page.tab.locator(".trace-frame")
+    assert frame.bounding_box()["y"] < (180 if width > 1000 else 420)
+    frame.focus()
+    page.tab.keyboard.press(".")
+    box = page.tab.locator(".trace-details h2").bounding_box()
+    assert 0 <= box["y"] < 880 and box["x"] + box["width"] <= width
+    assert page.tab.evaluate("scrollY") == 0
+    page.tab.get_by_role("button", name="Close").click()
+    page.tab.locator(".trace-details").wait_for(state="detached")
+    page.tab.keyboard.press("F")
+    assert page.tab.locator(".trace").bounding_box()["x"] == 0
+    page.tab.get_by_role("button", name="Back to the page").click()
+    assert page.tab.locator(".trace.full").count() == 0
+    page.check()
+
+
+def test_the_width_of_the_names_can_be_changed(site, watched, report_file):
+    page = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    labels = page.tab.locator(".trace-labels")
+    before = labels.bounding_box()["width"]
+    page.tab.get_by_role("separator", name="Width of the names").focus()
+    page.tab.keyboard.press("ArrowRight")
+    assert labels.bounding_box()["width"] == pytest.approx(before + 24, abs=1)
     page.check()

@@ -132,11 +132,14 @@ def test_a_flame_graph_looks_at_what_is_chosen_by_mouse_and_by_keyboard(site, wa
     canvas.click(position={"x": 20, "y": 33})  # the second level: net
     page.tab.locator(".crumbs [aria-current]", has_text="net").wait_for()
     page.tab.get_by_text("960 µs time").wait_for()
+    words = page.tab.locator(".tree-words")
+    assert words.inner_text() == "net · 960 µs, 100.0 % of what is shown"
     canvas.focus()
     key(page, "ArrowDown")
     assert "net/dense · 900 µs" in page.tab.locator(".tree-words").inner_text()
     key(page, "Enter")
     page.tab.get_by_text("900 µs time").wait_for()
+    assert words.inner_text().startswith("net/dense · 900 µs, 100.0 % of what is shown")
     key(page, "Escape", "Escape")
     page.tab.get_by_text("1.00 ms time").wait_for()
     page.check()

@@ -12,6 +12,7 @@ from tfprof.advisor.captures import capture_findings
 from tfprof.assistants.small import (
     MOST_ROWS,
     Answer,
+    bounded,
     cannot_answer,
     short_text,
     small_findings,
@@ -40,6 +41,7 @@ from tfprof.views.show.view_rows import ViewRows
 P = ParamSpec("P")
 
 _FEW = 8
+_MOST_REMARKS = 20
 _EVERY_LEVEL = 1_000_000
 _VIEWS = ("scope", "graph", "op", "code")
 _METRICS = {
@@ -49,12 +51,12 @@ _LIMITS = Limits(seconds=20.0, rows=MOST_ROWS)
 
 
 def _answered(method: Callable[P, Answer]) -> Callable[P, Answer]:
-    """What cannot be answered is an answer, too: it says why."""
+    """Answers that fit into a conversation; where there is none, the reason is the answer."""
 
     @functools.wraps(method)
     def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
         try:
-            return method(*args, **kwargs)
+            return bounded(method(*args, **kwargs))
         except TfprofError as error:
             return cannot_answer(str(error))
 
@@ -65,7 +67,7 @@ class Answers:
     """Questions about some runs, and their answers.
 
     Whatever cannot be answered is ``{"cannot_answer": reason}``; nothing is written, and no file is
-    read but the runs and the Python files that they name.
+    read but the runs and the Python files below ``source_roots`` that they name.
 
     Args:
         opened: The runs.
@@ -94,7 +96,7 @@ class Answers:
         performance = result.tables.get("performance")
         return {
             "run": one.name,
-            "verdict": list(result.verdict),
+            "verdict": [short_text(line, 1200) for line in result.verdict],
             "findings": small_findings(capture_findings(captured), _FEW),
             "average_step": None if performance is None else small_table(performance, _FEW),
             "remarks": _remarks([*captured.notes, *result.notes]),
@@ -282,10 +284,15 @@ class Answers:
         if not wanted:
             lines = sorted({frame.line_number for frame in named})
             raise UsageError(f"call stacks name no line {line} of {file}; they name {lines[:50]}")
-        texts = source_texts(wanted, [wanted[0].file])
+        texts = source_texts(wanted, [wanted[0].file], one.source_roots)
+        if not texts and not one.source_roots:
+            raise UsageError(
+                "no source file may be read; the user can allow it with tfprof mcp --sources FOLDER"
+            )
         if not texts:
             raise UsageError(
-                f"{wanted[0].file} is not here, or has another line {line} than when it ran"
+                f"{wanted[0].file} is not below a folder of --sources, or has another line {line} "
+                "than when it ran"
             )
         return {"file": wanted[0].file, "lines": texts[0]}
 
@@ -348,7 +355,7 @@ class Answers:
 def _small_result(result: ToolResult, most_rows: int) -> Answer:
     n_rows = _rows(most_rows)
     return {
-        "verdict": list(result.verdict),
+        "verdict": [short_text(line, 1200) for line in result.verdict],
         "tables": {name: small_table(each, n_rows) for name, each in result.tables.items()},
         "remarks": _remarks(result.notes),
     }
@@ -362,4 +369,6 @@ def _rows(wanted: int) -> int:
 
 def _remarks(notes: Sequence[Any]) -> list[str]:
     texts = [f"{note.message} [{note.host}]" if note.host else note.message for note in notes]
-    return [short_text(text) for text in dict.fromkeys(texts)]
+    distinct = [short_text(text) for text in dict.fromkeys(texts)]
+    n_more = len(distinct) - _MOST_REMARKS
+    return distinct if n_more <= 0 else [*distinct[:_MOST_REMARKS], f"and {n_more:,} more remarks"]

@@ -14,7 +14,13 @@ MOST_ROWS: Final = 200
 """That an assistant may ask for."""
 MOST_LETTERS: Final = 24_000
 """Of one answer as JSON; rows are left out beyond."""
+MOST_COLUMNS: Final = 100
+"""Of one table; columns are left out beyond."""
+MOST_IN_ALL: Final = 2 * MOST_LETTERS
+"""Letters of an answer of several tables; beyond, it cannot be given."""
 _MOST_TEXT: Final = 400
+_MOST_NAME: Final = 100
+_MOST_REASON: Final = 4000
 
 Answer = dict[str, Any]
 """Plain data: an answer, or ``cannot_answer`` with the reason."""
@@ -22,21 +28,37 @@ Answer = dict[str, Any]
 
 def cannot_answer(reason: str) -> Answer:
     """The one form of an answer that cannot be given."""
-    return {"cannot_answer": reason}
+    return {"cannot_answer": short_text(reason, _MOST_REASON)}
+
+
+def bounded(answer: Answer) -> Answer:
+    """The answer, or the reason why it is too large for a conversation."""
+    n_letters = len(json.dumps(answer, ensure_ascii=False))
+    if n_letters <= MOST_IN_ALL:
+        return answer
+    return cannot_answer(
+        f"the answer has {n_letters:,} letters, more than {MOST_IN_ALL:,}; ask for fewer rows, for "
+        "one table, or for what has shorter names"
+    )
 
 
 def small_table(table: Table, most_rows: int) -> Answer:
-    """The first rows of a table; those beyond are counted.
+    """The first rows of a table and its first columns; those beyond are counted.
 
     Args:
         table: The table, the most important rows first.
         most_rows: How many rows to keep; fewer if they are long.
     """
+    n_columns = len(table.columns)
     columns = [
-        {"name": column.id} | ({"unit": column.unit} if column.unit else {})
-        for column in table.columns
+        {"name": short_text(column.id, _MOST_NAME)} | ({"unit": column.unit} if column.unit else {})
+        for column in table.columns[:MOST_COLUMNS]
     ]
-    return {"columns": columns, **small_rows(table.rows, most_rows)}
+    rows = table.rows
+    if n_columns > MOST_COLUMNS:
+        rows = [row[:MOST_COLUMNS] for row in rows]
+    left_out = {"columns_in_all": n_columns} if n_columns > MOST_COLUMNS else {}
+    return {"columns": columns, **left_out, **small_rows(rows, most_rows)}
 
 
 def small_rows(rows: Sequence[Sequence[Cell]], most_rows: int) -> Answer:

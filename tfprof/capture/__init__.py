@@ -7,8 +7,8 @@
     ops = tfprof.tools.op_stats(captured.run).to_rows()
 
 ``tfprof.capture`` is a module that can be called: ``tfprof.capture(logdir, options)`` is a
-``Capture``, which is a context manager and a decorator. TensorFlow or JAX are imported when a
-capture starts.
+``Capture``, which is a context manager and a decorator. The profiler of the framework records that
+the program has imported; TensorFlow and JAX are imported only where an option names them.
 """
 
 from __future__ import annotations

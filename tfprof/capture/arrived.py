@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.facts.missing import Asked, notes_of_missing
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.options.captures import CaptureOptions
+from tfprof.text import how_to_capture
+from tfprof.text.wording import sentence
+
+NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
+                      f"{sentence(how_to_capture.LOAD_FRAMEWORK)}")  # fmt: skip
+"""Of a capture that chose no framework, in a program that had imported none."""
+
+_NAMES = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 
 def arrived(
@@ -34,3 +43,22 @@ def arrived(
         if own.name == host:
             notes += notes_of_missing(own, asked)
     return notes
+
+
+def notes_of_framework(run: Run, host: str, recorded: str, other: str) -> list[Note]:
+    """A remark if no op ran, and another framework is loaded, which was not recorded.
+
+    Args:
+        run: The capture.
+        host: The host of this process in it.
+        recorded: Whose profiler recorded, for people.
+        other: The other framework, as an option.
+    """
+    if any(arrival_of(own).ops for own in run.hosts if own.name == host):
+        return []
+    name = _NAMES[other]
+    remedy = how_to_capture.FRAMEWORK.format(name=name, option=other)
+    return [
+        Note("warning", f"no op of {recorded} ran while its profiler recorded, and {name} is "
+             f"loaded, too. {sentence(remedy)}", host)
+    ]  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run, open_run
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError
 
 _STAGING = ".tfprof-capture-"
 _ENDING = ".xplane.pb"
@@ -23,13 +23,8 @@ def writable(logdir: Path) -> Path:
         Its whole path, also for a program that goes elsewhere.
 
     Raises:
-        UsageError: It is an address.
         InputError: It cannot be made or written.
     """
-    if ":/" in str(logdir)[2:]:  # pathlib has dropped the second slash
-        raise UsageError(
-            f"{logdir}: captures are written into folders of this machine; copy the run from there"
-        )
     try:
         logdir.mkdir(parents=True, exist_ok=True)
         Path(tempfile.mkdtemp(prefix=_STAGING, dir=logdir)).rmdir()

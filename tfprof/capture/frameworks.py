@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from tfprof.capture.program import CudaProgram
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.live.running_tensorflow import tensorflow_module
 from tfprof.options.captures import FRAMEWORKS, CaptureOptions
@@ -206,7 +207,8 @@ class Jax:
 def framework_of(name: str) -> Framework:
     """The profiler of a framework, or, for an empty name, that of the one the program uses.
 
-    Where both are loaded, Keras' backend decides, and without Keras TensorFlow is taken.
+    Where both are loaded, Keras' backend decides, and without Keras TensorFlow is taken. Where
+    neither is, only markers are recorded: nothing is imported that the program does not name.
 
     Raises:
         UsageError: There is no such framework.
@@ -214,12 +216,30 @@ def framework_of(name: str) -> Framework:
     """
     if name not in ("", *FRAMEWORKS):
         raise UsageError(f"framework={name!r} must be one of {', '.join(FRAMEWORKS)}, or empty")
+    if not name and not loaded_frameworks():
+        return CudaProgram()
     name = name or _used()
     return Jax() if name == "jax" else TensorFlow()
 
 
+def loaded_frameworks() -> list[str]:
+    """The frameworks that this program has imported."""
+    return [name for name in FRAMEWORKS if sys.modules.get(name) is not None]
+
+
+def other_framework(options: CaptureOptions, recorded: str) -> str:
+    """The framework that is loaded, too, and was not chosen by the options; empty without one.
+
+    Args:
+        options: What was asked for.
+        recorded: The name of the framework whose profiler recorded.
+    """
+    others = [name for name in loaded_frameworks() if name != recorded.lower()]
+    return others[0] if others and not options.framework else ""
+
+
 def _used() -> str:
-    loaded = [name for name in ("tensorflow", "jax") if name in sys.modules]
+    loaded = loaded_frameworks()
     if len(loaded) == 1:
         return loaded[0]
     if len(loaded) == 2 and "keras" in sys.modules:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
-from tfprof.captures.run.result import Note
+from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import open_run
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gpu.adapter import GpuError, GpuSession
@@ -152,6 +152,12 @@ def notes_on(records: Records) -> list[Note]:
     said = []
     if not records.activities:
         said.append("the GPU ran nothing while it was recorded")
+    unknown = sorted({one.device for one in records.activities} - set(records.gpus))
+    if unknown:
+        said.append(
+            f"CUPTI did not describe {listed([f'GPU {number}' for number in unknown])}, so name, "
+            "clock, cores and bandwidth are unknown"
+        )
     if records.n_dropped:
         said.append(f"{records.n_dropped:,} records of the GPU were dropped; capture fewer steps")
     if records.n_unread:

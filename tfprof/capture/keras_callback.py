@@ -6,32 +6,39 @@ import os
 import sys
 import warnings
 import weakref
+from dataclasses import replace
 from typing import Any
 
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
 from tfprof.capture.windows import Windows
-from tfprof.errors import MissingDependencyError, TfprofWarning, UsageError
+from tfprof.captures.run.result import Note
+from tfprof.errors import TfprofWarning, UsageError
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import FRAMEWORKS, CaptureOptions
+from tfprof.recording.eager.callback_class import (
+    backend_of,
+    backends,
+    callback_class,
+    is_keras_2,
+)
 from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
 
-try:
-    import keras
-except ImportError as missing:
-    raise MissingDependencyError(
-        f"KerasCallback needs Keras with TensorFlow or JAX ({missing}): pip install 'tfprof[tf]'"
-    ) from missing
+_Callback: Any = callback_class("KerasCallback")
 
 
-class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is untyped
+class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     """Marks each batch of ``fit`` as a step, and captures some.
 
-    Keras itself marks no steps. Batches count from 1 over all epochs of this callback, and both
-    ends of the range are captured; with ``steps_per_execution`` a batch is what Keras runs at
-    once. Batches are marked also outside the range, for captures that are started elsewhere.
+    For Keras 3 on TensorFlow or JAX, and for Keras 2 (``tf_keras``). Steps of Keras 3 have the
+    numbers of their batches; Keras 2 marks steps itself, from 0 in each epoch. Batches of
+    ``batches`` count from 1 over all epochs of this callback, and both ends of the range are
+    captured; with ``steps_per_execution`` a batch is what Keras runs at once. Batches are marked
+    also outside the range, for captures that are started elsewhere.
 
-    An error here never ends the training: it becomes one ``TfprofWarning``. If ``fit`` ends early
-    or raises, the capture is saved with what was recorded until then.
+    An error here never ends the training: it becomes one ``TfprofWarning``, as does a training that
+    ends before the first batch of the range. If ``fit`` ends early or raises, the capture is saved
+    with what was recorded until then, and ``notes`` of the capture name the batches it lacks.
 
     Args:
         logdir: Folder for the run, as for ``Capture``. None keeps the capture in memory.
@@ -44,8 +51,8 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         most_bytes: How large they may be together.
 
     Raises:
-        UsageError: ``batches`` is no such range, or Keras has another backend than TensorFlow or
-            JAX.
+        UsageError: ``batches`` is no such range, the folder is an address of another machine, or
+            Keras has another backend than TensorFlow or JAX.
     """
 
     def __init__(
@@ -60,10 +67,10 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         most_bytes: int | None = None,
     ) -> None:
         super().__init__()
-        backend = keras.backend.backend()
-        if backend not in FRAMEWORKS:
+        known = backends()
+        if known.isdisjoint(FRAMEWORKS):
             raise UsageError(
-                f"KerasCallback: Keras runs on {backend!r}, which is not captured; set "
+                f"KerasCallback: Keras runs on {known.pop()!r}, which is not captured; set "
                 "KERAS_BACKEND to tensorflow or jax"
             )
         self._windows: Windows | None = None
@@ -75,8 +82,10 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
             )
             batches = None
         self._first, self._last = (0, 0) if batches is None else batch_range("batches", batches)
-        self._arguments = (logdir, options)
-        self._is_guarded = backend == "tensorflow"  # elsewhere data are fetched between batches
+        self._logdir = None if logdir is None else local_folder(logdir)
+        self._options = CaptureOptions() if options is None else options
+        self._batches, self._every = batches, every or 0
+        self._is_guarded = self._is_keras_2 = False
         self._n_finished = 0
         self._step: step | None = None
         self._guard: TrainFunctionGuard | None = None
@@ -91,6 +100,17 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
         """
         return self._capture if self._windows is None else self._windows.latest
 
+    def set_model(self, model: Any) -> None:
+        """Keras names the model: its backend's profiler records, unless the options name one."""
+        super().set_model(model)
+        backend = backend_of(model)
+        self._is_keras_2 = is_keras_2(model)
+        self._is_guarded = backend == "tensorflow"  # elsewhere data are fetched between batches
+        if not self._options.framework and backend in FRAMEWORKS:
+            self._options = replace(self._options, framework=backend)
+            if self._windows is not None:
+                self._windows.options = self._options
+
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """Start the capture, if it is time, and begin a step."""
         number = self._n_finished + 1
@@ -102,7 +122,9 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
             if self._at_end_of_fit is None:
                 self._watch(sys._getframe(1).f_locals.get("self"))
             self._windows.begin_step()
-        mark = step(number)
+        if self._is_keras_2 and not self._is_at_edge(number):
+            return
+        mark = step(batch if self._is_keras_2 else number)
         mark.__enter__()
         if not mark.is_recorded:
             return
@@ -123,11 +145,34 @@ class KerasCallback(keras.callbacks.Callback):  # type: ignore[misc]  # Keras is
             self._end()
 
     def on_train_end(self, logs: Any = None) -> None:
-        """End the capture, if the range was longer than the training."""
+        """End the capture, and name the batches that the training did not reach."""
+        self._say_what_lacks()
         self._end()
 
+    def _say_what_lacks(self) -> None:
+        ended = f"the training ended after batch {self._n_finished}, before"
+        wanted = f"batches={self._batches!r}" if self._windows is None else f"every={self._every}"
+        if self._n_finished < (self._first if self._windows is None else self._every):
+            warnings.warn(
+                f"KerasCallback: nothing was captured: {ended} the first of {wanted}; give a range "
+                "that the training reaches",
+                TfprofWarning,
+                stacklevel=4,
+            )
+        elif self._capture is not None and self._capture.is_active:
+            self._capture.add_note(
+                Note("warning", f"{ended} the last of batches={self._batches!r}, so the capture "
+                     "holds fewer batches than were requested")
+            )  # fmt: skip
+
+    def _is_at_edge(self, number: int) -> bool:
+        """Whether the capture begins or ends in a batch, so that the mark of Keras 2 is cut."""
+        if self._windows is not None:
+            return self._windows.is_at_edge
+        return number in (self._first, self._last)
+
     def _start(self, fit: object) -> None:
-        self._capture = Capture(*self._arguments)
+        self._capture = Capture(self._logdir, self._options)
         try:
             self._capture.start()
             self._watch(fit)

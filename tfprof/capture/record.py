@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
+from tfprof.captures.run.capture_record import notes_at_capture, record_of
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.files.run_folder import RECORD_NAME, capture_files, host_name
@@ -56,11 +55,6 @@ def write_record(
 
 def _said_before(folder: Path, hosts: set[str]) -> list[Note]:
     """What an earlier record says of some hosts; a damaged one says nothing."""
-    try:
-        document: Any = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
-        if document["version"] != VERSION:
-            return []
-        notes = [Note(**each) for each in document["missing"]]
-        return [note for note in notes if note.host in hosts]
-    except (OSError, ValueError, TypeError, KeyError):
+    if record_of(folder).get("version") != VERSION:
         return []
+    return [note for host in sorted(hosts) for note in notes_at_capture(folder, host)]

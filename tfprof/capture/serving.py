@@ -11,8 +11,9 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.capture.frameworks import Framework, framework_of, loaded_frameworks
 from tfprof.errors import InputError, UsageError
+from tfprof.options.captures import FRAMEWORKS
 from tfprof.remote.grpc_probe import probe
 
 _log = logging.getLogger("tfprof")
@@ -97,7 +98,8 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
 
     Args:
         port: TCP port; 0 takes a free one.
-        framework: ``tensorflow`` or ``jax``; empty for the one that the program uses.
+        framework: ``tensorflow`` or ``jax``; empty for the one that the program uses. TensorFlow
+            is imported if it has imported neither.
 
     Returns:
         The server, which answers; also a context manager.
@@ -108,7 +110,7 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
         MissingDependencyError: The framework is not installed.
     """
     wanted = _port(port)
-    profiler = framework_of(framework)
+    profiler = framework_of(framework or ("" if loaded_frameworks() else FRAMEWORKS[0]))
     with _slot.lock:
         if _slot.server is not None:
             raise UsageError(

@@ -16,17 +16,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tfprof.capture.arrived import arrived
+from tfprof.capture.arrived import NOTHING_LOADED, arrived, notes_of_framework
 from tfprof.capture.folders import kept, staging_folder, writable
-from tfprof.capture.frameworks import Framework, framework_of
+from tfprof.capture.frameworks import (
+    Framework,
+    framework_of,
+    other_framework,
+)
 from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
+from tfprof.capture.termination import Termination
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
+from tfprof.files.local_folder import local_folder
+from tfprof.options.captures import NO_FRAMEWORK, OPS_LEVEL, CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -76,8 +82,9 @@ class Capture:
 
     The framework's own profiler records: TensorFlow's, or JAX's. The result is a file
     ``plugins/profile/RUN/HOST.xplane.pb`` in the log folder, which TensorBoard reads, too. It is
-    saved also if the block raises. What is missing in it is in ``notes``, and is logged (logger
-    ``tfprof``).
+    saved also if the block raises, if the program ends, and if SIGTERM ends it, where the program
+    has no handler of its own for that signal and the capture begins in the main thread. What is
+    missing in it is in ``notes``, and is logged (logger ``tfprof``).
 
     As a decorator, each call of the function is a capture, a run of its own; the function's
     attribute ``capture`` is that of the latest call.
@@ -85,6 +92,9 @@ class Capture:
     Args:
         logdir: Folder for the run; made if missing. None keeps the capture in memory.
         options: What is recorded, and when.
+
+    Raises:
+        UsageError: The folder is an address of another machine.
     """
 
     def __init__(
@@ -92,7 +102,7 @@ class Capture:
         logdir: str | os.PathLike[str] | None = None,
         options: CaptureOptions | None = None,
     ) -> None:
-        self._logdir = None if logdir is None else Path(os.fspath(logdir))
+        self._logdir = None if logdir is None else local_folder(logdir)
         self._options = CaptureOptions() if options is None else options
         self._lock = threading.RLock()
         self._state = "new"  # then waiting (for the delay), recording, over
@@ -104,6 +114,8 @@ class Capture:
         self._error: BaseException | None = None
         self._folder: Path | None = None
         self._notes: list[Note] = []
+        self._notes_of_program: list[Note] = []
+        self._termination = Termination(self._at_exit)
         self._run: Run | None = None
         self._host = ""
 
@@ -175,6 +187,10 @@ class Capture:
         [host] = [each for each in run.hosts if each.name == self._host]
         return self._gpu.run_metadata(host, step)
 
+    def add_note(self, note: Note) -> None:
+        """Add a remark of the program that captures, which is saved with those of the capture."""
+        self._notes_of_program.append(note)
+
     def start(self) -> Capture:
         """Start to record, or to wait for the delay.
 
@@ -193,6 +209,7 @@ class Capture:
         try:
             self._framework = framework
             atexit.register(self._at_exit)
+            self._termination.install()
             if self._options.delay:
                 self._state = "waiting"
             else:
@@ -314,7 +331,8 @@ class Capture:
             self._state = "over"
             try:
                 if was_recording:
-                    self._save()
+                    with self._termination.held():
+                        self._save()
                 else:
                     self._say(
                         Note("warning", f"nothing was captured: the program ended it before its "
@@ -336,7 +354,7 @@ class Capture:
             said = [] if self._gpu is None else self._gpu.add_to(staging)
             name = self._options.session_id
             run, host, self._folder, notes = kept(staging, self._logdir, name)
-            notes = [*said, *notes]
+            notes = [*self._notes_of_program, *said, *notes]
             self._host = host
             self._run = run  # it is there, whatever happens while it is looked at
         except (KeyboardInterrupt, SystemExit, TfprofError):
@@ -350,6 +368,11 @@ class Capture:
         with contextlib.suppress(Exception):  # whatever a framework does when it is asked
             devices = framework.devices()
         notes += arrived(run, host, self._asked, framework.name, devices, framework.unsupported)
+        other = other_framework(self._options, framework.name)
+        if isinstance(framework, CudaProgram):
+            notes += [] if self._options.framework else [NOTHING_LOADED]
+        elif other and self._asked.host_tracer_level >= OPS_LEVEL:
+            notes += notes_of_framework(run, host, framework.name, other)
         if self._folder is not None:
             try:
                 write_record(self._folder, run, host, self._options, notes)
@@ -382,6 +405,7 @@ class Capture:
     def _release(self) -> None:
         """Give back all that outlives a capture."""
         atexit.unregister(self._at_exit)
+        self._termination.release()
         if self._staging is not None:
             import shutil
 

@@ -15,7 +15,9 @@ from tfprof.capture import steps
 from tfprof.capture.session import Capture
 from tfprof.errors import TfprofError, UsageError
 from tfprof.files.kept_runs import KeptRuns
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import CaptureOptions
+from tfprof.text.wording import plural
 
 _log = logging.getLogger("tfprof")
 
@@ -35,8 +37,12 @@ class Windows:
         most_runs: How many runs to keep; the oldest are removed. None for all.
         most_bytes: How large all of them together may be; the latest stays in any case.
 
+    Attributes:
+        options: What the next window records.
+
     Raises:
-        UsageError: A number is not one that makes sense.
+        UsageError: A number is not one that makes sense, or the folder is an address of another
+            machine.
     """
 
     def __init__(
@@ -54,10 +60,10 @@ class Windows:
                 raise UsageError(f"{name}={number!r} must be a whole number from 1 on")
         if length >= every:
             raise UsageError(f"length={length} must be less than every={every}")
-        self._options = CaptureOptions() if options is None else options
-        if self._options.delay or self._options.duration or self._options.session_id:
+        self.options = CaptureOptions() if options is None else options
+        if self.options.delay or self.options.duration or self.options.session_id:
             raise UsageError("windows are captured by steps: leave out delay, duration, session_id")
-        self._logdir = Path(os.fspath(logdir))
+        self._logdir = local_folder(logdir)
         self._every, self._length = every, length
         self._kept = KeptRuns(most_runs, most_bytes)
         self._lock = threading.RLock()
@@ -75,6 +81,11 @@ class Windows:
     def folders(self) -> tuple[Path, ...]:
         """The folders of the runs that are kept, the oldest first."""
         return self._kept.folders
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether the step that has begun is the first or the last one of a window."""
+        return self._capture is not None and self._n_left in (1, self._length)
 
     def begin_step(self) -> None:
         """A step begins; with it a window, if it is time."""
@@ -106,6 +117,11 @@ class Windows:
 
     def stop(self) -> None:
         """End all windows; what has been recorded of the last one is saved."""
+        if not self._is_over and self._n_begun < self._every:
+            _log.warning(
+                "nothing was captured: %s began, and the first window begins with step %d",
+                plural(self._n_begun, "step"), self._every,
+            )  # fmt: skip
         self._is_over = True
         steps.end_windows(self)
         self.end_window()
@@ -127,7 +143,7 @@ class Windows:
                 return  # another thread was faster
             number = self._n_begun
             self._next = number + self._every
-            capture = Capture(self._logdir, replace(self._options, session_id=f"step_{number:09d}"))
+            capture = Capture(self._logdir, replace(self.options, session_id=f"step_{number:09d}"))
             with _going_on(f"no window at step {number}"):
                 capture.start()
                 self._n_left, self._capture = self._length, capture

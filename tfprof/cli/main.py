@@ -6,8 +6,7 @@ import gc
 import os
 import sys
 
-from tfprof.cli.program import EXIT_INTERRUPTED, cli
-
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
 """Set by a shell that asks for completions, by click's protocol."""
 
@@ -15,13 +14,15 @@ COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
 def main() -> None:
     """Run the command line of this process."""
     # The data stay until the process ends, and collecting garbage in them takes a tenth of the
-    # time. The shell, which runs longer, turns it on again.
+    # time. What runs longer turns it on again.
     gc.disable()
-    if COMPLETE_VARIABLE in os.environ:
-        _register_shells()
     try:
+        from tfprof.cli.program import cli  # here, as Ctrl-C may come while it is loaded
+
+        if COMPLETE_VARIABLE in os.environ:
+            _register_shells()
         cli.main(prog_name="tfprof", complete_var=COMPLETE_VARIABLE)
-    except KeyboardInterrupt:  # raised between the handlers of cli.main
+    except KeyboardInterrupt:  # also raised between the handlers of cli.main
         sys.exit(EXIT_INTERRUPTED)
 
 

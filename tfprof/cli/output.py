@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
@@ -83,6 +84,10 @@ class Target:
         if not is_folder(self.path.parent):
             raise InputError(f"{self.path}: cannot be written: there is no such folder")
 
+    def data(self, text: str) -> str:
+        """A text without colours of ours as it may be written here: harmless to a terminal."""
+        return harmless(text) if self.is_terminal else text
+
     def refuse_terminal(self) -> None:
         """Refuse to write binary data to a terminal.
 
@@ -137,8 +142,8 @@ class Target:
         if self.path is not None:
             write_file(self.path, chunks, overwrite=self.force)
             return
-        if not hasattr(sys.stdout, "buffer"):
-            self.write(_as_text(chunks))
+        if self.is_terminal or not hasattr(sys.stdout, "buffer"):
+            self.write(harmless(_as_text(chunks)))
             return
         with _writing_stdout():
             sys.stdout.flush()
@@ -161,6 +166,8 @@ class Target:
         if self.path is not None:
             self.write_packed([content.encode("utf-8", "backslashreplace")])
             return
+        if self.is_terminal:
+            content = _without_commands(content)
         with _writing_stdout():
             if self._wants_pages(content):
                 with _less_options():
@@ -190,6 +197,9 @@ class Target:
         if columns.isdecimal() and int(columns) > 0:
             return int(columns)
         return shutil.get_terminal_size().columns if self.is_terminal else None
+
+
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 
 
 @contextmanager
@@ -223,6 +233,15 @@ def harmless(text: str) -> str:
     from tfprof.text.tables import escaped
 
     return escaped(text, keep="\n\t")
+
+
+def _without_commands(text: str) -> str:
+    """The text with everything made visible that steers a terminal, but for colours."""
+    if "\x1b" not in text:
+        return harmless(text)
+    return "".join(
+        part if _COLOURS.fullmatch(part) else harmless(part) for part in _COLOURS.split(text)
+    )
 
 
 def note(text: str, kind: str = "note") -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tfprof._version import __version__
+from tfprof.cli.main import EXIT_INTERRUPTED
 from tfprof.cli.output import deliver_quietly, note, silence_stdout
 from tfprof.cli.registry import COMMANDS, find_command, sections
 from tfprof.cli.spelling import did_you_mean
@@ -18,7 +19,6 @@ _SHELL = "shell"
 """The command that runs if none is named."""
 
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 class LazyGroup(click.Group):

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 SECTION = "Result"
 
-_FORMAT_ENDINGS = ("csv", "html", "json", "jsonl", "pdf", "png", "svg")
+_TABLE_ENDINGS = ("arrow", "csv", "feather", "jsonl", "ndjson", "parquet")
+"""Endings of tables that ``tfprof convert`` writes."""
+
+_FORMAT_ENDINGS = (*_TABLE_ENDINGS, "html", "json", "ods", "pdf", "pftrace", "png", "svg", "xlsx")
 """Endings of file names that name a format, whichever command writes the file."""
 
 PLAIN_WIDTH = 100
@@ -102,6 +105,7 @@ def format_option(
             raise UsageError(
                 f"--outfile {name}: {ctx.info_name} does not write {ending}; name the file as one "
                 f"of its formats ({', '.join(formats)}), or give --format to say which it is"
+                + _other_writer(ending.lower(), name)
             )
         return default
 
@@ -110,6 +114,12 @@ def format_option(
         callback=chosen_format,
         help=f"{about} [default: the ending of FILE, else {default}]" if default else about,
     )  # fmt: skip
+
+
+def _other_writer(ending: str, name: Path) -> str:
+    if ending in _TABLE_ENDINGS:
+        return f". tfprof convert PATH {name.name} --table TABLE writes a table"
+    return f". tfprof convert PATH {name.name} writes a trace" if ending == "pftrace" else ""
 
 
 def file_options(

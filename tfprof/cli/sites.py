@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,19 @@ def site_options() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def sources_option(default: str) -> CommandOption:
+    """The option that lets pages show lines of files.
+
+    Args:
+        default: What holds without it, for people.
+    """
+    return CommandOption(
+        ["--sources"], metavar="FOLDER", multiple=True, section="What to show",
+        help="Show lines of Python files below this folder that call stacks of a run name; links "
+        f"to elsewhere are not followed. Can be repeated. [default: {default}]",
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class SiteInputs:
     """The values of ``site_options``.
@@ -58,12 +71,14 @@ class SiteInputs:
         run: The run to show first; None is the first one that is found.
         demo: Open what comes with tfprof.
         classic: The mode; None takes it from the environment.
+        sources: Folders whose Python files may be shown.
     """
 
     paths: tuple[str, ...] = ()
     run: str | None = None
     demo: bool = False
     classic: bool | None = None
+    sources: tuple[str, ...] = ()
 
 
 def open_site(inputs: SiteInputs) -> Site:
@@ -90,7 +105,10 @@ def open_runs(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[O
         UsageError: They name nothing, or no such run.
         InputError: A path cannot be read.
     """
-    found = _opened(inputs, read_run)
+    from tfprof.pages.source_lines import source_roots
+
+    roots = source_roots(inputs.sources)
+    found = [replace(one, source_roots=roots) for one in _opened(inputs, read_run)]
     if inputs.run is not None:
         first = [one for one in found if one.name == inputs.run]
         if not first:
@@ -105,8 +123,15 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
     if not inputs.paths:
         return None
     from tfprof.pages.open_paths import open_paths
+    from tfprof.pages.source_lines import source_roots
 
-    return lambda: open_paths(inputs.paths, classic=inputs.classic, read_run=read_hosts)
+    roots = source_roots(inputs.sources)
+
+    def look() -> Sequence[Opened]:
+        found = open_paths(inputs.paths, classic=inputs.classic, read_run=read_hosts)
+        return [replace(one, source_roots=roots) for one in found]
+
+    return look
 
 
 def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
@@ -135,8 +160,6 @@ def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
 
 
 def _demo(classic: bool | None) -> list[Opened]:
-    from dataclasses import replace
-
     from tfprof.cli.inputs import DEMO
     from tfprof.demo import DEMO_CAPTURES, demo_capture, demo_files
     from tfprof.pages.open_paths import open_paths

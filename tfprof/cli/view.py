@@ -18,7 +18,7 @@ from tfprof.cli.options import (
     from_params,
     view_options,
 )
-from tfprof.cli.output import Target, harmless, is_pipe, note
+from tfprof.cli.output import Target, is_pipe, note
 from tfprof.cli.results import (
     SECTION,
     ResultChoice,
@@ -237,7 +237,7 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
         text = as_csv(tree.to_rows())
     else:
         text = _as_json(tree) if name == "json" else render_report(tree)
-    return harmless(text) if target.is_terminal else text
+    return target.data(text)
 
 
 def _default_rows(name: str, target: Target | None) -> int:

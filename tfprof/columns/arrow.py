@@ -316,10 +316,9 @@ def _fill_table(array: _Array, fields: Sequence[Field], chunk: Sequence[ArrowCol
 def _array_of(one: Field, column: ArrowColumn) -> _Array:
     array = _Array()
     if isinstance(column, Coded):
-        texts = _texts(column.texts)
-        places = np.ascontiguousarray(column.places, one.type)
-        is_known = None if not len(places) or int(places.min()) >= 0 else places >= 0
-        _fill_array(array, len(places), is_known, [places], [], texts)
+        places, is_known, texts = _dictionary(column)
+        places = np.ascontiguousarray(places, one.type)
+        _fill_array(array, len(places), is_known, [places], [], _texts(texts))
     elif isinstance(column, Numbers):
         values = column.values
         packed = np.packbits(values, bitorder="little") if one.type == "bool" else values
@@ -328,6 +327,31 @@ def _array_of(one: Field, column: ArrowColumn) -> _Array:
     else:
         return _texts(column)
     return array
+
+
+def _dictionary(
+    column: Coded,
+) -> tuple[npt.NDArray[np.signedinteger[Any]], BoolArray | None, Texts]:
+    """Places, which of them are known, and distinct texts, as strict readers want them.
+
+    pandas refuses a dictionary that holds a text twice, and polars a place outside of it, also if
+    it is unknown. The places are copied only where that is so.
+    """
+    places, texts = column.places, column.texts
+    is_known = None if not len(places) or int(places.min()) >= 0 else places >= 0
+    if is_known is not None:
+        places = np.maximum(places, 0)
+    numbers: dict[str, int] = {}
+    new = [numbers.setdefault(_plain(text), len(numbers)) for text in texts]
+    if len(numbers) < len(texts):
+        places = np.array(new).astype(places.dtype)[places]
+    # An unknown value needs a place, too.
+    return places, is_known, [*numbers] or [""]
+
+
+def _plain(text: str) -> str:
+    """Without lone surrogates, which no other library holds."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _texts(texts: Texts) -> _Array:

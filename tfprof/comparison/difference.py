@@ -15,6 +15,7 @@ from tfprof.comparison.sentence import verdict_of
 from tfprof.comparison.side import OpCosts, Side, same_kind
 from tfprof.comparison.structure import Pair, by_name, by_structure
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 TOOL = "diff"
 FORMAT_VERSION = 1
@@ -239,7 +240,7 @@ def answer_of(found: Difference) -> ToolResult:
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
-        verdict_of(found),
+        stated("step", verdict_of(found)),
         {name: table for name, table in tables.items() if len(table)},
         notes=tuple(note for note in found.mismatches if note.severity == "info"),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},

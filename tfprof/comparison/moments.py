@@ -18,18 +18,12 @@ from tfprof.captures.events.ops.op_runs import (
     host_op_runs,
     tpu_op_runs,
 )
-from tfprof.captures.events.steps.step_events import (
-    DEVICE_COMPUTE,
-    Spent,
-    gpu_step_events,
-    host_step_events,
-)
+from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.hlo_programs import module_names
-from tfprof.captures.facts.host_devices import uses_gpu
 from tfprof.captures.facts.host_op_db import ops_of_programs
-from tfprof.captures.facts.run_steps import steps_of_host
+from tfprof.captures.facts.run_steps import periods_of, step_events, steps_of_host
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
@@ -38,12 +32,14 @@ from tfprof.comparison.shared_time import Float64Array, Layer, Spans, shared_tim
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP, OTHER
 from tfprof.profiles.model.profile import Profile
 
-_HOST_KINDS: Final = (Spent.HOST_COMPUTE, Spent.HOST_TO_HOST)
+_HOST_KINDS: Final = (Spent.HOST_COMPUTE, Spent.HOST_CALLBACK, Spent.HOST_TO_HOST)
 _DEVICE_KINDS: Final = (*DEVICE_COMPUTE, Spent.DEVICE_COLLECTIVES)
 
 _WITHOUT_OP: Final = {
     Spent.UNKNOWN: "no op",
     Spent.HOST_CODE: "Python and other code of the program",
+    Spent.HOST_RUNTIME: "the framework, outside of ops",
+    Spent.HOST_CALLBACK: "Python that the graph calls",
     Spent.HOST_COMPUTE: "the framework, outside of ops",
     Spent.HOST_COMPILE: "tracing and compiling",
     Spent.HOST_TO_HOST: "copies within the host",
@@ -147,8 +143,9 @@ def moments_of_host(host: Host) -> dict[int, tuple[Any, ...]]:
 
 def _of_steps(one: HostSteps) -> OfSteps:
     host, times = one.host, one.times
+    groups = host.groups() if one.core is not None else periods_of(host).groups
     windows = np.stack([times.start_ps, times.start_ps + times.duration_ps], axis=1)
-    row_of = np.full(int(host.groups().of_event.max(initial=-1)) + 2, -1, np.int64)
+    row_of = np.full(int(groups.of_event.max(initial=-1)) + 2, -1, np.int64)
     known = np.flatnonzero(times.groups < len(row_of) - 1)
     row_of[times.groups[known]] = known
     kinds: Spans | None = None
@@ -165,7 +162,8 @@ def _of_steps(one: HostSteps) -> OfSteps:
     spans = []
     for runs, allowed in layers:
         ids = [numbers.setdefault(op.name, len(numbers)) for op in runs.names]
-        spans.append(Layer(_spans(host, runs, np.array([*ids, -1]), row_of), allowed))
+        steps = row_of[groups.of_event]
+        spans.append(Layer(_spans(host, runs, np.array([*ids, -1]), steps), allowed))
     shared = shared_time(windows, spans, [len(numbers)] * len(spans), kinds)
     whole = np.sum(shared.by_layer, axis=0)
     other: dict[str, Float64Array] = {}
@@ -184,26 +182,20 @@ def _on_device(host: Host, plane: int) -> OpRuns:
 
 def _kinds(host: Host, row_of: Int64Array) -> Spans:
     """What kind of time it is where, as the step's categories have it."""
-    with_gpu = uses_gpu(host, classic=False)
-    parts = [host_step_events(host.forest(), host.groups(), has_device=with_gpu)[0]]
-    if with_gpu:
-        parts.append(gpu_step_events(host.timeline, host.groups(), classic=False)[0])
-    rows = np.concatenate([row_of[part.group] for part in parts])
-    spent, start, end = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("spent", "start_ps", "end_ps")
-    )
-    return Spans(rows, spent, start, end, np.full(len(rows), -1)).only(rows >= 0)
+    events = step_events(host)
+    rows = row_of[events.group]
+    alone = np.full(len(rows), -1)
+    return Spans(rows, events.spent, events.start_ps, events.end_ps, alone).only(rows >= 0)
 
 
-def _spans(host: Host, runs: OpRuns, number: Int64Array, row_of: Int64Array) -> Spans:
-    """Runs of ops in steps, with the runs that they are inside of."""
+def _spans(host: Host, runs: OpRuns, number: Int64Array, step_of: Int64Array) -> Spans:
+    """Runs of ops in periods of steps, with the runs that they are inside of."""
     timeline = host.timeline
     order = np.argsort(runs.events, kind="stable")
     events, what = runs.events[order], number[runs.ops[order]]
     starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
     nesting = nest(np.searchsorted(events, timeline.first), starts, ends)
-    step = row_of[host.groups().of_event[events]]
+    step = step_of[events]
     spans = Spans(step, what, starts, ends, nesting.parents.astype(np.int64))
     return spans.only((step >= 0) & (what >= 0))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -87,9 +87,12 @@ def parts_of(first: Moments, second: Moments, ops: Sequence[Op]) -> list[Part]:
         [float(b.mean() - a.mean()) for a, b in zip(before, after, strict=True)] or [0.0]
     )
     found: list[tuple[str, str, int, Float64Array, Float64Array]] = []
+    n_before = Counter(plain_type(op.type) for op in ops if op.before)
+    n_after = Counter(plain_type(op.type) for op in ops if op.after)
+    causes = [_cause_of(op, n_before, n_after) for op in ops]
     for name, rows in _groups(ops, moved):
         sums = [np.sum([times[row] for row in rows], axis=0) for times in (before, after)]
-        found.append((name, _cause([ops[row] for row in rows], moved[rows]), len(rows), *sums))
+        found.append((name, _cause([causes[row] for row in rows], moved[rows]), len(rows), *sums))
     for what in sorted({*first.other, *second.other}):
         found.append((
             what, "", 0, first.other.get(what, nothing[0]), second.other.get(what, nothing[1]),
@@ -136,11 +139,23 @@ def _narrowed(
         yield f"{op_type} elsewhere", others
 
 
-def _cause(ops: Sequence[Op], moved: Float64Array) -> str:
+def _cause_of(op: Op, n_before: Counter[str], n_after: Counter[str]) -> str:
+    """What else differs in an op; of one that one run has alone, what became of its type."""
+    if op.before and op.after:
+        return op.cause
+    before, after = n_before[plain_type(op.type)], n_after[plain_type(op.type)]
+    if op.before and after < before:
+        return "fewer ops" if after else "gone"
+    if op.after and before < after:
+        return "more ops" if before else "new"
+    return "other names"
+
+
+def _cause(causes: Sequence[str], moved: Float64Array) -> str:
     """What else differs in ops that make at least half of the change."""
     weights: defaultdict[str, float] = defaultdict(float)
-    for op, by in zip(ops, moved.tolist(), strict=True):
-        weights[op.cause if op.before and op.after else "gone" if op.before else "new"] += abs(by)
+    for cause, by in zip(causes, moved.tolist(), strict=True):
+        weights[cause] += abs(by)
     whole = float(np.abs(moved).sum())
-    cause = max(weights, key=lambda one: weights[one], default="")
-    return cause if whole and weights[cause] >= 0.5 * whole else ""
+    most = max(weights, key=lambda one: weights[one], default="")
+    return most if whole and weights[most] >= 0.5 * whole else ""

@@ -8,6 +8,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.matching import matched, numbered
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 ORDINALS = ("rank",)
 """Columns that number the rows of one table; of two runs they say nothing."""
@@ -40,8 +41,8 @@ def diff_results(first: ToolResult, second: ToolResult) -> ToolResult:
     verdict = [f"Before: {text}" for text in first.verdict[:1]]
     verdict += [f"After: {text}" for text in second.verdict[:1]]
     notes = tuple(dict.fromkeys([*first.notes, *second.notes]))
-    return ToolResult(first.tool, f"{first.title}: before and after", tuple(verdict), tables,
-                      notes=notes)  # fmt: skip
+    return ToolResult(first.tool, f"{first.title}: before and after", stated("run", verdict),
+                      tables, notes=notes)  # fmt: skip
 
 
 def diff_tables(first: Table, second: Table) -> Table:

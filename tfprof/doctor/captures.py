@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tfprof.captures.facts.arrival import arrival_of, arrival_words
 from tfprof.captures.facts.missing import lacking
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.capture_record import notes_at_capture
 from tfprof.captures.run.remarks import Lack
 from tfprof.captures.run.run import Host
 from tfprof.doctor.report import Check, Status
+from tfprof.files.remote.path import AnyPath
 from tfprof.text import how_to_capture
 from tfprof.text.wording import sentence
 
@@ -21,6 +23,9 @@ _STATUSES: Final[Mapping[str, Status]] = {
 }  # fmt: skip
 _WORSE = ("damage", "events")
 """What tools can live with, but not a file that somebody asks about."""
+
+_QUOTED = "the profiler recorded: "
+_AT_CAPTURE = "when it was captured: "
 
 
 def check_capture(data: bytes) -> Iterator[Check]:
@@ -35,10 +40,25 @@ def check_capture(data: bytes) -> Iterator[Check]:
     yield from checks
 
 
+def check_record(run: AnyPath, host: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """What was missing when a host was captured, beyond what its file shows.
+
+    Args:
+        run: The folder of the run.
+        host: The name of the host's file, up to ``.xplane.pb``.
+        checks: Those of the file.
+    """
+    shown = tuple(check.message.removeprefix(_QUOTED) for check in checks)
+    for note in notes_at_capture(run, host):
+        if not " ".join(note.message.split()).startswith(shown):
+            status = _STATUSES.get(note.severity, "note")
+            yield Check("when captured", status, f"{_AT_CAPTURE}{note.message}")
+
+
 def _check(lack: Lack) -> Check:
     status = "error" if lack.name in _WORSE else _STATUSES[lack.severity]
     message = f"{lack.what}: {lack.why}" if lack.why else lack.what
     if lack.is_quoted:
-        message = f"the profiler recorded: {' '.join(lack.what.split())}"
+        message = f"{_QUOTED}{' '.join(lack.what.split())}"
     remedy = f"{sentence(lack.remedy)}." if lack.remedy else ""
     return Check(lack.name, status, message, remedy, lack.code)

@@ -27,7 +27,8 @@ def with_gpu_tracer(report: Report, try_it: Callable[[], SelfTest] = self_test) 
 
 def _checks(seen: SelfTest) -> Iterator[Check]:
     found = seen.status
-    yield Check("cupti-python", _STATUS.get(found.code, "error"), found.message, found.remedy)
+    status = _STATUS.get(found.code, "error")
+    yield Check("cupti-python", status, found.message, found.remedy)
     if seen.facts:
         facts = "; ".join(f"{name}: {value}" for name, value in seen.facts.items())
-        yield Check("self-test", "ok", f"the self-test saw: {facts}")
+        yield Check("self-test", status, f"the self-test saw: {facts}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from tfprof.doctor.captures import LONGER_WINDOW, check_capture
+from tfprof.doctor.captures import LONGER_WINDOW, check_capture, check_record
 from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.events import check_events
 from tfprof.doctor.report import Area, Check, Status
@@ -25,6 +25,7 @@ from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES
 from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.files.run_files import look_at
+from tfprof.files.run_folder import host_name
 from tfprof.files.sniff import Format, advice, sniff
 from tfprof.text.wording import plural
 
@@ -80,6 +81,9 @@ def _check_path(path: AnyPath, readable: _Readable) -> Iterator[Area]:
             yield from _check_folder(path, readable)
         elif _is_checkpoint(path):
             yield Area(str(path), tuple(check_checkpoint(path)))
+        elif isinstance(path, Path) and path.is_fifo():
+            text = "it is a pipe, which would be waited for"
+            yield Area(str(path), (Check("file", "error", text, "Write it into a file first."),))
         else:
             yield _check_file(path, readable)
     except InputError as error:  # of a file of another machine
@@ -112,6 +116,8 @@ def _check_bytes(data: bytes, path: AnyPath, readable: _Readable) -> Iterator[Ch
     check = _CHECKS.get(guess.format)
     if check is not None:
         problems = list(check(data))
+        if guess.format is Format.XSPACE:
+            problems += check_record(path.parent, host_name(path), problems)
         yield from problems
         is_good = not any(problem.status == "error" for problem in problems)
         if is_good and guess.format in _RELATED:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfprof.columns.stacks import Stacks
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
 from tfprof.pages.opened import Opened
 from tfprof.pages.trace.model import TraceModel
+
+if TYPE_CHECKING:
+    from tfprof.sql.catalog import SqlTable
 
 
 class ExportFormat(NamedTuple):
@@ -189,8 +192,7 @@ def _stack_chunks(stacks: Stacks, form: ExportFormat, title: str, name: str) -> 
 
 
 def _table_chunks(opened: Sequence[Opened], form: ExportFormat, table: str) -> Iterator[bytes]:
-    from tfprof.exports import tables
-    from tfprof.sql.catalog import Catalog, SqlTable
+    from tfprof.sql.catalog import Catalog
 
     catalog = Catalog(opened)
     chosen = table or _usual_table(opened)
@@ -198,11 +200,17 @@ def _table_chunks(opened: Sequence[Opened], form: ExportFormat, table: str) -> I
     if found is None:
         names = ", ".join(catalog.names())
         raise UsageError(f"--table {chosen}: there is no such table; there are: {names}")
-    writers: dict[str, Callable[[SqlTable], Iterator[bytes]]] = {
+    return table_writer(form.name)(found)
+
+
+def table_writer(form: str) -> Callable[[SqlTable], Iterator[bytes]]:
+    """What writes a table in the format of this name."""
+    from tfprof.exports import tables
+
+    return {
         "csv": tables.csv_chunks, "jsonl": tables.jsonl_chunks,
         "parquet": tables.parquet_chunks, "arrow": tables.arrow_chunks,
-    }  # fmt: skip
-    return writers[form.name](found)
+    }[form]  # fmt: skip
 
 
 def _usual_table(opened: Iterable[Opened]) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.columns.columns import Int64Array
-from tfprof.exports.nested import layers, marks_of
+from tfprof.exports.nested import marks_of
 from tfprof.exports.perfetto_packets import (
     ANNOTATION_NAMES,
     ANNOTATION_TEXTS,
@@ -75,7 +76,8 @@ def perfetto_chunks(
     flows, steps = _FlowEnds(model.flows), _Steps()
     uuid, n_slices, n_split = len(model.processes), 0, 0
     for number, track in enumerate(model.tracks):
-        for part, places in enumerate(layers(track.starts, track.durations, track.lanes)):
+        layer = layers_of(track.starts, track.starts + track.durations)
+        for part, places in enumerate(rows_of(layer, len(track))):
             uuid += 1
             n_split += part > 0
             n_slices += len(places)

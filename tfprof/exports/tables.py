@@ -11,6 +11,7 @@ import numpy as np
 
 from tfprof.columns.arrow import ArrowColumn, Coded, Numbers
 from tfprof.errors import MissingDependencyError
+from tfprof.text.csv_text import no_formula
 
 if TYPE_CHECKING:
     from tfprof.sql.catalog import SqlTable
@@ -184,7 +185,9 @@ class _Written(Coded):
 
 
 def _csv_texts(texts: Sequence[str | None]) -> list[str]:
-    return ["" if text is None else '"' + text.replace('"', '""') + '"' for text in texts]
+    return [
+        "" if text is None else '"' + no_formula(text).replace('"', '""') + '"' for text in texts
+    ]
 
 
 def _json_texts(texts: Iterable[str | None]) -> list[str]:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_compiling
+from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
@@ -90,21 +92,26 @@ def compiled(host: Host) -> dict[str, int]:
 
 
 def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
-    """Time of each typical step on its slowest host, µs."""
+    """Period of each typical step on its slowest host, µs: from its start to that of the next."""
     profile = session_of(profiler).complete()
     parts = heaviest(profile, profile.steps.steps)
     micros = steps.typical.slowest_ps() / _PS_IN_MICROS
     return _timed(steps, micros, parts)
 
 
-def input_share(steps: RunSteps) -> Measurement:
-    """Part of each typical step that waits for input."""
+def input_share(run: Run, steps: RunSteps) -> Measurement:
+    """Part of the period of each typical step that waits for input; as the verdict has it."""
+    claim = input_claim(run)
+    if not claim.is_known and steps.n_steps:
+        return Missing(claim.unknown)
     return _timed(steps, _shares(steps.typical, steps.typical.of(BY_KEY["infeed"])))
 
 
 def idle_share(steps: RunSteps) -> Measurement:
-    """Part of each typical step in which no device works; without devices, no op runs."""
+    """Part of each typical period in which no device works, or without devices no op runs."""
     typical = steps.typical
+    if typical.n_steps and not typical.spent(*(s for s in Spent if s > Spent.HOST_RUNTIME)).any():
+        return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
     if not steps.has_device:
         return _timed(steps, _shares(typical, typical.of(BY_KEY["other"])))
     busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)

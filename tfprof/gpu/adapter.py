@@ -27,7 +27,9 @@ from tfprof.gpu.records import Kernel, Records
 from tfprof.gpu.status import Status, of_code, of_error, of_import
 
 _BUFFER_BYTES = 8 << 20
-_NEEDED = "CONCURRENT_KERNEL"
+_NEEDED, _DUMPED = "CONCURRENT_KERNEL", "DEVICE"
+_NO_FUNCTION = "FunctionNotFoundError"
+"""Of the bindings, if libcupti is older than they are."""
 _LATER_SECONDS = 0.05
 _SAME_CLOCK_NS = 1_000_000
 _NAME = "tfprof"
@@ -160,7 +162,7 @@ class GpuSession:
                     seen = f"{error}{_holder(self._params)}"
                     raise GpuError(of_code("busy", seen)) from error
                 is_refused = status == _INVALID_PARAMETER
-                if not is_refused and type(error).__name__ != "FunctionNotFoundError":
+                if not is_refused and type(error).__name__ != _NO_FUNCTION:
                     raise
         return cupti.subscribe(self._callback, None)
 
@@ -170,13 +172,27 @@ class GpuSession:
         if kind is None:
             return
         try:
-            cupti.activity_enable(kind)
+            if name == _DUMPED:
+                self._enable_and_dump(kind)
+            else:
+                cupti.activity_enable(kind)
         except Exception as error:
             if name == _NEEDED or isinstance(getattr(error, "status", None), int):
                 raise
             return  # older bindings do not read RUNTIME
         self._kinds.append(kind)
         self._tables[int(kind)] = reader(name), self._rows[name]
+
+    def _enable_and_dump(self, kind: Any) -> None:
+        """CUPTI records devices when the driver is initialised; later they have to be dumped."""
+        cupti = self._cupti
+        try:
+            cupti.activity_enable_and_dump(kind)
+        except Exception as error:
+            is_missing = isinstance(error, AttributeError)
+            if not is_missing and type(error).__name__ != _NO_FUNCTION:
+                raise
+            cupti.activity_enable(kind)
 
     def _n_dropped(self) -> int:
         dropped = ctypes.c_size_t(0)
@@ -216,6 +232,7 @@ class GpuSession:
                 except (TypeError, ValueError) as error:
                     self._count(error)
             rows.clear()
+        records.keep_outer_calls()
         names: dict[tuple[bool, str], str] = {}
         for call in records.calls:
             key = call.is_runtime, call.name

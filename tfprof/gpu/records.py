@@ -188,6 +188,24 @@ class Records:
     n_without_time: int = 0
     problem: str = ""
 
+    def keep_outer_calls(self) -> None:
+        """Leave out calls of the driver inside those of the runtime, which are made of them.
+
+        CUPTI records both. That of the runtime stays: it is what the program called, it has the
+        name that people know, and its time contains that of the other. Activities that have the
+        number of a call that is left out get that of the call around it. Calls of the driver that
+        no runtime made, such as those of XLA and Triton, stay.
+        """
+        outer_of = _outer_calls(self.calls)
+        if not outer_of:
+            return
+        around = {call.correlation: outer.correlation for call, outer in outer_of.items()}
+        self.calls = [call for call in self.calls if call not in outer_of]
+        self.activities = [
+            one._replace(correlation=around.get(one.correlation, one.correlation))
+            for one in self.activities
+        ]
+
     def launches(self) -> dict[int, Api]:
         """The call that issued each activity, by correlation id; that of the runtime wins."""
         found: dict[int, Api] = {}
@@ -200,6 +218,28 @@ class Records:
     def timed(self) -> list[Activity]:
         """Activities that have times, in order."""
         return with_times(self.activities)
+
+
+def _outer_calls(calls: Iterable[Api]) -> dict[Api, Api]:
+    """The call of the runtime around each call of the driver that has one."""
+    found: dict[Api, Api] = {}
+    by_number: dict[int, Api] = {}
+    open_calls: dict[int, Api] = {}  # by thread
+    in_order = sorted(calls, key=lambda call: (call.start_ns, -call.end_ns, not call.is_runtime))
+    for call in in_order:
+        if call.is_runtime:
+            by_number[call.correlation] = call
+            known = open_calls.get(call.thread)
+            if known is None or call.end_ns > known.end_ns:
+                open_calls[call.thread] = call
+            continue
+        outer = open_calls.get(call.thread)
+        if outer is not None and call.end_ns <= outer.end_ns:
+            found[call] = outer
+    for call in in_order:
+        if not call.is_runtime and call not in found and call.correlation in by_number:
+            found[call] = by_number[call.correlation]
+    return found
 
 
 def with_times(rows: Iterable[T]) -> list[T]:

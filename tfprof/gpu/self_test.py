@@ -30,6 +30,7 @@ _PACKAGES = (
 )  # fmt: skip
 _COMMAND = (sys.executable, "-m", "tfprof.gpu.self_test")
 _SIZE_BYTES = 1 << 20
+_DONE = "done"
 _MODULE = b""".version 6.4
 .target sm_50
 .address_size 64
@@ -112,7 +113,7 @@ def run_here(session: GpuSession | None = None, load: Any = ctypes.CDLL) -> Self
     if isinstance(stopped, Status):
         return SelfTest(stopped, facts)
     facts |= _seen(stopped)
-    return SelfTest(driver.problem or _verdict(stopped), facts)
+    return SelfTest(driver.problem or _verdict(stopped, facts["work"]), facts)
 
 
 def _stopped(session: GpuSession, load: Any) -> Records | Status:
@@ -124,10 +125,19 @@ def _stopped(session: GpuSession, load: Any) -> Records | Status:
         return of_error(error)
 
 
-def _verdict(records: Records) -> Status:
-    if any(isinstance(one, Kernel) for one in records.timed()):
-        return Status("ok", "GPU activity can be recorded")
-    return of_code("other", "it recorded no kernel with times")
+def _verdict(records: Records, work: str) -> Status:
+    """Whether all of the work was recorded, and the GPU with it."""
+    if work != _DONE:
+        return of_code("other", f"the work of the self-test failed: {work}")
+    if records.n_unread:
+        return of_code("other", f"{records.n_unread} records cannot be read: {records.problem}")
+    timed = records.timed()
+    for kind, what in ((Kernel, "kernel"), (Copy, "copy"), (Fill, "fill")):
+        if not any(isinstance(one, kind) for one in timed):
+            return of_code("other", f"it recorded no {what} with times")
+    if not records.gpus:
+        return of_code("other", "it did not record what the GPU is: name, clock, cores, bandwidth")
+    return Status("ok", "GPU activity can be recorded")
 
 
 def _work(load: Any) -> str:
@@ -164,7 +174,7 @@ def _in_context(driver: Any) -> str:
         driver.cuMemFree_v2(there)
     if failed:
         return failed
-    return "done" if here.raw == b"\x07" * _SIZE_BYTES else "done, but the copy came back wrong"
+    return _DONE if here.raw == b"\x07" * _SIZE_BYTES else "done, but the copy came back wrong"
 
 
 def _seen(records: Records) -> dict[str, str]:

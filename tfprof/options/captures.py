@@ -12,6 +12,8 @@ _HIGHEST = {"host_tracer_level": 3, "device_tracer_level": 9, "python_tracer_lev
 """Devices may define levels above 1, and those that do not take all of them as 1; so 9 leaves room
 for all, in a program and from outside."""
 _MOST_SECONDS = 86400.0
+OPS_LEVEL = 2
+"""The level of the host's tracer from which on ops are recorded."""
 FRAMEWORKS = ("tensorflow", "jax")
 NO_FRAMEWORK = "none"
 GPU_TRACERS = ("framework", "cupti")

@@ -14,18 +14,35 @@ from tfprof.pages.rows_table import MOST_ROWS, shown_title
 from tfprof.text.tables import escaped
 
 _OP_COLUMNS = (
-    "step", "rank", "host_or_device", "category", "type", "operation", "occurrences", "total_time",
-    "total_self_time",
+    "operation", "type", "category", "host_or_device", "occurrences", "total_self_time",
+    "total_self_time_percent", "device_total_self_time_percent", "host_total_self_time_percent",
+    "bound_by", "roofline_efficiency", "measured_flop_rate", "measured_memory_bw",
+    "operational_intensity", "total_time", "avg_self_time", "avg_time", "rank",
 )  # fmt: skip
+_STEP_COLUMNS = ("stepnum", "stepTimeMs")
 FIRST: Mapping[str, Sequence[str]] = {
     "ops": _OP_COLUMNS,
     "ops_with_idle": _OP_COLUMNS,
-    "kernels": ("rank", "kernel_name", "total_duration_us", "occurrences", "op_name"),
-    "instructions": (
-        "rank", "hlo_op_name", "category", "occurrences", "total_time", "total_self_time",
+    "programs": (*_OP_COLUMNS, "module"),
+    "kernels": (
+        "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "op_name",
+        "occupancy_pct", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
     ),
+    "instructions": (
+        "hlo_op_name", "category", "occurrences", "total_self_time", "total_self_time_percent",
+        "bound_by", "model_flop_rate", "measured_memory_bw", "operational_intensity",
+        "tf_op_name", "total_time", "avg_self_time", "avg_time", "rank",
+    ),
+    "steps": _STEP_COLUMNS,
+    "top_ops": ("operation", "category", "selfTimePercent", "cumulativeTimePercent"),
+    "iterators": ("iterator", "self_us", "total_us", "calls", "role", "long_name"),
+    "peak": ("op", "allocation_bytes", "requested_bytes", "occurrences", "shape", "dtype"),
+    "nodes": (
+        "instruction", "opcode", "category", "distance", "flops", "bytes_accessed", "tf_op",
+    ),
+    "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip
-"""By table of ranked rows: the columns that people look for, which stand in front."""
+"""By table: what a row is, and the columns that people look for, which stand in front."""
 
 _AXES = {"µs": ("time", "us"), "ms": ("time", "ms"), "bytes": ("memory", "bytes")}
 """Name and unit of axes whose label is a unit: their numbers show it themselves."""
@@ -41,9 +58,8 @@ def table_block(table: Table, **more: Any) -> Block:
     """
     # What the reference shows when pointed at is in other columns, too.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
-    if any(each.id == "rank" for each in table.columns):
-        first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
-        shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
+    first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
+    shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
     rows = table.rows[:MOST_ROWS]
     return {
         "kind": "table",
@@ -85,10 +101,20 @@ def chart_block(chart: Chart, **more: Any) -> Block:
     }
 
 
-def notes_block(notes: Iterable[Note]) -> list[Block]:
-    """Notes as remarks; nothing if there are none."""
+def notes_block(notes: Iterable[Note], *, folded: bool = False) -> list[Block]:
+    """Notes as remarks, as of ``remarks``; nothing if there are none."""
     items = [(note.severity, note.message, note.host) for note in notes]
-    return [remarks(items)] if items else []
+    return [remarks(items, folded=folded)] if items else []
+
+
+def run_notes_blocks(notes: Iterable[Note]) -> tuple[list[Block], list[Block]]:
+    """Notes on a whole run, which stand on its first page: errors for the top of a page, the others
+    for its end.
+    """
+    notes = [*dict.fromkeys(notes)]
+    errors = [note for note in notes if note.severity == "error"]
+    others = [note for note in notes if note.severity != "error"]
+    return notes_block(errors), notes_block(others, folded=True)
 
 
 def findings_block(findings: Iterable[Finding]) -> list[Block]:

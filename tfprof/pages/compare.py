@@ -124,7 +124,33 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
             label = f"{each['label']}: {name}"
             columns.append({**each, "id": f"{each['id']}:{name}", "label": label})
             cells.append(column(values))
-    return {**first, "columns": columns, "cells": cells, "n_rows": len(pairs)}
+    links = {
+        name: _link_of_both((first, second), name, (mine[name], theirs[name]), pairs)
+        for name in (first.get("links") or {}).keys() & (second.get("links") or {}).keys()
+        if name in mine and name in theirs
+    }
+    return {**first, "columns": columns, "cells": cells, "n_rows": len(pairs), "links": links}
+
+
+def _link_of_both(
+    blocks: tuple[Block, Block],
+    name: str,
+    cells: tuple[Sequence[Any], Sequence[Any]],
+    pairs: Sequence[tuple[int | None, int | None]],
+) -> dict[str, Any]:
+    """The links of a column: those of the first run where it has the row."""
+    links = [block["links"][name] for block in blocks]
+    at = [unpacked(link["at"]) for link in links]
+    values = [
+        unpacked(link["values"]) if "values" in link else own
+        for link, own in zip(links, cells, strict=True)
+    ]
+    places = [(0, a) if a is not None else (1, b or 0) for a, b in pairs]
+    return {
+        "ways": links[0]["ways"],  # those of one tool are the same in all runs
+        "at": column([at[run][row] for run, row in places]),
+        "values": column([values[run][row] for run, row in places]),
+    }
 
 
 def _columns(block: Block) -> dict[str, Sequence[Any]]:

@@ -36,7 +36,7 @@ def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         "full_names": _full_names(first, second, rows),
         "left_out": None,
         "places": None,
-        "row_page": first["row_page"],
+        "row_page": _row_page(first, second, in_first, in_second),
         "measures": _measures(first, second, rows, names),
     }
     others = {each["id"]: each["values"] for each in second["texts"]}
@@ -53,6 +53,20 @@ def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     else:
         merged["hidden"] = None
     return merged
+
+
+def _row_page(
+    first: Block, second: Block, in_first: Int64Array, in_second: Int64Array
+) -> dict[str, Any] | None:
+    """The page about single rows, and which rows it has."""
+    pages: tuple[Block | None, Block | None] = first["row_page"], second["row_page"]
+    if pages[0] is None or pages[1] is None or "rows" not in pages[0]:
+        return pages[0]
+    has_page = np.zeros(len(in_first), np.int64)
+    for page, own in ((pages[1], in_second), (pages[0], in_first)):
+        values = np.array(unpacked(page["rows"]), np.int64)
+        has_page[own >= 0] = values[own[own >= 0]]
+    return {**pages[0], "rows": column(has_page)}
 
 
 def _matched(first: Block, second: Block) -> tuple[Int64Array, Int64Array]:

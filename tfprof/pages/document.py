@@ -184,10 +184,14 @@ def figures(items: Iterable[Mapping[str, Any]]) -> Block:
     return {"kind": "figures", "items": [dict(item) for item in items]}
 
 
-def remarks(items: Iterable[tuple[str, str, str]]) -> Block:
-    """What to know about the numbers: severity (error, warning or info), text, and host."""
+def remarks(items: Iterable[tuple[str, str, str]], *, folded: bool = False) -> Block:
+    """What to know about the numbers: severity (error, warning or info), text, and host.
+
+    ``folded`` ones stand on another page as well: here they are counted, and open by a click.
+    """
     return {
         "kind": "remarks",
+        "folded": folded,
         "items": [
             {"severity": severity, "text": escaped(text), "host": escaped(host)}
             for severity, text, host in items

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.numerals import whole_number
 from tfprof.errors import UsageError
 from tfprof.pages.document import Block, Control, Page, column, empty, figures, remarks, words
 from tfprof.pages.missing_views import NO_MEMORY
@@ -62,10 +63,10 @@ def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
 def _step(steps: Sequence[int], text: str) -> int | None:
     if not text:
         return steps[0] if steps else None
-    if not text.isdigit() or int(text) not in steps:
+    if not text.isdigit() or whole_number(text, -1) not in steps:
         known = " ".join(map(str, steps)) or "none"
-        raise UsageError(f"step {text} was not added; available steps: {known}")
-    return int(text)
+        raise UsageError(f"step {text[:30]} was not added; available steps: {known}")
+    return whole_number(text)
 
 
 def _devices(profile: Profile, step: int) -> dict[str, LiveBuffers]:

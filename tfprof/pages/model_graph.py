@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
+from tfprof.columns.numerals import whole_number
 from tfprof.columns.tree import Tree
 from tfprof.errors import UsageError
 from tfprof.options.spec import UNASKED
@@ -60,14 +61,16 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
         "output": "none",
     }  # fmt: skip
     if params.get("step", "").isdigit():
-        options["step"] = int(params["step"])
+        options["step"] = whole_number(params["step"], -1)
     try:
         tree = profiler.view("scope", options)
     except UsageError as error:
         return Page(ID, TITLE, _ABOUT, [remarks([("error", str(error), "")])], controls)
     if len(tree) < 2:
         return Page(ID, TITLE, _ABOUT, [empty("The profile has no ops.")], controls)
-    drawn = _Drawn(tree, _open_rows(tree, params))
+    row_of = {name: row for row, name in enumerate(tree.names)}
+    at = row_of.get(params.get("at", ""), 0)
+    drawn = _Drawn(tree, _open_rows(tree, row_of, at, params), at)
     return Page(ID, TITLE, _ABOUT, _blocks(tree, drawn, params, dot), controls)
 
 
@@ -100,15 +103,15 @@ def _unit(metric: Metric) -> str:
     return {"micros": "us", "bytes": "bytes"}.get(metric.metric.rpartition("_")[2], "count")
 
 
-def _open_rows(tree: ViewTree, params: Mapping[str, str]) -> list[int]:
+def _open_rows(
+    tree: ViewTree, row_of: Mapping[str, int], at: int, params: Mapping[str, str]
+) -> list[int]:
     """Rows of the scopes that are open, outer ones first; the root is always."""
-    row_of = {name: row for row, name in enumerate(tree.names)}
     parents = tree.parent.tolist()
     wanted = [row_of[name] for name in params.get("open", "").split(_BETWEEN) if name in row_of]
     wanted = [row for row in wanted if row > 0][-MOST_OPEN:]
     if not params.get("open") and len(tree.children_of(0)) == 1:
         wanted.append(tree.children_of(0)[0])
-    at = row_of.get(params.get("at", ""), 0)
     if at > 0:
         wanted.append(at)
     rows = {0}
@@ -135,9 +138,10 @@ class _Drawn:
     Args:
         tree: A scope view of all ops.
         open_rows: Rows of open scopes, the root first.
+        at: Row of the scope or op to show; 0 for none.
     """
 
-    def __init__(self, tree: ViewTree, open_rows: Sequence[int]) -> None:
+    def __init__(self, tree: ViewTree, open_rows: Sequence[int], at: int = 0) -> None:
         self.tree = tree
         self._open = [row for row in open_rows if row]
         self._weights = tree.total[METRIC_ROW["exec_micros"]]
@@ -150,20 +154,20 @@ class _Drawn:
         for row in open_rows:
             if row in hidden:
                 continue
-            self._choose(row, set(open_rows), hidden)
+            self._choose(row, {*open_rows, at}, hidden)
         self.shown.sort()
         self._box_of = self._boxes_of_rows()
 
-    def _choose(self, scope: int, is_open: set[int], hidden: set[int]) -> None:
-        """The heaviest children of a scope; open ones are always among them."""
+    def _choose(self, scope: int, wanted: set[int], hidden: set[int]) -> None:
+        """The heaviest children of a scope; wanted ones are always among them."""
         children = self.tree.children_of(scope)
         by_weight = sorted(
-            children, key=lambda row: (row not in is_open, -int(self._weights[row]), row)
+            children, key=lambda row: (row not in wanted, -int(self._weights[row]), row)
         )
         kept = by_weight[:MOST_INSIDE]
         if len(by_weight) > MOST_INSIDE + 1:
             least = _LIGHT * int(self._weights[scope])
-            kept = [row for row in kept if row in is_open or self._weights[row] >= least]
+            kept = [row for row in kept if row in wanted or self._weights[row] >= least]
         elif len(by_weight) == MOST_INSIDE + 1:
             kept = by_weight
         self.shown += kept

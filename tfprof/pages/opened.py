@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
     from tfprof.columns.stacks import Stacks
@@ -57,6 +59,7 @@ class Opened:
         trace: A trace of another program, which is shown as it is; None if it is none.
         stacks: Sampled call stacks of another program; None if it is none.
         profiler_of_host: The views of one host of a captured run.
+        source_roots: Folders whose Python files pages may show lines of, without links.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Opened:
     trace: Once[TraceModel] | None = None
     stacks: Once[Stacks] | None = None
     profiler_of_host: Callable[[str], Profiler] | None = None
+    source_roots: tuple[Path, ...] = ()
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.

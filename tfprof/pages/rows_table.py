@@ -73,7 +73,13 @@ def first_rows(block: Block, most: int) -> Block:
     """A table with its first rows; other blocks as they are."""
     if block["kind"] != "table" or block["n_rows"] <= most:
         return block
-    return {**block, "n_rows": most, "cells": [_cut(cells, most) for cells in block["cells"]]}
+    short = {**block, "n_rows": most, "cells": [_cut(cells, most) for cells in block["cells"]]}
+    if "links" in block:
+        short["links"] = {
+            name: {key: each if key == "ways" else _cut(each, most) for key, each in link.items()}
+            for name, link in block["links"].items()
+        }
+    return short
 
 
 def _cut(cells: Any, most: int) -> Any:

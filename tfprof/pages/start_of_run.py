@@ -37,13 +37,13 @@ def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     steps = run_steps(run)
     yield from chosen_words(run, params)
     yield words(overview.verdict, lead=True)
-    yield facts(_capture_facts(source, run, steps))
+    if steps.n_steps:
+        yield step_chart(steps, params)
     notes = [*(note for note in run.notes if note not in overview.notes), *overview.notes]
     notes += notes_for_tools(run)
     yield from notes_block(notes)
     yield from findings_block(capture_findings(run, host=params.get("host") or None))
-    if steps.n_steps:
-        yield step_chart(steps, params)
+    yield facts(_capture_facts(source, run, steps))
     for tool, name, title, columns in _HEAVIEST:
         result = tool_result(tool, run, params)
         table = result.tables.get(name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.columns.numerals import whole_number
 from tfprof.errors import UsageError
 from tfprof.pages.document import Block, Control, column, words
 from tfprof.text.tables import escaped
@@ -49,11 +50,11 @@ def chosen_steps(text: str) -> int | tuple[int, ...] | None:
     for part in filter(None, text.replace(" ", "").split(",")):
         first, dash, last = part.partition("-")
         if not all(each.isascii() and each.isdigit() for each in (first, last if dash else "0")):
-            raise UsageError(f"step={text!r}: give numbers such as 3, 3-5 or 3,7-9")
-        begin, end = int(first), int(last or first)
+            raise UsageError(f"step={text[:30]!r}: give numbers such as 3, 3-5 or 3,7-9")
+        begin, end = whole_number(first), whole_number(last or first)
         if end < begin or len(numbers) + end - begin > _MOST_NUMBERS:
             raise UsageError(
-                f"step={text!r}: {part} is no range of at most {_MOST_NUMBERS:,} steps"
+                f"step={text[:30]!r}: {part[:30]} is no range of at most {_MOST_NUMBERS:,} steps"
             )
         numbers += range(begin, end + 1)
     if not numbers:

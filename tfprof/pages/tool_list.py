@@ -28,7 +28,7 @@ TOOL_PAGES = (
     ToolPage("overview", "Overview", "Where the time of steps goes, and what to change first."),
     ToolPage("input-pipeline", "Input pipeline", "Whether the program waits for its input."),
     ToolPage("tf-data", "tf.data", "Which stage of a tf.data pipeline is slow."),
-    ToolPage("op-stats", "TensorFlow stats", "Ops of hosts and devices by time."),
+    ToolPage("op-stats", "Op stats", "Ops of hosts and devices by time."),
     ToolPage("kernel-stats", "Kernel stats", "GPU kernels by time."),
     ToolPage("memory", "Memory profile", "Memory over time, and who holds it at the peak."),
     ToolPage("pod", "Pod viewer", "Steps of every worker and core."),

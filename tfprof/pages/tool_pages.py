@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
@@ -13,13 +12,19 @@ from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import ToolResult
 from tfprof.errors import UsageError
-from tfprof.pages.blocks_of_results import findings_block, notes_block, table_block
+from tfprof.pages.blocks_of_results import (
+    findings_block,
+    notes_block,
+    run_notes_blocks,
+    table_block,
+)
 from tfprof.pages.document import Block, Control, Page, empty, tabs, words
 from tfprof.pages.host_choice import host_control
 from tfprof.pages.last_answers import LastAnswers
+from tfprof.pages.links import Names, table_links
 from tfprof.pages.step_choice import chosen_steps, chosen_words, step_control
 from tfprof.pages.tool_list import Params, ToolPage
-from tfprof.pages.tool_pictures import DRAWN_TABLES, LINKS, POD_MEASURES, pictures
+from tfprof.pages.tool_pictures import DRAWN_TABLES, POD_MEASURES, pictures
 from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
@@ -27,12 +32,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
-"""The two tables of TensorFlow stats; people look at one of them."""
-
-HOST_LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "op-stats": {"operation": ("trace", "find")},
-}  # fmt: skip
-"""Links of rows of the host, where they are others: what runs there has no kernels."""
+"""The two tables of op stats; people look at one of them."""
 
 
 def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
@@ -106,22 +106,23 @@ def _number(name: str, text: str) -> float:
 
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
-    """All that a tool answers, from top to bottom: words, notes, advice, pictures, tables."""
+    """All that a tool answers: the answer in a sentence, pictures, what to know and do, tables."""
+    errors, on_run = run_notes_blocks(run.notes)
     blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
-    blocks += [words(result.verdict, lead=True)] if result.verdict else []
+    blocks += [words(result.verdict[:1], lead=True)] if result.verdict else []
+    blocks += errors
     has_data = bool(result.charts) or any(map(len, result.tables.values()))
+    blocks += pictures(tool, result, run, params)
+    blocks += [words(result.verdict[1:])] if result.verdict[1:] else []
     # Without data the notes are the reason, which stands once, in place of the data.
-    reasons = [] if has_data else [note for note in result.notes if note not in run.notes]
-    others = [note for note in (*run.notes, *result.notes) if note not in reasons]
-    blocks += notes_block(dict.fromkeys(others))
+    own = [note for note in dict.fromkeys(result.notes) if note not in run.notes]
+    blocks += notes_block(own) if has_data else []
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
     guide = words_for(run.hosts).guide
     blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
-    blocks += pictures(tool, result, run, params)
-    links = LINKS.get(tool, {})
-    more = {"host_links": HOST_LINKS[tool]} if tool in HOST_LINKS else {}
+    names = Names(run, params)
     made = {
-        name: table_block(table, links=links, **more, **_program_of(tool, table, result, params))
+        name: _linked(tool, table, result, names, params)
         for name, table in result.tables.items()
         if len(table) and name != DRAWN_TABLES.get(tool)
     }
@@ -130,9 +131,16 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     else:
         blocks += made.values()
     if not has_data:
-        why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in reasons)
+        why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in own)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
-    return blocks
+    return [*blocks, *on_run]
+
+
+def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: Params) -> Block:
+    """A table with links."""
+    program = _program_of(tool, table, result, params)
+    links = table_links(tool, table, names, program.get("program", ""))
+    return table_block(table, links=links, **program)
 
 
 def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:

@@ -18,6 +18,7 @@ from tfprof.captures.show.tool_values import number_text
 from tfprof.pages.blocks_of_results import chart_block
 from tfprof.pages.document import Block, column, figures
 from tfprof.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.pages.links import Names
 from tfprof.pages.roofline_picture import roofline_picture
 from tfprof.pages.step_choice import step_chart
 from tfprof.pages.tree_block import TreeMeasure, tree_block
@@ -25,23 +26,6 @@ from tfprof.text.tables import escaped
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
-
-LINKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "op-stats": {"operation": ("kernel-stats", "find"), "type": ("trace", "find")},
-    "kernel-stats": {"kernel_name": ("trace", "find"), "op_name": ("op-stats", "find")},
-    "hlo-stats": {"hlo_op_name": ("graph-viewer", "node"), "tf_op_name": ("op-stats", "find")},
-    "roofline": {"operation": ("hlo-stats", "find")},
-    "input-pipeline": {"opName": ("trace", "find")},
-    "tf-data": {"long_name": ("trace", "find"), "iterator": ("trace", "find")},
-    "memory": {"op": ("op-stats", "find")},
-    "memory-viewer": {
-        "instruction": ("graph-viewer", "node"), "module": ("memory-viewer", "program"),
-    },
-    "graph-viewer": {"instruction": ("graph-viewer", "node")},
-    "stragglers": {"name": ("trace", "find")},
-    "overview": {"operation": ("op-stats", "find"), "function": ("trace", "find")},
-}  # fmt: skip
-"""By tool and column: the page on which more stands about a cell, and its parameter."""
 
 
 def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -265,10 +249,12 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         (name, name, [str(row[name] or "") for row in rows]) for name in ("category", "provenance")
     ]
     names = ["all ops", *(str(row["name"]) for row in rows[1:])]
+    listed = Names(run, params).of("hlo-stats")
     return [
         tree_block(
             names, np.array(parents, np.int64), measures, id="ops", title="Ops", header="op",
             texts=texts, primary="time_us", row_page=("hlo-stats", "find", "HLO stats"),
+            on_row_page=[name in listed for name in names],
         )
     ]  # fmt: skip
 

@@ -90,6 +90,7 @@ def tree_block(
     places: Places | None = None,
     is_called: bool = False,
     row_page: tuple[str, str, str] | None = None,
+    on_row_page: Sequence[bool] | None = None,
     **more: Any,
 ) -> Block:
     """A tree with all its rows.
@@ -112,11 +113,16 @@ def tree_block(
         is_called: Parents are callers: the tree can be turned over.
         row_page: A page about single rows, the parameter that takes a row's whole name, and what
             to call the way there.
+        on_row_page: Which rows that page has; all but the root by default.
         more: Keys that only some trees have.
     """
     shown = [escaped(name) for name in names]
     joint, others = _full_names(shown, parent, full_names)
-    page = dict(zip(("page", "param", "label"), row_page, strict=True)) if row_page else None
+    page: Block | None = None
+    if row_page is not None:
+        page = dict(zip(("page", "param", "label"), row_page, strict=True))
+    if page is not None and on_row_page is not None:
+        page["rows"] = column([int(each) for each in on_row_page])
     return {
         "kind": "tree",
         "id": id,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -70,13 +73,16 @@ def own_lines(tree: ViewTree, metric: str) -> list[tuple[str, int]]:
     return sorted(sums.items(), key=lambda each: (-each[1], each[0]))
 
 
-def code_places(tree: ViewTree, rows: Int64Array, weights: Int64Array) -> Places:
+def code_places(
+    tree: ViewTree, rows: Int64Array, weights: Int64Array, roots: Sequence[Path] = ()
+) -> Places:
     """Files and lines of rows, and the lines' texts where they can be read.
 
     Args:
         tree: A code view.
         rows: Some of its rows.
         weights: What makes a row important, shape as ``rows``: the texts of heavy ones come first.
+        roots: Folders whose files may be read; see ``source_lines``.
     """
     frames = _frames(tree, rows)
     files = sorted({frame.file for frame in frames if frame is not None})
@@ -89,7 +95,7 @@ def code_places(tree: ViewTree, rows: Int64Array, weights: Int64Array) -> Places
         files,
         np.array([-1 if frame is None else place_of[frame.file] for frame in frames], np.int64),
         np.array([0 if frame is None else frame.line_number for frame in frames], np.int64),
-        source_texts(wanted, files),
+        source_texts(wanted, files, roots),
     )
 
 

@@ -73,7 +73,7 @@ def _value(option: Option, text: str) -> Any:
         try:
             return int(text)
         except ValueError:
-            raise UsageError(f"option {option.name}={text!r} must be an integer") from None
+            raise UsageError(f"option {option.name}={text[:30]!r} must be an integer") from None
     if option.kind == "bool":
         return text.lower() in ("1", "true")
     return split_list([text]) if option.kind == "list" else text

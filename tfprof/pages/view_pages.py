@@ -25,6 +25,8 @@ from tfprof.views.show.view_hints import options_that_are_set, weights
 from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tfprof.pages.opened import Opened
 
 PAGE_ROWS: Final = 200_000
@@ -67,7 +69,10 @@ def view_of_opened(kind: ViewKind, opened: Opened, params: Mapping[str, str]) ->
     except UsageError as error:
         blocks = [remarks([("error", str(error), "")])]
         return Page(kind, TITLES[kind], ABOUT[kind], blocks, controls)
-    page = view_page(tree, opened.source, controls=controls, way_to_drawing=True)
+    page = view_page(
+        tree, opened.source, controls=controls, way_to_drawing=True,
+        source_roots=opened.source_roots,
+    )  # fmt: skip
     if not remark:
         return page
     blocks = [remarks([("info", remark, "")]), *page.blocks]
@@ -82,6 +87,7 @@ def view_page(
     max_rows: int = PAGE_ROWS,
     controls: Sequence[Control] | None = None,
     way_to_drawing: bool = False,
+    source_roots: Sequence[Path] = (),
 ) -> Page:
     """The page of a view that has been built, with any options.
 
@@ -92,15 +98,19 @@ def view_page(
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         controls: What can be chosen; by default the options that are set.
         way_to_drawing: Rows lead to the page of the drawn graph.
+        source_roots: Folders whose Python files may be shown.
     """
     rows = ViewRows(tree, max_rows, spelled=on_page)
     title = TITLES[tree.kind]
     origin = _origin(source, recorded_at(tree))
     about = words([" ".join(filter(None, [origin, _steps(tree)]))])
-    blocks: list[Block] = [figures(_figures(rows)), about]
-    if items := [*_remarks(rows)]:
-        blocks.append(remarks(items))
-    blocks.append(_tree(rows, way_to_drawing))
+    items = [*_remarks(rows)]
+    urgent = [item for item in items if item[0] != "info"]
+    others = [item for item in items if item[0] == "info"]
+    blocks: list[Block] = [figures(_figures(rows))]
+    blocks += [remarks(urgent)] if urgent else []
+    blocks += [_tree(rows, way_to_drawing, source_roots), about]
+    blocks += [remarks(others)] if others else []
     if controls is None and (options := [*_options(tree)]):
         blocks.append(facts(options, "Options"))
     return Page(tree.kind, title, ABOUT[tree.kind], blocks, controls or ())
@@ -189,7 +199,7 @@ def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:
 # The rows
 
 
-def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
+def _tree(rows: ViewRows, way_to_drawing: bool, source_roots: Sequence[Path]) -> Block:
     tree, lines = rows.tree, rows.lines
     hidden: HiddenRows | None = None
     places: Places | None = None
@@ -198,7 +208,7 @@ def _tree(rows: ViewRows, way_to_drawing: bool) -> Block:
         at = np.array([line.row for line in lines], np.int64)
         hidden = library_rows(tree, at)
         of_lines = weights(tree)[at]
-        places = code_places(tree, at, of_lines)
+        places = code_places(tree, at, of_lines, source_roots)
     way = ("model-graph", "at", "Show it in the drawn graph") if way_to_drawing else None
     return tree_block(
         [line.name for line in lines],

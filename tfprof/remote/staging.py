@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from tfprof.errors import InputError, UsageError
+from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import is_folder_name
 from tfprof.remote.addresses import Address
 from tfprof.remote.requests import Received
@@ -20,27 +21,36 @@ from tfprof.remote.troubles import ServerError
 _PROFILES = ("plugins", "profile")
 _ENDING = ".xplane.pb"
 _UNFINISHED = ".part"
+_REMEDY = "; or, of 'tfprof capture', let the servers write there with --on-server"
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _MOST_OF_ONE_NAME = 1000
 
 
-def new_run_name(logdir: str | Path, run: str | None) -> str:
+def new_run_name(logdir: str | Path, run: str | None, *, on_server: bool = False) -> str:
     """The name of a new run: the given one, or the time as TensorFlow writes it.
 
+    Args:
+        logdir: The log folder.
+        run: The name; None for the time.
+        on_server: The servers write the run, to a log folder that this machine may not reach.
+
     Raises:
-        UsageError: It is no name, or there is such a run.
+        UsageError: It is no name, or there is such a run; or the folder is an address of another
+            machine.
     """
     if run is None:
         return time.strftime("%Y_%m_%d_%H_%M_%S")
     if not is_folder_name(run):
         raise UsageError(f"{run!r} cannot be the name of a run; give the name of one folder")
+    if on_server and _REMOTE.match(os.fspath(logdir)):
+        return run
     if _folder_of(logdir, run).exists():
         raise UsageError(f"{_folder_of(logdir, run)}: there is such a run; choose another name")
     return run
 
 
 def _folder_of(logdir: str | Path, run: str) -> Path:
-    return Path(logdir).joinpath(*_PROFILES, run)
+    return local_folder(logdir, _REMEDY).joinpath(*_PROFILES, run)
 
 
 class Staging:
@@ -53,6 +63,7 @@ class Staging:
         run: Name of the run.
 
     Raises:
+        UsageError: The folder is an address of another machine.
         InputError: The folder cannot be written.
     """
 

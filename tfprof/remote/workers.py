@@ -160,7 +160,7 @@ def capture(
     if not 0 <= retries <= _MOST_RETRIES:
         raise UsageError(f"option retries={retries} must be from 0 to {_MOST_RETRIES}")
     load_grpc()
-    name = new_run_name(logdir, run)
+    name = new_run_name(logdir, run, on_server=on_server)
     place = ServersFolder(logdir, name) if on_server else Staging(logdir, name)
     start_ns = time.time_ns() + round(options.delay * 1e9) if options.delay else 0
     session = _Session(

@@ -14,6 +14,7 @@ from tfprof.columns.columns import Int64Array
 from tfprof.comparison.sentence import time_ms
 from tfprof.replay.chosen import KINDS
 from tfprof.replay.host import HostReplay
+from tfprof.text.claims import Claim, stated
 
 _PS_PER_MS = 1e9
 
@@ -30,38 +31,57 @@ _ASSUMED = (
 
 
 def answer_of(
-    steps: RunSteps, n_steps: int, replays: Sequence[HostReplay], changed: Sequence[str]
+    steps: RunSteps, replays: Sequence[HostReplay], changed: Sequence[str], unknown: str
 ) -> ToolResult:
     """The answer.
 
     Args:
-        steps: The steps that count.
-        n_steps: How many steps the run has.
+        steps: All steps of the run.
         replays: Each host, gone through again.
         changed: What was made faster.
+        unknown: Why the time of a step afterwards cannot be known; empty if it can.
     """
-    before_ps = steps.slowest_ps()
+    spans = [one.windows.stop_ps - one.windows.start_ps for one in replays]
+    before_ps = np.stack(spans).max(axis=0)
+    names = [steps.names[place] for place in replays[0].windows.places.tolist()]
+    if unknown:
+        mean = time_ms(float(before_ps.mean()) / _PS_PER_MS)
+        return ToolResult(
+            "whatif", "What if",
+            (_not_known(mean, unknown),),
+            {"step": _step_table(names, before_ps, None)}, notes=steps.notes,
+        )  # fmt: skip
     after = np.stack([one.duration_ps for one in replays])
     slowest, after_ps = np.argmax(after, axis=0), after.max(axis=0)
     kinds, ops = _paths(replays, slowest)
     count = len(before_ps)
     tables = {
-        "step": _step_table(steps, before_ps, after_ps),
+        "step": _step_table(names, before_ps, after_ps),
         "path": _path_table(kinds, int(after_ps.sum()), count),
         "path_ops": _ops_table(ops, int(after_ps.sum()), count),
     }
     largest = max(kinds, key=lambda kind: kinds[kind], default=-1)
     notes = [Note("info", text) for text in _ASSUMED]
-    if count < n_steps:
+    n_left_out = steps.n_steps - count
+    if n_left_out > steps.is_last.sum():
         notes.append(
-            Note("info", f"{n_steps - count} of {n_steps} steps are left out: the capture cut "
+            Note("info", f"{n_left_out} of {steps.n_steps} steps are left out: the capture cut "
                  "them, or they took unusually long.")
         )  # fmt: skip
     return ToolResult(
         "whatif", "What if" if changed else "The critical path of a step",
-        (_sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed),),
+        stated("step", [
+            _sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed)
+        ]),
         tables, notes=(*notes, *steps.notes),
     )  # fmt: skip
+
+
+def _not_known(mean: str, reason: str) -> Claim:
+    """What there is to say where the capture does not tell what waits for what."""
+    words = "A step takes {mean}; what it would take cannot be known: {unknown}."
+    return Claim("step", "step_time", None, "ms", unknown=reason, details={"mean": mean},
+                 words=words)  # fmt: skip
 
 
 def _sentence(
@@ -105,7 +125,7 @@ def _paths(
     return by_kind, by_name
 
 
-def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) -> Table:
+def _step_table(names: Sequence[str], before_ps: Int64Array, after_ps: Int64Array | None) -> Table:
     columns = (
         Column("step", "step", "string"),
         Column("before_ms", "before", unit="ms"),
@@ -113,21 +133,25 @@ def _step_table(steps: RunSteps, before_ps: Int64Array, after_ps: Int64Array) ->
         Column("difference_ms", "difference", unit="ms"),
         Column("change", "change", unit="fraction"),
     )
-    before, after = before_ps / _PS_PER_MS, after_ps / _PS_PER_MS
+    before = before_ps / _PS_PER_MS
+    after = None if after_ps is None else after_ps / _PS_PER_MS
+    afters: list[float | None] = [None] * len(before) if after is None else after.tolist()
     rows: list[tuple[Cell, ...]] = [
-        _row("mean", float(before.mean()), float(after.mean())),
+        _row("mean", float(before.mean()), None if after is None else float(after.mean())),
         *(
             _row(name, one, other)
-            for name, one, other in zip(steps.names, before.tolist(), after.tolist(), strict=True)
+            for name, one, other in zip(names, before.tolist(), afters, strict=True)
         ),
     ]
     if len(before) > 1:
-        spread = ("standard deviation", float(before.std(ddof=1)), float(after.std(ddof=1)))
-        rows.insert(1, (*spread, None, None))
+        spread = None if after is None else float(after.std(ddof=1))
+        rows.insert(1, ("standard deviation", float(before.std(ddof=1)), spread, None, None))
     return Table("step", columns, rows, title="Steps")
 
 
-def _row(name: str, before: float, after: float) -> tuple[Cell, ...]:
+def _row(name: str, before: float, after: float | None) -> tuple[Cell, ...]:
+    if after is None:
+        return name, before, None, None, None
     return name, before, after, after - before, (after - before) / before if before else None
 
 

@@ -15,6 +15,8 @@ from tfprof.files.run_folder import is_capture
 from tfprof.replay.answer import answer_of
 from tfprof.replay.chosen import Work, factors_of
 from tfprof.replay.host import HostReplay, host_replay
+from tfprof.replay.unknown import unknown_because
+from tfprof.replay.windows import windows_of
 
 
 def whatif(
@@ -33,7 +35,8 @@ def whatif(
 
     Returns:
         The answer in a sentence; tables ``step`` (each step before and after), ``path`` (the
-        critical path after, by kind) and ``path_ops`` (by op).
+        critical path after, by kind) and ``path_ops`` (by op). If the capture cannot tell, the
+        sentence gives the reason, the times after are None, and there are no paths.
 
     Raises:
         UsageError: It is no capture, it has no steps, or nothing has such a name.
@@ -41,8 +44,7 @@ def whatif(
     """
     faster, free = dict(faster or {}), (free,) if isinstance(free, str) else tuple(free)
     opened, name = _opened(run)
-    whole = run_steps(opened)
-    steps = whole.typical
+    steps = run_steps(opened)
     if not steps.n_steps:
         raise UsageError(
             f"{name} has no steps, so there is no step time to work out; mark the steps of the "
@@ -56,10 +58,11 @@ def whatif(
             raise UsageError(f"{one.label} has steps but no events of threads or streams")
     factors = factors_of(works, faster, free)
     replays: list[HostReplay] = [
-        host_replay(work, one, parts, int(one.times.start_ps.min()))
-        for work, one, parts in zip(works, steps.hosts, factors, strict=True)
+        host_replay(work, one, parts, int(one.start_ps.min()))
+        for work, one, parts in zip(works, windows_of(steps), factors, strict=True)
     ]
-    return answer_of(steps, whole.n_steps, replays, (*faster, *free))
+    changed = (*faster, *free)
+    return answer_of(steps, replays, changed, unknown_because(replays, factors) if changed else "")
 
 
 def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
+from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
@@ -104,6 +105,22 @@ class Work:
         found[self._input()] = INPUT
         return found
 
+    @cached_property
+    def is_op(self) -> BoolArray:
+        """Which events are ops that compute, rather than something that calls them, (n,)."""
+        of_event, _ = self.op_of
+        timeline = self.timeline
+        is_call = timeline.named(lambda name: is_input_op(name) or "::" in name)
+        return (of_event >= 0) & ~is_call
+
+    @cached_property
+    def holds_ops(self) -> BoolArray:
+        """Which events have such an op inside, shape (n,)."""
+        marks = self.recorded.marks
+        so_far = np.concatenate([[0], np.cumsum(self.is_op)])
+        first = np.arange(len(self.timeline)) + 1
+        return so_far[np.maximum(marks.inside, first)] > so_far[first]
+
     def _input(self) -> BoolArray:
         """What pipelines of tf.data do, and what that leads to on other threads."""
         timeline, recorded = self.timeline, self.recorded
@@ -180,8 +197,8 @@ def factors_of(
 ) -> list[npt.NDArray[np.float64]]:
     """The part of its time that each event of each host still takes.
 
-    What is inside an event has its factor; of several that hold, the innermost event decides, and
-    for one event the pattern that was named last.
+    What is inside an event, and what it leads to on other threads, has its factor; of several that
+    hold, the innermost event decides, and for one event the pattern that was named last.
 
     Raises:
         UsageError: A factor or a pattern is wrong, or nothing has such a name.
@@ -208,14 +225,39 @@ def factors_of(
 
 
 def _inherited(work: Work, values: Int64Array) -> Int64Array:
-    """The value of each event, or of the nearest around it that has one."""
-    marks = work.recorded.marks
+    """The value of each event, or of the nearest around it or before it that has one.
+
+    Threads of a pool work for the event that gave them the work. What an op gives away is its own,
+    unless other ops run there: an op that ends can begin the next one on another thread.
+    """
+    recorded = work.recorded
+    parents = recorded.marks.parents
+    given = np.where(values >= 0, np.arange(len(values)), -1)
+    order = np.argsort(work.timeline.starts_ps[recorded.targets], kind="stable")
+    sources, targets = recorded.sources[order], recorded.targets[order]
+    is_open = (values[targets] < 0) & work.timeline.on_host[targets]
+    sources, targets = sources[is_open], targets[is_open]
+    has_ops = work.holds_ops[targets]
+    found = _from_around(parents, given)
+    while True:
+        decided = found[sources]
+        leads = (decided >= 0) & (found[targets] < 0) & ~(has_ops & work.is_op[decided])
+        if not leads.any():
+            break
+        # The last giver of several decides, as it is the nearest.
+        given[targets[leads]] = decided[leads]
+        found = _from_around(parents, given)
+    return np.where(found >= 0, values[found], -1)
+
+
+def _from_around(parents: IntArray, values: Int64Array) -> Int64Array:
+    """The value of each event, or of the nearest around it that has one; -1 for none."""
     found = values.copy()
-    around = np.where(found < 0, marks.parents, -1).astype(np.int64)
+    around = np.where(found < 0, parents, -1).astype(np.int64)
     while (open_ := np.flatnonzero(around >= 0)).size:
         above = around[open_]
         found[open_] = values[above]
-        around[open_] = np.where(values[above] < 0, marks.parents[above], -1)
+        around[open_] = np.where(values[above] < 0, parents[above], -1)
     return found
 
 

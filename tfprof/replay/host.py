@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.captures.facts.steps import HostSteps
 from tfprof.columns.columns import Int64Array
 from tfprof.replay.chosen import GAPS, Work
 from tfprof.replay.longest import Replay, replayed
 from tfprof.replay.marks import IDLE
+from tfprof.replay.windows import Windows
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,7 @@ class HostReplay:
 
     Attributes:
         work: What the host did.
+        windows: Its steps as they were.
         replay: When it would do it.
         begin_at: The mark at which each step begins, shape (n steps,).
         end_at: The mark at which it ends.
@@ -28,6 +29,7 @@ class HostReplay:
     """
 
     work: Work
+    windows: Windows
     replay: Replay
     begin_at: Int64Array
     end_at: Int64Array
@@ -68,39 +70,52 @@ class HostReplay:
 
 
 def host_replay(
-    work: Work, steps: HostSteps, factors: npt.NDArray[np.float64], from_ps: int
+    work: Work, windows: Windows, factors: npt.NDArray[np.float64], from_ps: int
 ) -> HostReplay:
     """Go through what a host did again.
 
     Args:
         work: What it did.
-        steps: Its steps.
+        windows: Its steps.
         factors: The part of its time that each event still takes.
         from_ps: When the first step that counts begins; what was before stays.
     """
     recorded = work.recorded
     replay = replayed(recorded.marks, recorded.waits, factors, from_ps)
-    starts_ps = steps.times.start_ps
-    stops_ps = starts_ps + steps.times.duration_ps
-    begin_at = _marks_at(work, steps, starts_ps, is_end=False)
-    end_at = _marks_at(work, steps, stops_ps, is_end=True)
+    starts_ps, stops_ps = windows.start_ps, windows.stop_ps
+    begin_at = _marks_at(work, windows.groups, starts_ps, recorded.marks.begin_at)
+    end_at = np.where(
+        windows.is_followed,
+        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.begin_at),
+        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.end_at),
+    )
     moved = replay.times_ps - recorded.marks.times_ps
     return HostReplay(
-        work, replay, begin_at, end_at, starts_ps + moved[begin_at], stops_ps + moved[end_at]
+        work,
+        windows,
+        replay,
+        begin_at,
+        end_at,
+        starts_ps + moved[begin_at],
+        stops_ps + moved[end_at],
     )
 
 
-def _marks_at(work: Work, steps: HostSteps, times_ps: Int64Array, *, is_end: bool) -> Int64Array:
-    """The mark of each step's events that is nearest to a time."""
+def _marks_at(work: Work, of: Int64Array, times_ps: Int64Array, at: Int64Array) -> Int64Array:
+    """The mark of an event of each group that is nearest to a time.
+
+    Args:
+        work: What the host did.
+        of: The groups, shape (n,).
+        times_ps: The times, shape (n,).
+        at: The mark to look at of each event.
+    """
     recorded = work.recorded
     marks = recorded.marks
-    at = marks.end_at if is_end else marks.begin_at
     found = np.zeros(len(times_ps), np.int64)
     by_group = np.argsort(recorded.groups, kind="stable")
     groups = recorded.groups[by_group]
-    for row, (group, time) in enumerate(
-        zip(steps.times.groups.tolist(), times_ps.tolist(), strict=True)
-    ):
+    for row, (group, time) in enumerate(zip(of.tolist(), times_ps.tolist(), strict=True)):
         low, high = np.searchsorted(groups, (group, group + 1)).tolist()
         own = at[by_group[low:high]] if high > low else at
         far = np.abs(marks.times_ps[own] - time)

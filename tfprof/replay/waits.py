@@ -12,10 +12,17 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.captures.events.timeline.names import CONSUME, EXECUTOR, PRODUCE
+from tfprof.captures.events.steps.host_code import is_frame, is_of_runtime
+from tfprof.captures.events.timeline.names import (
+    CONSUME,
+    EXECUTOR,
+    INTERNAL_EVENTS,
+    PRODUCE,
+)
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.replay.marks import Marks
+from tfprof.replay.regular import Pairs, Regular, regular_waits
 
 _MOST_HOPS = 8
 """Over so many threads work is followed back to who waits for it."""
@@ -23,11 +30,9 @@ _MOST_HOPS = 8
 _DONE = "ExecutorDoneCallback"
 
 _SYNCHRONISES = re.compile(
-    r"(?i).*(synchronize|block_?(host_?)?until|blockhost|await|waitfor|dtoh|d2h)"
+    r"(?i).*(synchronize|block_?(host_?)?until|blockhost|await|wait ?for|dtoh|d2h)"
 )
 """Events of the host in which it waits for a device."""
-
-Pairs = tuple[Int64Array, Int64Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +85,35 @@ class Recorded:
     @cached_property
     def waits(self) -> Waits:
         """What the marks wait for."""
-        return waits_of(
-            self.marks,
-            [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-             self._unlinked(), self._devices()],
-        )  # fmt: skip
+        regular = self.regular
+        return waits_of(self.marks, [*self._recorded, (regular.earlier, regular.later)])
+
+    @cached_property
+    def _recorded(self) -> list[Pairs]:
+        """Waits that follow from what was recorded."""
+        return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
+                self._unlinked(), self._devices()]  # fmt: skip
+
+    @cached_property
+    def regular(self) -> Regular:
+        """Waits of which only their regularity shows."""
+        timeline = self.timeline
+        alone = self._alone & (self.groups < 0)
+        alone &= timeline.named(
+            lambda name: is_frame(name) or not (is_of_runtime(name) or name in INTERNAL_EVENTS)
+        )
+        alone &= timeline.kind_mask([not op.type for op in timeline.ops])
+        return regular_waits(
+            timeline, self.marks, self.roots, np.flatnonzero(alone), _joined(self._recorded)
+        )
+
+    @cached_property
+    def _alone(self) -> BoolArray:
+        """Outermost events of threads on which no step begins, that nothing leads to, (n,)."""
+        is_alone = (self.marks.parents < 0) & self.timeline.on_host
+        is_alone[self.targets] = False
+        is_alone &= ~np.isin(self.timeline.line_of, self._lines_of_roots)
+        return is_alone
 
     def _of_lines(self, events: Int64Array) -> Int64Array:
         return self.marks.lines[self.marks.begin_at[events]]
@@ -182,29 +211,30 @@ class Recorded:
 
     def _unlinked(self) -> Pairs:
         """What a pool does for a step, if nothing tells who gave it, follows the step's thread."""
-        marks, timeline = self.marks, self.timeline
-        is_alone = (marks.parents < 0) & timeline.on_host & (self.groups >= 0)
-        is_alone[self.targets] = False
-        is_alone &= ~np.isin(timeline.line_of, self._lines_of_roots)
-        events = np.flatnonzero(is_alone)
+        events = np.flatnonzero(self._alone & (self.groups >= 0))
         root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
         root_of[self.groups[self.roots]] = self.roots
         roots = root_of[self.groups[events]]
         return self._after(roots[roots >= 0], events[roots >= 0])
 
     def _devices(self) -> Pairs:
-        """Who waits for a device, or for pools, waits for the last that it did for the step."""
+        """Who waits for a device, or for pools, waits for the last that they did for the step."""
         timeline, marks = self.timeline, self.marks
         waiting = np.flatnonzero(timeline.named(is_synchronising) & timeline.on_host)
         elsewhere = ~np.isin(timeline.line_of, self._lines_of_roots)
         done = np.flatnonzero((timeline.on_device | elsewhere) & (self.groups >= 0))
-        last = last_of_group(
-            self.groups[done], timeline.ends_of(done), self.groups[waiting],
-            timeline.ends_of(waiting),
-        )  # fmt: skip
-        waiting, done = waiting[last >= 0], done[last[last >= 0]]
-        is_there = timeline.ends_of(done) > timeline.starts_ps[waiting]
-        return marks.end_at[done[is_there]], marks.end_at[waiting[is_there]]
+        lines, lines_of_done = timeline.lines_of(waiting), timeline.lines_of(done)
+        found: list[Pairs] = []
+        for line in np.unique(lines).tolist():
+            own, others = waiting[lines == line], done[lines_of_done != line]
+            last = last_of_group(
+                self.groups[others], timeline.ends_of(others), self.groups[own],
+                timeline.ends_of(own),
+            )  # fmt: skip
+            own, others = own[last >= 0], others[last[last >= 0]]
+            is_there = timeline.ends_of(others) > timeline.starts_ps[own]
+            found.append((marks.end_at[others[is_there]], marks.end_at[own[is_there]]))
+        return _joined(found)
 
 
 def last_of_group(

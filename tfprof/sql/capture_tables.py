@@ -13,6 +13,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
 from tfprof.columns.columns import Int64Array
+from tfprof.sql.event_tables import argument_chunks, detail_chunks, is_derived, self_times_ps
 
 NamedRun = tuple[str, Run]
 """A captured run, and what it is called."""
@@ -84,14 +85,40 @@ _EVENTS = (
     Described("plane", "string", "", "process or device: /host:CPU, /device:GPU:0"),
     Described("line", "string", "", "thread or stream"),
     Described("line_id", "int64", "", "number of the thread or stream"),
-    Described("is_derived", "bool", "", "on a line that was not recorded, but worked out"),
+    Described("is_derived", "bool", "", "not recorded, but worked out: on a derived line, or a "
+              "region of a thread pool, from two events"),
     Described("name", "string", "", "what it is"),
     Described("op", "string", "", "op that the name tells; null without one"),
     Described("op_type", "string", "", "type of that op"),
     Described("start_ps", "int64", "ps", "start, since the begin of the run"),
     Described("duration_ps", "int64", "ps", "how long it took"),
-    Described("self_ps", "int64", "ps", "the same without the events inside it on its line"),
+    Described("self_ps", "int64", "ps", "the same without the recorded events inside it on its "
+              "line"),
     Described("step", "string", "", "step it belongs to; null without one"),
+    Described("event_id", "int64", "", "its number in its host, which other tables of events have"),
+)  # fmt: skip
+
+_DETAILS = (
+    *_EVENTS[:2],
+    _EVENTS[-1],
+    Described("parent_id", "int64", "", "the recorded event around it on its line; null without "
+              "one"),
+    Described("depth", "int64", "", "how many recorded events are around it on its line"),
+    Described("correlation_id", "int64", "", "what a kernel and the call that launched it share; "
+              "null without one"),
+    Described("shape", "string", "", "shapes that it has recorded; null without any"),
+    Described("bytes", "int64", "bytes", "copied, set, accessed, allocated or freed; null if it "
+              "has not recorded that"),
+    Described("details", "string", "", "of a kernel registers, shared memory, grid and block, of "
+              "a copy or fill its kind of memory; null without any"),
+)  # fmt: skip
+
+_ARGUMENTS = (
+    *_EVENTS[:2],
+    _EVENTS[-1],
+    Described("name", "string", "", "what is told: the name of the stat"),
+    Described("value", "string", "", "its value, as a text"),
+    Described("number", "float64", "", "its value; null for texts"),
 )
 
 
@@ -113,7 +140,6 @@ def events_of(run: str, host: Host, begin_ps: int) -> list[ArrowColumn]:
     timeline, groups = host.timeline, host.groups()
     lines, planes = timeline.lines, host.space.planes
     durations = timeline.durations_ps
-    inside = host.forest().nesting.sums_of_children(durations)
     of_line, of_kind = timeline.line_of, timeline.kinds
     names = list(timeline.names)
     shown = list(groups.names)
@@ -126,14 +152,15 @@ def events_of(run: str, host: Host, begin_ps: int) -> list[ArrowColumn]:
         Coded(of_line, [planes[line.plane].name for line in lines]),
         Coded(of_line, [line.name for line in lines]),
         Numbers(np.array([line.id for line in lines], np.int64)[of_line]),
-        Numbers(timeline.of_lines(lambda line: line.is_derived)),
+        Numbers(is_derived(timeline)),
         Coded(of_kind, names),
         _texts_by_kind(of_kind, [op.name if op.type else "" for op in ops]),
         _texts_by_kind(of_kind, [op.type for op in ops]),
         Numbers(timeline.starts_ps + begin_ps if begin_ps else timeline.starts_ps),
         Numbers(durations),
-        Numbers(durations - inside),
+        Numbers(self_times_ps(host)),
         Coded(place_of_group[groups.of_event], [groups.names[number] for number in shown]),
+        Numbers(np.arange(len(timeline))),
     ]
 
 
@@ -151,7 +178,8 @@ _STEPS = (
     Described("step", "string", "", "its name"),
     Described("step_number", "int64", "", "the number at the end of its name; null without one"),
     Described("start_ps", "int64", "ps", "start, since the begin of the run"),
-    Described("duration_ps", "int64", "ps", "how long it took"),
+    Described("duration_ps", "int64", "ps", "from its start to that of the next step"),
+    Described("between_ps", "int64", "ps", "how much of that lies between it and the next step"),
     *(
         Described(f"{category.key}_ps", "int64", "ps", f"time of it: {category.name.lower()}")
         for category in CATEGORIES
@@ -182,6 +210,7 @@ def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
         Numbers(np.array(values, np.int64), is_number),
         Numbers(steps.times.start_ps + begin_ps),
         Numbers(steps.times.duration_ps),
+        Numbers(steps.times.gap_ps),
         *(Numbers(steps.of(category, classic=False)) for category in CATEGORIES),
         Numbers(steps.is_cut),
     ]
@@ -202,4 +231,12 @@ STACK_COLUMNS = (
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
     "steps": CaptureTable("one row for each step of each host", _STEPS, _step_chunks),
+    "event_details": CaptureTable(
+        "one row for each event, of what is around it and what it has recorded",
+        _DETAILS,
+        detail_chunks,
+    ),
+    "event_arguments": CaptureTable(
+        "one row for each argument (stat) of each event", _ARGUMENTS, argument_chunks
+    ),
 }

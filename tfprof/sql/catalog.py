@@ -1,13 +1,16 @@
 """Tables that can be asked, and what their columns mean.
 
-Three kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
-``profile_…`` the tables behind the views (``tfprof export --list``), and ``TOOL_TABLE`` the tables
-that tools answer, such as ``op_stats_ops``. Each has a column ``run``, for questions about several.
+Four kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
+``profile_…`` the tables behind the views (``tfprof export --list``), ``TOOL_TABLE`` the tables that
+tools answer, such as ``op_stats_ops``; and ``runs``, ``hosts``, ``notes``, ``tables`` and
+``columns`` describe what there is. Each but the last two has a column ``run``, for questions about
+several. Names of columns are in snake case, also where a tool's JSON has others (``stepTimeMs``).
 Names and units change only with ``SCHEMA_VERSION``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,17 +26,40 @@ from tfprof.columns.arrow import ArrowColumn, Coded, Field, stream_of
 from tfprof.columns.frames_of_rows import column_of
 from tfprof.pages.opened import Opened
 from tfprof.profiler import session_of
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
 from tfprof.profiles.write.table_rows import Row
 from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
 from tfprof.sql.foreign_tables import events_of_trace, samples_of_stacks
+from tfprof.sql.run_tables import HOSTS, NOTES, RUNS, rows_of_hosts, rows_of_notes, rows_of_runs
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Grows when a table or column is renamed or means something else."""
 
 _PROFILE = "profile_"
 _STACKS = "stacks"
 _RUN = Described("run", "string", "", "name of the run")
+
+_OF_RUNS: dict[str, tuple[str, tuple[Described, ...], Any]] = {
+    "runs": ("one row for each run", RUNS, rows_of_runs),
+    "hosts": ("one row for each host of a captured run", HOSTS, rows_of_hosts),
+    "notes": ("one row for each remark on what a captured run lacks", NOTES, rows_of_notes),
+}
+_TABLES, _COLUMNS = "tables", "columns"
+_OF_TABLES = {
+    _TABLES: ("one row for each table", (
+        Described("name", "string", "", "its name"),
+        Described("about", "string", "", "what its rows are"),
+    )),
+    _COLUMNS: ("one row for each column of each table", (
+        Described("table_name", "string", "", "name of the table"),
+        Described("name", "string", "", "name of the column"),
+        Described("type", "string", "", "type of its values"),
+        Described("unit", "string", "", "unit of its numbers; empty without one"),
+        Described("meaning", "string", "", "what it holds"),
+    )),
+}  # fmt: skip
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +93,7 @@ class Catalog:
     """
 
     def __init__(self, opened: Sequence[Opened]) -> None:
+        self._opened = opened
         self._captures = [(one.name, one.run) for one in opened if one.run is not None]
         self._traces = [
             (one.name, one.trace) for one in opened if one.trace is not None and one.run is None
@@ -88,7 +115,8 @@ class Catalog:
             )
         ]
         behind_views = [f"{_PROFILE}{name}" for name in profile_tables.BY_NAME]
-        return [*captured, *answered, *(behind_views if self._profiles else [])]
+        own = [*_OF_RUNS, *_OF_TABLES]
+        return [*captured, *answered, *(behind_views if self._profiles else []), *own]
 
     def table(self, name: str) -> SqlTable | None:
         """A table by name; None if there is none."""
@@ -101,6 +129,8 @@ class Catalog:
             return self._of_captures(name)
         if name == _STACKS and self._stacks:
             return self._of_stacks()
+        if name in _OF_RUNS or name in _OF_TABLES:
+            return self._of_catalog(name)
         if name.startswith(_PROFILE) and self._profiles:
             behind = profile_tables.BY_NAME.get(name[len(_PROFILE) :])
             return None if behind is None else self._of_profiles(name, behind)
@@ -115,6 +145,23 @@ class Catalog:
         more = (chunk for run, trace in traces for chunk in events_of_trace(run, trace()))
         fields, chunks = table.of([(run, opened()) for run, opened in self._captures], more)
         return SqlTable(name, table.about, table.columns, fields, chunks)
+
+    def _of_catalog(self, name: str) -> SqlTable:
+        if name in _OF_RUNS:
+            about, columns, of_runs = _OF_RUNS[name]
+            return _described_table(name, about, columns, list(of_runs(self._opened)))
+        about, columns = _OF_TABLES[name]
+        known = [self.table(one) for one in self.names() if one not in _OF_TABLES]
+        described = [(one.name, one.about, one.columns) for one in known if one is not None]
+        described += [(own, *_OF_TABLES[own]) for own in _OF_TABLES]
+        rows: list[tuple[Any, ...]] = [(own, said) for own, said, _ in described]
+        if name == _COLUMNS:
+            rows = [
+                (own, one.name, one.type, one.unit, one.meaning)
+                for own, _, held in described
+                for one in held
+            ]
+        return _described_table(name, about, columns, rows)
 
     def _of_stacks(self) -> SqlTable:
         chunks = [samples_of_stacks(run, stacks()) for run, stacks in self._stacks]
@@ -153,24 +200,51 @@ class Catalog:
                 cells[key] += table.column(key) if key in own else [None] * len(table)
         about = f"{answers[0][1].title}: {tables[0][1].title or wanted}"
         described = [
-            (column.id, KINDS[column.type], column.unit, column.label)
+            (snake_case(column.id), KINDS[column.type], column.unit, column.label)
             for column in columns.values()
         ]
         runs = [(run, len(table)) for run, table in tables]
         return _of_cells(name, about, runs, described, list(cells.values()))
 
     def _of_profiles(self, name: str, table: profile_tables.Table) -> SqlTable:
-        rows: list[Row] = []
-        runs = []
-        for run, profiler in self._profiles:
-            own = list(table.rows(session_of(profiler()).complete()))
-            rows += own
-            runs.append((run, len(own)))
-        described = [
-            (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
+        parts = [
+            (run, list(table.rows(session_of(profiler()).complete())))
+            for run, profiler in self._profiles
         ]
-        cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
-        return _of_cells(name, table.about, runs, described, cells)
+        rows = [row for _, part in parts for row in part]
+        return _of_rows(name, table, [(run, len(part)) for run, part in parts], rows)
+
+
+def table_of_profile(profile: Profile, table: profile_tables.Table) -> SqlTable:
+    """A table of one profile, without the name of a run."""
+    return _of_rows(table.name, table, (), list(table.rows(profile)))
+
+
+def _of_rows(
+    name: str, table: profile_tables.Table, runs: Sequence[tuple[str, int]], rows: Sequence[Row]
+) -> SqlTable:
+    described = [
+        (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
+    ]
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
+    return _of_cells(name, table.about, runs, described, cells)
+
+
+def snake_case(name: str) -> str:
+    """A column's name in SQL: ``step_time_ms`` for ``stepTimeMs``."""
+    return _WORD.sub("_", name).lower()
+
+
+def _described_table(
+    name: str, about: str, columns: tuple[Described, ...], rows: Sequence[tuple[Any, ...]]
+) -> SqlTable:
+    """A table of rows whose columns are declared."""
+    kinds = {"string": "string", "bool": "bool"}
+    described = [
+        (one.name, kinds.get(one.type, "number"), one.unit, one.meaning) for one in columns
+    ]
+    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+    return _of_cells(name, about, (), described, cells)
 
 
 def _prefix(tool: str) -> str:
@@ -189,14 +263,18 @@ def _of_cells(
     Args:
         name: Its name.
         about: What its rows are.
-        runs: Runs, and how many rows each has.
+        runs: Runs, and how many rows each has; empty leaves the column of runs out.
         described: Name, kind, unit and meaning of each column.
         cells: Its columns.
     """
-    of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
-    fields: list[Field] = [_RUN.field("int32")]
-    values: list[ArrowColumn] = [Coded(of_run, [run for run, _ in runs])]
-    columns = [_RUN]
+    fields: list[Field] = []
+    values: list[ArrowColumn] = []
+    columns: list[Described] = []
+    if runs:
+        of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
+        fields.append(_RUN.field("int32"))
+        values.append(Coded(of_run, [run for run, _ in runs]))
+        columns.append(_RUN)
     for (column, kind, unit, meaning), own in zip(described, cells, strict=True):
         field, stored = column_of(column, own, unit=unit, kind=kind)
         fields.append(field)

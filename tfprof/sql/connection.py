@@ -1,26 +1,35 @@
-"""A connection of DuckDB in which one statement reads, and nothing else can happen."""
+"""Statements that only read, in a process of their own, within limits that the kernel enforces."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import json
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final
+
+import numpy as np
 
 from tfprof.captures.run.result import Note, ToolResult
-from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.errors import MissingDependencyError, UsageError
+from tfprof.captures.run.table import Column, Table
+from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
+from tfprof.errors import MissingDependencyError, TfprofError, UsageError
+from tfprof.text.units import human_memory
 
 TOOL = "query"
 
-
-class Streamed(Protocol):
-    """A table that others can read."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Its rows, in Arrow's form."""
+_START_SECONDS: Final = 60.0
+_PIPE_BYTES: Final = 1 << 20
+_IDLE_SECONDS: Final = 3.0
+_PROGRAM: Final = (
+    "import sys; sys.path[:] = sys.argv[1:]; from tfprof.sql.child import main; main()"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,8 @@ class Limits:
     Attributes:
         seconds: Time, from the start of the statement.
         rows: Rows of the answer; more are left out, and a note says so.
-        memory_bytes: Memory of DuckDB, beside that of the tables.
+        memory_bytes: Memory of the question and its answer, beside that of the tables.
+        answer_bytes: Bytes of the answer as JSON.
 
     Raises:
         UsageError: A limit is not above 0.
@@ -39,44 +49,51 @@ class Limits:
     seconds: float = 30.0
     rows: int = 10_000
     memory_bytes: int = 2 << 30
+    answer_bytes: int = 256 << 20
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "rows", "memory_bytes"):
+        for name in ("seconds", "rows", "memory_bytes", "answer_bytes"):
             value = getattr(self, name)
             if not value > 0:
                 raise UsageError(f"limit {name}={value!r} must be above 0")
 
 
+class UnknownTableError(UsageError):
+    """A statement names a table that is not registered.
+
+    Attributes:
+        table: The name, as DuckDB spells it.
+    """
+
+    def __init__(self, table: str) -> None:
+        super().__init__(f"query: there is no table {table!r}")
+        self.table = table
+
+
 class Connection:
-    """A database in memory, without files, settings and extensions.
+    """A database in memory, in a process of its own, without files, settings and extensions.
+
+    The process starts with the connection, beside whatever is done until the first statement. It
+    is ended if a statement takes too long; the next statement then starts another one, without
+    tables.
 
     Args:
         limits: How much a question may take.
-        unknown: What to say of a table that there is not, by its name.
 
     Raises:
         MissingDependencyError: DuckDB is not installed.
     """
 
-    def __init__(self, limits: Limits, unknown: Callable[[str], str] = str) -> None:
-        self._duckdb = _load_duckdb()
-        self._limits, self._unknown = limits, unknown
-        self._connection = self._duckdb.connect(
-            ":memory:",
-            config={
-                "enable_external_access": "false",
-                "python_enable_replacements": "false",  # no variables of this process
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "memory_limit": f"{limits.memory_bytes // 1024}KiB",
-                "max_temp_directory_size": "0KiB",
-                "lock_configuration": "true",
-            },
-        )
+    def __init__(self, limits: Limits) -> None:
+        if importlib.util.find_spec("duckdb") is None:
+            raise MissingDependencyError("queries in SQL need DuckDB: pip install 'tfprof[sql]'")
+        self._limits = limits
+        self._process = _spare.take()
+        self._is_open = False
 
     def close(self) -> None:
         """Give back what it holds."""
-        self._connection.close()
+        _spare.keep(self._process)
 
     def parsed(self, statement: str) -> dict[str, Any]:
         """DuckDB's own reading of a statement.
@@ -84,20 +101,7 @@ class Connection:
         Raises:
             UsageError: It is wrong, or not one statement that reads.
         """
-        with self._errors_of():
-            statements = self._connection.extract_statements(statement)
-            if len(statements) != 1:
-                raise UsageError(
-                    f"query: {len(statements)} statements were given; give one, such as "
-                    "'select name, sum(self_ps) from events group by name'"
-                )
-            kind = statements[0].type.name
-            if kind != "SELECT":
-                raise UsageError(f"query: {kind} is not allowed; a query only reads: SELECT …")
-            [(parsed,)] = self._connection.execute(
-                "select json_serialize_sql(?::varchar)", [statement]
-            ).fetchall()
-        read: dict[str, Any] = json.loads(parsed)
+        read: dict[str, Any] = self._asked("parsed", statement)
         return read
 
     def statement_of(self, parsed: dict[str, Any]) -> str:
@@ -105,17 +109,23 @@ class Connection:
         [(statement,)] = self.rows("select json_deserialize_sql(?::json)", [json.dumps(parsed)])
         return str(statement)
 
-    def register(self, name: str, table: Streamed) -> None:
-        """Make a table known, to the next statement: older DuckDB reads a stream only once."""
-        self._connection.register(name, table)
+    def register(
+        self, name: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]
+    ) -> None:
+        """Make a table known: its columns and its rows, some after the other."""
+        arrays: list[np.ndarray] = []
+        places: dict[int, int] = {}
+        described = [[_described(column, arrays, places) for column in chunk] for chunk in chunks]
+        typed = [(one.name, one.type, one.is_coded) for one in fields]
+        self._asked("register", name, typed, described, arrays=arrays)
 
-    def rows(self, statement: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows of a statement of our own."""
-        with self._errors_of():
-            found: list[tuple[Any, ...]] = self._connection.execute(
-                statement, values or []
-            ).fetchall()
-        return found
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement.
+
+        Raises:
+            UsageError: It is wrong, or takes too long or too much.
+        """
+        return [tuple(row) for row in self._asked("rows", statement, list(values))]
 
     def types(self, statement: str) -> list[tuple[str, str]]:
         """Names and types of the columns of a statement that reads.
@@ -123,98 +133,225 @@ class Connection:
         Raises:
             UsageError: DuckDB refuses it.
         """
-        with self._errors_of():
-            described = self._connection.execute(statement).description
-        return [(str(one[0]), str(one[1])) for one in described]
-
-    def all_rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """All rows of a statement, within the limits of time and memory.
-
-        Raises:
-            UsageError: It takes too long or too much.
-        """
-        with self._in_time():
-            return self.rows(statement)
+        return [(name, kind) for name, kind in self._asked("types", statement)]
 
     def answer(self, statement: str) -> ToolResult:
-        """The rows of a statement, within the limits, as the table ``rows``.
+        """The rows of a statement as the table ``rows``.
 
         Raises:
-            UsageError: It is wrong, or takes too long or too much.
+            UnknownTableError: It names a table that is not registered.
+            UsageError: It is wrong, not one statement that reads, or takes too long or too much.
         """
-        limits = self._limits
-        with self._in_time(), self._errors_of():
-            cursor = self._connection.execute(statement)
-            rows = cursor.fetchmany(limits.rows + 1)
-            described = cursor.description
-        notes = []
-        if len(rows) > limits.rows:
-            rows = rows[: limits.rows]
+        most = self._limits.rows
+        found = self._asked("answer", statement, most + 1)
+        rows, notes = found["rows"], []
+        if len(rows) > most:
+            rows = rows[:most]
             notes.append(
-                Note("warning", f"only the first {limits.rows:,} rows are here, in no certain "
+                Note("warning", f"only the first {most:,} rows are here, in no certain "
                      "order unless the query has an ORDER BY; aggregate, add LIMIT, or raise "
                      "the limit of rows")
             )  # fmt: skip
-        columns = _columns([(str(one[0]), str(one[1])) for one in described])
-        cells = [tuple(map(_cell, row)) for row in rows]
-        table = Table("rows", columns, cells, title="Rows")
+        table = Table("rows", _columns(found["columns"]), list(map(tuple, rows)), title="Rows")
         return ToolResult(TOOL, "Query", tables={"rows": table}, notes=tuple(notes))
 
-    @contextmanager
-    def _in_time(self) -> Iterator[None]:
-        """Interrupt what takes longer than it may."""
-        has_ended = threading.Event()
+    def _asked(self, method: str, *arguments: Any, arrays: Sequence[np.ndarray] = ()) -> Any:
+        limits = self._limits
+        if self._process.has_ended:
+            self._process, self._is_open = _spare.take(), False
+        if not self._is_open:
+            config = (limits.seconds, limits.memory_bytes, limits.answer_bytes)
+            opened = self._process.answer("open", config, (), _START_SECONDS)
+            if "error" in opened:
+                raise self._error(opened["error"], opened["text"])
+            self._is_open = True
+        seconds = _START_SECONDS if method == "register" else limits.seconds
+        answer = self._process.answer(method, arguments, arrays, seconds)
+        if "error" not in answer:
+            return answer["value"]
+        raise self._error(answer["error"], answer["text"])
 
-        def interrupt() -> None:
-            if not has_ended.wait(self._limits.seconds):
-                self._connection.interrupt()
+    def _error(self, kind: str, text: str) -> TfprofError:
+        """An error of the process as ours."""
+        _, found, rest = text.partition("Table with name ")
+        if kind == "wrong" and found and " does not exist" in rest:
+            return UnknownTableError(rest.partition(" does not exist")[0].strip('"'))
+        limits = self._limits
+        words = {
+            "wrong": text,
+            "time": f"ended after its limit of {limits.seconds:g} s; ask for less, or raise the "
+            "limit of time",
+            "memory": f"needs more than its limit of memory, {human_memory(limits.memory_bytes)}; "
+            f"ask for less: {text}",
+            "large": f"the answer has {text}, more than its limit of "
+            f"{human_memory(limits.answer_bytes)}; ask for less",
+            "permission": "it may not read or write files, or reach anything but its tables: "
+            f"{text}",
+        }[kind]
+        return UsageError(f"query: {words}")
 
-        watcher = threading.Thread(target=interrupt, name="tfprof-query", daemon=True)
-        watcher.start()
+
+class _Process:
+    """A process of ``tfprof.sql.child``.
+
+    Attributes:
+        has_ended: It answers no more.
+    """
+
+    def __init__(self) -> None:
+        few_threads = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, *(path or "." for path in sys.path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, **few_threads},
+            pipesize=_PIPE_BYTES,
+            start_new_session=True,  # Ctrl-C reaches the process that asks, which ends this one
+        )  # fmt: skip
+        self.has_ended = self._is_ready = False
+        self._ending = weakref.finalize(self, _end, self._process, os.getpid())
+
+    def answer(
+        self, method: str, arguments: Sequence[Any], arrays: Sequence[np.ndarray], seconds: float
+    ) -> dict[str, Any]:
+        """What it answers; the error ``time`` or ``memory`` if it had to be ended, or ended itself.
+
+        Raises:
+            UsageError: It did not start.
+        """
         try:
-            yield
+            if not self._is_ready:
+                self._read(_START_SECONDS)
+                self._is_ready = True
+            self._write(json.dumps({"method": method, "arguments": arguments}).encode() + b"\n")
+            for array in arrays:
+                self._write(np.ascontiguousarray(array).view(np.uint8).data)
+            answer: dict[str, Any] = json.loads(self._read(seconds))
+        except _OverdueError:
+            self.end()
+            return {"error": "time", "text": ""}
+        except (OSError, EOFError):
+            self.end()
+            code = self._process.returncode
+            if self._is_ready and code < 0:
+                return {"error": "memory", "text": f"its process ended by signal {-code}"}
+            raise UsageError(
+                f"query: the process that runs DuckDB has ended with exit code {code}; "
+                f"{sys.executable} -c 'import duckdb' should work"
+            ) from None
+        except BaseException:  # Ctrl-C: it would go on for nobody
+            self.end()
+            raise
+        return answer
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self.has_ended = True
+        self._ending()
+
+    def _write(self, content: bytes | memoryview) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(content)
+        self._process.stdin.flush()
+
+    def _read(self, seconds: float) -> bytes:
+        """The next line.
+
+        Raises:
+            _OverdueError: It takes longer.
+            EOFError: The process has ended.
+        """
+        assert self._process.stdout is not None
+        is_overdue = threading.Event()
+
+        def kill() -> None:
+            is_overdue.set()
+            self._process.kill()
+
+        timer = threading.Timer(seconds, kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            line = self._process.stdout.readline()
         finally:
-            has_ended.set()
-            watcher.join()
-
-    @contextmanager
-    def _errors_of(self) -> Iterator[None]:
-        """DuckDB's errors as ours."""
-        try:
-            yield
-        except self._duckdb.InterruptException as error:
-            raise UsageError(
-                f"query: ended after its limit of {self._limits.seconds:g} s; ask for less, or "
-                "raise the limit of time"
-            ) from error
-        except self._duckdb.OutOfMemoryException as error:
-            raise UsageError(
-                f"query: needs more than its limit of memory; ask for less: {_first_line(error)}"
-            ) from error
-        except self._duckdb.PermissionException as error:
-            raise UsageError(
-                "query: it may not read or write files, or reach anything but its tables: "
-                f"{_first_line(error)}"
-            ) from error
-        except self._duckdb.Error as error:
-            raise UsageError(f"query: {self._explained(str(error))}") from error
-
-    def _explained(self, message: str) -> str:
-        """DuckDB's message; of an unknown table with ours."""
-        _, found, rest = message.partition("Table with name ")
-        if found and " does not exist" in rest:
-            return self._unknown(rest.partition(" does not exist")[0])
-        return message.strip()
+            timer.cancel()
+        if not line.endswith(b"\n"):
+            raise _OverdueError if is_overdue.is_set() else EOFError
+        return line
 
 
-def _load_duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise MissingDependencyError(
-            "queries in SQL need DuckDB: pip install 'tfprof[sql]'"
-        ) from error
-    return duckdb
+class _Spare:
+    """One process that waits for the next connection; it ends if none comes soon.
+
+    Many questions one after the other, such as one to each of a thousand hosts, would else start
+    as many processes, a quarter of a second each.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: tuple[int, _Process] | None = None
+
+    def take(self) -> _Process:
+        """The process that waits, or a new one."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting[0] == os.getpid() and not waiting[1].has_ended:
+            return waiting[1]
+        return _Process()
+
+    def keep(self, process: _Process) -> None:
+        """Let a process wait, unless another one does."""
+        with self._lock:
+            if self._waiting is None and not process.has_ended:
+                self._waiting = os.getpid(), process
+                timer = threading.Timer(_IDLE_SECONDS, self._drop, [process])
+                timer.daemon = True
+                timer.start()
+                return
+        process.end()
+
+    def _drop(self, process: _Process) -> None:
+        with self._lock:
+            if self._waiting is None or self._waiting[1] is not process:
+                return
+            self._waiting = None
+        process.end()
+
+
+_spare = _Spare()
+
+
+class _OverdueError(Exception):
+    pass
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    if os.getpid() != owner:  # a fork of the process that started it
+        return
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            pipe.close()  # type: ignore[union-attr]
+
+
+def _described(
+    column: ArrowColumn, arrays: list[np.ndarray], places: dict[int, int]
+) -> dict[str, Any]:
+    """A column for the process: texts, and arrays by what follows the request."""
+
+    def of(array: np.ndarray) -> Any:
+        if id(array) in places:
+            return places[id(array)]
+        places[id(array)] = len(arrays)
+        arrays.append(array)
+        return array.dtype.str, len(array)
+
+    if isinstance(column, Coded):
+        return {"places": of(column.places), "texts": list(column.texts)}
+    if isinstance(column, Numbers):
+        values = of(column.values)
+        return {"values": values, "known": None if column.is_known is None else of(column.is_known)}
+    return {"texts": list(column)}
 
 
 _NUMBERS = ("INT", "DECIMAL", "DOUBLE", "FLOAT", "REAL")
@@ -224,25 +361,14 @@ def _columns(described: Sequence[tuple[str, str]]) -> tuple[Column, ...]:
     """The columns of an answer; equal names are numbered."""
     columns: list[Column] = []
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     for name, type_name in described:
-        unique, number = name, 1
+        unique = name
         while unique in taken:
-            number += 1
-            unique = f"{name}_{number}"
+            numbers[name] = numbers.get(name, 1) + 1
+            unique = f"{name}_{numbers[name]}"
         taken.add(unique)
         is_number = any(word in type_name for word in _NUMBERS) and not type_name.endswith("]")
         kind = "boolean" if type_name == "BOOLEAN" else "number" if is_number else "string"
         columns.append(Column(unique, unique, kind))  # type: ignore[arg-type]  # one of the three
     return tuple(columns)
-
-
-def _cell(value: Any) -> Cell:
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    if type(value).__name__ == "Decimal":
-        return float(value)
-    return str(value)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -1,10 +1,10 @@
-"""Asks opened runs with DuckDB: one statement that reads, and that nothing else can happen in."""
+"""Asks opened runs with DuckDB: one statement that reads, and nothing else."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,20 @@ from tfprof.pages.open_paths import open_paths, with_names_of_their_own
 from tfprof.pages.opened import Opened, opened_profiler, opened_run
 from tfprof.profiler import Profiler
 from tfprof.sql.catalog import Catalog, SqlTable
-from tfprof.sql.connection import Connection, Limits
+from tfprof.sql.connection import Connection, Limits, UnknownTableError
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
 
 Asked = str | os.PathLike[str] | Run | Profiler | Opened
 """What can be asked: paths, captured runs and profilers."""
+
+_SHOWN = {
+    "show": "select * from tables",
+    "show tables": "select name from tables",
+    "show all tables": "select * from tables",
+}
+"""Statements about all tables: DuckDB itself has only those that were asked."""
 
 
 class Database:
@@ -44,7 +51,7 @@ class Database:
     def __init__(
         self, *asked: Asked, limits: Limits | None = None, watch: Watch | None = None
     ) -> None:
-        self._connection = Connection(limits or Limits(), self._unknown)
+        self._connection = Connection(limits or Limits())
         self._catalog = Catalog(opened_of(asked, watch))
 
     def __enter__(self) -> Database:
@@ -90,11 +97,15 @@ class Database:
         Raises:
             UsageError: It is wrong, not one statement that reads, or takes too long or too much.
         """
-        for name in sorted(table_names(self._connection.parsed(statement))):
-            table = self._catalog.table(name.lower())
-            if table is not None:  # else DuckDB's own error says where it is named
-                self._connection.register(name, table)
-        return self._connection.answer(statement)
+        statement = _SHOWN.get(" ".join(statement.lower().rstrip("; \n").split()), statement)
+        while True:  # each time with one table more
+            try:
+                return self._connection.answer(statement)
+            except UnknownTableError as error:
+                table = self._catalog.table(error.table.lower())
+                if table is None:
+                    raise UsageError(f"query: {self._unknown(error.table)}") from None
+                self._connection.register(table.name, table.fields, table.chunks)
 
     def _unknown(self, name: str) -> str:
         names = self._catalog.names()
@@ -143,12 +154,12 @@ def tables_of(statement: str) -> frozenset[str]:
 
 def table_names(parsed: Any) -> Iterator[str]:
     """Names that a parsed statement reads; also those it gives itself, of which none is ours."""
-    inner: Iterable[Any] = ()
-    if isinstance(parsed, dict):
-        if parsed.get("type") == "BASE_TABLE":
-            yield parsed["table_name"]
-        inner = parsed.values()
-    elif isinstance(parsed, list):
-        inner = parsed
-    for each in inner:
-        yield from table_names(each)
+    left = [parsed]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            if one.get("type") == "BASE_TABLE":
+                yield one["table_name"]
+            left += one.values()
+        elif isinstance(one, list):
+            left += one

@@ -20,8 +20,10 @@ def events_of_trace(run: str, model: TraceModel) -> Iterator[Sequence[ArrowColum
         run: What it is called.
         model: The trace.
     """
+    n_before = 0
     for track in model.tracks:
-        yield _events_of_track(run, model, track)
+        yield [*_events_of_track(run, model, track), Numbers(np.arange(len(track)) + n_before)]
+        n_before += len(track)
 
 
 def _events_of_track(run: str, model: TraceModel, track: TraceTrack) -> list[ArrowColumn]:

@@ -7,7 +7,6 @@ leaves its host.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,11 +14,10 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begin_ps, first_ns
-from tfprof.columns.arrow import ArrowColumn, Field, stream_of
+from tfprof.columns.arrow import ArrowColumn, Field
 from tfprof.errors import UsageError
 from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, events_of
-from tfprof.sql.catalog import SqlTable
-from tfprof.sql.connection import Connection, Limits
+from tfprof.sql.connection import Connection, Limits, UnknownTableError
 from tfprof.sql.split import TABLE, Split, split
 
 _EVENTS = CAPTURE_TABLES[TABLE]
@@ -41,12 +39,17 @@ class PartedQuery:
 
     def __init__(self, statement: str, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        connection = Connection(self._limits, _unknown)
+        connection = Connection(self._limits)
         try:
             columns = {column.name: _TYPES[column.type] for column in _EVENTS.columns}
             typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
             connection.rows(f"create table {TABLE} ({typed})")
             self._split = split(statement, connection, list(columns))
+        except UnknownTableError as error:
+            raise UsageError(
+                f"query: a question about the events of many hosts has no table {error.table!r}; "
+                f"it has {TABLE}"
+            ) from None
         finally:
             connection.close()
 
@@ -83,12 +86,12 @@ class PartedQuery:
             rows: What the hosts of all runs have answered.
         """
         made = self._split
-        connection = Connection(self._limits, _unknown)
+        connection = Connection(self._limits)
         try:
-            connection.register("parts", _Texts([*made.keys, *made.parts], list(rows)))
-            merged = connection.all_rows(_merging(made))
+            _register(connection, "parts", [*made.keys, *made.parts], list(rows))
+            merged = connection.rows(_merging(made))
             columns = [*made.keys, *made.results]
-            connection.register("joined", _Texts(columns, [_with_results(made, r) for r in merged]))
+            _register(connection, "joined", columns, [_with_results(made, r) for r in merged])
             types = [*made.key_types, *(value.type for value in made.values)]
             connection.rows(f"create table {TABLE} as select {_typed(columns, types)} from joined")
             return connection.answer(made.finish)
@@ -132,21 +135,12 @@ def rows_of_host(
     if len(host.timeline):
         begin = 0 if first_ns is None else begin_ps(host, first_ns)
         chunks.append(events_of(run, host, begin))
-    connection = Connection(Limits(seconds, memory_bytes=memory_bytes), _unknown)
+    connection = Connection(Limits(seconds, memory_bytes=memory_bytes))
     try:
-        connection.register(TABLE, _table(chunks))
-        return host.name, connection.all_rows(statement)
+        connection.register(TABLE, *_EVENTS.of((), chunks))
+        return host.name, connection.rows(statement)
     finally:
         connection.close()
-
-
-def _table(chunks: Sequence[Sequence[ArrowColumn]]) -> SqlTable:
-    made = replace(_EVENTS, chunks=lambda _: chunks)
-    return SqlTable(TABLE, made.about, made.columns, *made.of(()))
-
-
-def _unknown(name: str) -> str:
-    return f"a question about the events of many hosts has no table {name!r}; it has {TABLE}"
 
 
 def _typed(names: Sequence[str], types: Sequence[str]) -> str:
@@ -191,13 +185,11 @@ def average(total: int, count: int) -> float:
     return float(wide / np.longdouble(count))
 
 
-class _Texts:
-    """Rows of texts as a table."""
-
-    def __init__(self, names: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> None:
-        self._fields = [Field(name, "string", {}) for name in names]
-        self._columns = [[row[place] for row in rows] for place in range(len(names))]
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows."""
-        return stream_of(self._fields, [self._columns])
+def _register(
+    connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[str | None, ...]]
+) -> None:
+    """Make rows of texts known as a table."""
+    fields = [Field(name, "string", {}) for name in names]
+    connection.register(
+        table, fields, [[[row[place] for row in rows] for place in range(len(names))]]
+    )

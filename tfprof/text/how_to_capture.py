@@ -14,6 +14,9 @@ MARK: Final = "with tfprof.capture.step(number):"
 MARK_BATCHES: Final = 'tfprof.capture.KerasCallback("logs")'
 WITH_PYTHON: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(python_tracer_level=1))'
 BRIEFLY: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(duration=0.5))'
+WITH_FRAMEWORK: Final = (
+    'tfprof.capture("logs", tfprof.capture.CaptureOptions(framework="{option}"))'
+)
 SERVE: Final = "tfprof.capture.serve({port})"
 """Code for the program that is captured."""
 
@@ -50,6 +53,11 @@ EITHER: Final = Ways(_MARK, _PYTHON)
 TENSORFLOW: Final = Ways(f"{_MARK}, or give fit of Keras the callback {MARK_BATCHES}", _PYTHON)
 JAX: Final = Ways(f"{_MARK}, and wait in it for the result (jax.block_until_ready)", _PYTHON)
 
+FRAMEWORK: Final = f"if the program computes with {{name}}, capture with {WITH_FRAMEWORK}"
+LOAD_FRAMEWORK: Final = (
+    "import the framework before the capture begins, or name it: "
+    f"{WITH_FRAMEWORK.format(option='jax')}"
+)
 LONGER: Final = (
     f"capture longer, while steps are running: '{LONGER_FROM_OUTSIDE.format(address=_ANY)}', or "
     f"more steps within 'with {CAPTURE}:'"
@@ -65,6 +73,10 @@ OTHER_HOSTS: Final = f"capture them, too: '{FROM_OUTSIDE.format(address=f'{_ANY}
 SERVED: Final = f"that the program gives to {SERVE.format(port='PORT')}"
 SERVERS: Final = f"such as {SERVE.format(port=6009)} starts in a program"
 
+NO_FRAMEWORK: Final = (
+    "neither TensorFlow nor JAX was imported when the capture began, so it holds step markers only"
+)
+NOTHING_OF_HOST: Final = "host_tracer_level=0 records nothing of the host"
 NO_MARKERS: Final = "host_tracer_level=0 records no markers; with 1 or more it does"
 NO_OPS: Final = "host_tracer_level={level} records no ops; with 2 or more it does"
 NO_DEVICES: Final = "device_tracer_level=0 records no devices"

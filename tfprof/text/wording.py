@@ -46,7 +46,9 @@ def listing(items: Sequence[str]) -> str:
 
 
 def sentence(clause: str) -> str:
-    """A clause as the beginning of a sentence."""
+    """A clause as the beginning of a sentence; code at its beginning stays as it is."""
+    if "(" in clause.partition(" ")[0]:
+        return clause
     return clause[:1].upper() + clause[1:]
 
 

@@ -38,6 +38,11 @@ HEADERS: Final = {
 }
 """Headers of every answer."""
 
+_HTML: Final = (("content-type", "text/html; charset=utf-8"),)
+_TO_FIRST_PAGE: Final = (
+    '<!doctype html><title>tfprof</title><meta http-equiv="refresh" content="0;url=/">'
+)
+
 _OWN_SITES: Final = ("same-origin", "none")
 """Values of ``Sec-Fetch-Site`` of our own pages, and of addresses that people typed."""
 
@@ -120,11 +125,11 @@ def _knock(
     if len(host) != 1 or host[0].lower() not in door.names:
         text = f"This server is called {_bracketed(door.host)}:{door.port}; open that address."
         return HTTPStatus.FORBIDDEN, text, ()
-    origins = headers.get("origin", [])
+    if _is_first_visit_of_a_file(door, scope, headers):
+        return HTTPStatus.OK, _TO_FIRST_PAGE, [*_HTML, ("set-cookie", _cookie_of(door))]
     own = urlunsplit(("http", host[0].lower(), "", "", ""))
-    if any(origin.lower() != own for origin in origins):
-        return HTTPStatus.FORBIDDEN, "Pages from elsewhere may not ask this server.", ()
-    if any(site not in _OWN_SITES for site in headers.get("sec-fetch-site", [])):
+    is_foreign = any(origin.lower() != own for origin in headers.get("origin", []))
+    if is_foreign or any(site not in _OWN_SITES for site in headers.get("sec-fetch-site", [])):
         text = (
             "Pages from elsewhere may not ask this server. If you followed a link, copy the "
             "address into the address bar."
@@ -150,9 +155,29 @@ def _first_visit(
     if len(tokens) != 1 or not _same(tokens[0], door.token):
         text = "This token is not that of the running server; open the address it printed."
         return HTTPStatus.FORBIDDEN, text, ()
-    cookie = f"{door.cookie}={door.token}; Path=/; HttpOnly; SameSite=Strict"
     where = f"/?{urlencode(others)}" if others else "/"
-    return HTTPStatus.SEE_OTHER, "", [("location", where), ("set-cookie", cookie)]
+    return HTTPStatus.SEE_OTHER, "", [("location", where), ("set-cookie", _cookie_of(door))]
+
+
+def _is_first_visit_of_a_file(door: Door, scope: Scope, headers: dict[str, list[str]]) -> bool:
+    """Whether the file that opens the browser asks, which is a site of its own to browsers.
+
+    It has the token and nothing else. A redirect would still count as coming from the other site,
+    without our cookie, so the answer is a page of ours that goes on.
+    """
+    query = scope["query_string"].decode("latin-1")
+    return (
+        scope["path"] == "/"
+        and headers.get("sec-fetch-site") == ["cross-site"]
+        and headers.get("sec-fetch-mode") == ["navigate"]
+        and "origin" not in headers
+        and query.startswith("token=")
+        and _same(query.removeprefix("token="), door.token)
+    )
+
+
+def _cookie_of(door: Door) -> str:
+    return f"{door.cookie}={door.token}; Path=/; HttpOnly; SameSite=Strict"
 
 
 def _bracketed(host: str) -> str:
@@ -189,7 +214,8 @@ def _encoded(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 async def _answer(
     send: Send, status: HTTPStatus, text: str, headers: Sequence[tuple[str, str]]
 ) -> None:
-    kind = [("content-type", "text/plain; charset=utf-8"), *headers]
+    has_kind = any(name == "content-type" for name, _ in headers)
+    kind = [*([] if has_kind else [("content-type", "text/plain; charset=utf-8")]), *headers]
     sender = _with_headers(send)
     await sender({"type": "http.response.start", "status": status, "headers": _encoded(kind)})
     await sender({"type": "http.response.body", "body": text.encode()})

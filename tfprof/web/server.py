@@ -19,6 +19,7 @@ from tfprof.pages.document import to_json
 from tfprof.pages.opened import Opened
 from tfprof.pages.site import NoSuchPageError, Site
 from tfprof.pages.view_entries import GROUP
+from tfprof.web.connections import bounded_protocol
 from tfprof.web.guard import MOST_QUERY_BYTES, App, Door, Guard
 from tfprof.web.listening import require_web
 from tfprof.web.scripts import packed_text
@@ -34,8 +35,6 @@ _LOOK_SECONDS: Final = 2.0
 
 _KEPT_RUNS: Final = 2
 """Runs that stay in memory: two can be compared without reading them again and again."""
-
-_MOST_CONNECTIONS: Final = 64
 
 LookAgain = Callable[[], Sequence[Opened]]
 
@@ -266,8 +265,8 @@ def serve(
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11",
-        server_header=False, limit_concurrency=_MOST_CONNECTIONS,
+        app, log_level="error", access_log=False, lifespan="off", ws="none",
+        http=bounded_protocol(), server_header=False,
         h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
     )  # fmt: skip
     with contextlib.suppress(KeyboardInterrupt), listener:

@@ -64,7 +64,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         kind = _TYPES.get(name.rpartition(".")[2])
         try:
             text = served_text(name) if kind and "/" not in name else ""
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a null byte
             text = ""
         return _answer(start, 200 if text else 404, text.encode(), kind or "text/plain")
 

@@ -13,7 +13,7 @@ def found(*planes):
         (start // 1000, length // 1000)
         for one in steps.hosts
         for start, length in zip(
-            one.times.start_ps.tolist(), one.times.duration_ps.tolist(), strict=True
+            one.times.start_ps.tolist(), one.times.own_ps.tolist(), strict=True
         )
     ]
     return run.hosts[0].groups().kind, list(steps.names), spans

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import Markers, Spent, StepEvents
-from tfprof.captures.events.steps.step_times import step_times, union_lengths
+from tfprof.captures.events.steps.step_times import (
+    computing,
+    marked_spans,
+    spans_array,
+    step_times,
+    union_lengths,
+)
 from tfprof.captures.facts.run_steps import host_steps
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
@@ -16,10 +23,19 @@ def columns(rows, width):
     return found or [np.zeros(0, np.int64)] * width
 
 
+def times_of(events, markers, *, has_device, classic=False):
+    """Steps that are as long as their markers."""
+    spans = marked_spans(markers, has_device=has_device)
+    groups = np.array(sorted(spans), np.int64)
+    if has_device or classic:
+        groups = groups[computing(events, groups, has_device=has_device)]
+    return step_times(events, Account.of_spans(groups, spans_array(spans, groups)))
+
+
 def spent(events, markers, *, has_device=False, classic=False):
     """(start, duration, {kind: time}) by group; events are (group, kind, start, end)."""
     group, start, end, is_device = columns(markers, 4)
-    found = step_times(
+    found = times_of(
         StepEvents(*columns(events, 4)),
         Markers(group, start, end, is_device.astype(bool)),
         has_device=has_device,
@@ -91,7 +107,7 @@ def test_a_step_of_the_host_alone_is_none_with_a_device():
 
 
 def test_computation_of_all_steps_counts_outside_of_their_spans_too():
-    found = step_times(
+    found = times_of(
         StepEvents(*columns([(0, WIDE, 0, 40), (0, NARROW, 30, 60), (0, NARROW, 90, 95)], 4)),
         Markers(*columns([(0, 0, 50)], 3), np.array([True])),
         has_device=True,
@@ -172,8 +188,8 @@ def test_kinds_of_host_events():
     )  # fmt: skip
     assert found == [
         ("train 1", {
-            "UNKNOWN": 40, "HOST_COMPUTE": 20, "HOST_TO_HOST": 10, "HOST_TO_DEVICE": 20,
-            "HOST_WAIT_INPUT": 10,
+            "UNKNOWN": 40, "HOST_RUNTIME": 5, "HOST_COMPUTE": 15, "HOST_TO_HOST": 10,
+            "HOST_TO_DEVICE": 20, "HOST_WAIT_INPUT": 10,
         })
     ]  # fmt: skip
 
@@ -250,8 +266,8 @@ def test_root_stages_of_instrumented_pipelines_wait_for_input():
             line(event("taken", 50, 10, _ipl_stage_name="x", _ct=1, _c=3), id=2),
         )
     )
-    # The inner stage is computation, but the one around it covers it; what was handed over, too.
-    assert found == [("train 0", {"HOST_WAIT_INPUT": 30, "HOST_COMPUTE": 10, "UNKNOWN": 60})]
+    # The inner stage is the runtime's, but the one around it covers it; what was handed over, too.
+    assert found == [("train 0", {"HOST_WAIT_INPUT": 30, "HOST_RUNTIME": 10, "UNKNOWN": 60})]
 
 
 def test_calls_of_functions_are_steps_where_none_is_marked():
@@ -263,7 +279,7 @@ def test_calls_of_functions_are_steps_where_none_is_marked():
     )  # fmt: skip
     assert steps(planes, classic=True) == []
     assert steps(planes) == [
-        ("0", {"HOST_COMPUTE": 10, "UNKNOWN": 40}), ("1", {"HOST_COMPUTE": 20, "UNKNOWN": 30}),
+        ("0", {"HOST_COMPUTE": 10, "UNKNOWN": 50}), ("1", {"HOST_COMPUTE": 20, "UNKNOWN": 30}),
     ]  # fmt: skip
 
 

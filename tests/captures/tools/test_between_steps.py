@@ -23,19 +23,53 @@ def loop(n_steps, *, wait_us=0, gap_us=60, step_us=40):
     return opened(xspace(host(line(*[one for one in events if one.duration_ns]))))
 
 
+def between(run):
+    return between_steps(run_steps(run).typical)
+
+
 def test_waiting_between_steps():
-    found = between_steps(run_steps(loop(4, wait_us=50)))
-    assert found == pytest.approx(Between(0.06, 0.05, 0.6, 0.5))
+    # The last of the steps has no period: three are typical.
+    assert between(loop(4, wait_us=50)) == Between(0.06, 0.05, 0.6, 0.5, 0.0, 0.06, "train 0")
 
 
 def test_what_is_not_waiting_for_input():
-    found = between_steps(run_steps(loop(4)))
-    assert found == pytest.approx(Between(0.06, 0.0, 0.6, 0.0))
+    assert between(loop(4)) == Between(0.06, 0.0, 0.6, 0.0, 0.0, 0.06, "train 0")
 
 
-def test_without_gaps_and_with_too_few():
-    assert between_steps(run_steps(loop(4, gap_us=0))).share == 0
-    assert between_steps(run_steps(loop(2))) == Between()
+def test_without_gaps():
+    assert between(loop(4, gap_us=0)) == Between()
+
+
+def test_an_iterator_that_is_made_anew_hides_in_no_median():
+    # Eight steps of 40 µs in a row, then 300 µs of waiting for the next epoch.
+    events = []
+    for number in range(16):
+        start = (number * 40 + (number // 8) * 300) * US
+        events += [
+            event("train", start, 40 * US, step_num=number, _r=1),
+            event("a:MatMul", start, 40 * US),
+        ]
+    events.append(event("IteratorGetNext:IteratorGetNext", 8 * 40 * US, 300 * US))
+    run = opened(xspace(host(line(*events))))
+    assert run_steps(run).typical.n_steps == 16
+    assert between(run).wait_share == pytest.approx(300 / 940)
+    assert overview(run).claims[0].value == pytest.approx(300 / 940)
+
+
+def test_an_evaluation_between_steps_is_named():
+    run = loop(20)
+    events = []
+    for number in range(20):
+        start = (number * 40 + 1000 * (number > 9)) * US
+        events += [
+            event("train", start, 40 * US, step_num=number, _r=1),
+            event("a:MatMul", start, 40 * US),
+        ]
+    events.append(event("b:Conv2D", 400 * US, 900 * US))
+    run = opened(xspace(host(line(*events))))
+    said = " ".join(overview(run).verdict)
+    assert "Step train 9 took 1.040 ms" in said
+    assert "1.000 ms of it lie between this step and the next" in said
 
 
 def test_it_decides_the_verdict():

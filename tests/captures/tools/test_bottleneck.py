@@ -7,7 +7,7 @@ from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.steps.step_times import SPENT, StepTimes
 from tfprof.captures.facts.between_steps import Between
-from tfprof.captures.facts.bottleneck import UNKNOWN, reference_bottleneck
+from tfprof.captures.facts.bottleneck import NONE, UNKNOWN, reference_bottleneck
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.facts.verdict import Grounds, about_step_time, give_verdict
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
@@ -79,11 +79,15 @@ def test_of_few_steps_no_verdict_is_given(n_steps, words):
     assert "90.0%" in found.statement
 
 
+def sentences(claims):
+    return " ".join(claim.text for claim in claims)
+
+
 def test_one_slow_step_is_no_verdict_on_the_others():
     first = {"length": 20_000, WAIT: 19_000}
     found = judged(first, *[{}] * 9)
     assert (found.kind, found.input_percent) == ("device", 0)
-    said = " ".join(about_step_time(run_steps_of(first, *[{}] * 9)))
+    said = sentences(about_step_time(run_steps_of(first, *[{}] * 9)))
     assert "9 steps" in said
     assert "20.0 times as long" in said
     assert "Input" in said
@@ -95,19 +99,19 @@ def test_a_slow_step_is_explained_by_what_it_has_more_of():
     """Its computation takes the most time, but so it does in every step; compiling is new."""
     ms = 10**9  # ps
     compiles = {"length": 8 * ms, Spent.HOST_COMPILE: 36 * ms // 10}
-    said = " ".join(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
+    said = sentences(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
     assert "8.0 times as long: 3.600 ms more of Compilation, 3.400 ms more of Device c" in said
     mostly = {"length": 8 * ms, Spent.HOST_COMPILE: 65 * ms // 10}
-    said = " ".join(about_step_time(run_steps_of(mostly, *[{}] * 9, total=ms)))
+    said = sentences(about_step_time(run_steps_of(mostly, *[{}] * 9, total=ms)))
     assert "8.0 times as long: 6.500 ms more of Compilation; it is left out" in said
 
 
 def test_what_passes_between_the_steps_counts():
     outside = Between(gap_ms=30, wait_ms=28, share=0.9, wait_share=0.84)
-    found = judged({}, between=outside)
+    found = judged({WAIT: 840}, between=outside)
     assert found.kind == "host"
     assert "84.0% of the time from one step to the next" in found.statement
-    assert "28.000 ms of it is waiting" in found.between[1]
+    assert "84.0% waiting for input" in found.between.text
     unknown = judged({}, between=Between(gap_ms=30, share=0.9))
     assert (unknown.kind, "90.0%" in unknown.statement) == ("unknown", True)
 
@@ -122,7 +126,7 @@ def test_the_reference_judges_the_first_host_and_all_steps():
     steps = run_steps_of({WAIT: 49, OTHER: 30}, classic=True)
     found = reference_bottleneck(steps)
     assert (found.kind, "POTENTIALLY" in found.statement) == ("both", True)
-    assert found.all_other == ("no", "")  # the statement says it
+    assert found.all_other == NONE  # the statement says it
 
 
 LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]
@@ -133,22 +137,19 @@ def test_other_levels(amount, level):
     assert judged({LAUNCH: amount}).kernel_launch[0] == level
     assert judged({TALK: amount}).device_collectives[0] == level
     assert judged({WAIT: 50, OTHER: amount}).all_other[0] == level
-    for _, text in (
-        judged({LAUNCH: amount}).kernel_launch,
-        judged({TALK: amount}).device_collectives,
-    ):
-        assert bool(text) == (level != "no")
+    for one in (judged({LAUNCH: amount}).kernel_launch, judged({TALK: amount}).device_collectives):
+        assert bool(one.text) == (level != "no")
 
 
 def test_unexplained_time_is_told_once():
     found = judged({OTHER: 300})
-    assert (found.kind, found.all_other) == ("unknown", ("no", ""))
+    assert (found.kind, found.all_other) == ("unknown", NONE)
 
 
 def test_with_tf_data_many_launches_hint_at_the_cpus():
-    assert "gpu_private" in judged({LAUNCH: 150}, uses_tf_data=True).kernel_launch[1]
-    assert "gpu_private" not in judged({LAUNCH: 150}).kernel_launch[1]
-    assert "gpu_private" not in judged({LAUNCH: 149}, uses_tf_data=True).kernel_launch[1]
+    assert "gpu_private" in judged({LAUNCH: 150}, uses_tf_data=True).kernel_launch.text
+    assert "gpu_private" not in judged({LAUNCH: 150}).kernel_launch.text
+    assert "gpu_private" not in judged({LAUNCH: 149}, uses_tf_data=True).kernel_launch.text
 
 
 def test_no_steps_and_steps_of_no_length():

@@ -8,6 +8,7 @@ from tests.hlo_programs import capture, op, program
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.buffer_memory import memory_viewer
 from tfprof.errors import UsageError
+from tfprof.testing.xspace_builders import event, host, line
 from tfprof.wire import messages as pb
 
 SMALL = with_buffers(allocations=[PARAMETER])
@@ -31,6 +32,16 @@ def test_the_largest_program_is_shown():
     (chart,) = result.charts
     assert chart.series["with padding"] == (2048, 3072, 3584, 2560, 3584, 3072, 2048)
     assert not result.notes
+
+
+def test_programs_that_ran_come_before_those_that_need_more_memory():
+    space = capture(SMALL, LARGE)
+    ran = event("a", 10, 50, hlo_op="a", hlo_module="test", program_id=1)
+    space.planes.append(host(line(ran)))
+    rows = memory_viewer(open_run(space)).to_rows("programs")
+    assert [(row["program_id"], row["self_us"]) for row in rows] == [("1", 0.05), ("2", 0.0)]
+    unknown = memory_viewer(run_of(SMALL, LARGE)).to_rows("programs")
+    assert [row["self_us"] for row in unknown] == [None, None]
 
 
 @pytest.mark.parametrize("wanted", ["1", 1, "test(1)"])

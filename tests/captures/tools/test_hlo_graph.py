@@ -36,11 +36,18 @@ def test_nodes_and_edges(run):
 
 def test_without_a_node_it_is_what_the_program_returns(run):
     assert graph_viewer(run, program="test").data["center"] == "d"
-    assert graph_viewer(run).data["center"] == "z"
+    assert graph_viewer(run, program="other").data["center"] == "z"
+
+
+def test_without_a_program_it_is_the_one_that_took_the_most_time_then_the_largest(run):
+    assert graph_viewer(run).data["program"] == "test(2)"
+    pmap = open_run([str(path) for path in folder("cpu-jax-pmap").glob("*.xplane.pb")])
+    # 84.5 ms; the first of its eight programs has two instructions, and did not run.
+    assert graph_viewer(pmap).data["program"] == "jit__fun(6)"
 
 
 def test_what_is_not_there_is_named(run):
-    with pytest.raises(UsageError, match="no instruction 'q' in other"):
+    with pytest.raises(UsageError, match=r"no instruction 'q' in test.*, other"):
         graph_viewer(run, node="q")
     with pytest.raises(UsageError, match="width=-1"):
         graph_viewer(run, width=-1)

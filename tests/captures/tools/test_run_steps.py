@@ -145,7 +145,7 @@ def test_the_order_of_hosts_does_not_matter(order):
     steps = run_steps(opened(*[spaces[place] for place in order]))
     assert steps.names == ["train 5", "train 6"]
     durations = {
-        place: one.times.duration_ps.tolist() for place, one in zip(order, steps.hosts, strict=True)
+        place: one.times.own_ps.tolist() for place, one in zip(order, steps.hosts, strict=True)
     }
     assert durations == {0: [990_000] * 2, 1: [1_990_000] * 2, 2: [990_000] * 2}
 

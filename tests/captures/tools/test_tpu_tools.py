@@ -66,7 +66,7 @@ def test_without_time_nothing_is_known():
 def test_idle_time_asks_for_a_loop_on_the_host(computing, level):
     found = bottleneck(("%c", "convolution", 0, computing))
     assert found.all_other[0] == level
-    assert ("tf.function" in found.all_other[1]) is (level == "moderate")
+    assert ("tf.function" in found.all_other.text) is (level == "moderate")
 
 
 @pytest.mark.parametrize(("reducing", "level"), [(6, "moderate"), (5, "no")])

@@ -148,6 +148,65 @@ def test_threads_with_equal_lower_bits_do_not_share_a_row():
     assert {one["tid"] for one in events(run, classic=True) if one.get("ph") == "X"} == {3}
 
 
+def test_events_that_overlap_in_part_get_a_row_of_their_own():
+    """Viewers keep one stack for each row, and drop what ends behind the event around it."""
+    work = [event("a", 0, 10), event("in a", 2, 3), event("b", 5, 10), event("c", 15, 5)]
+    next_row = line(event("d", 0, 5), id=2, name="pool")
+    take = event("take", 6, 3, _ct=0, _c=5)
+    give = line(event("give", 1, 2, _pt=0, _p=5), id=9, name="giver")
+    found = events(opened(xspace(host(line(*work, take, id=1, name="py"), next_row, give))))
+    threads = {e["tid"]: e["args"] for e in found if e["name"] == "thread_name"}
+    assert threads == {
+        1: {"name": "py"}, 2: {"name": "pool"}, 9: {"name": "giver"},
+        3: {"name": "py (row 2)", "thread_id": "1"},
+    }  # fmt: skip
+    order = {e["tid"]: e["args"]["sort_index"] for e in found if e["name"] == "thread_sort_index"}
+    assert order[1] == order[3] < order[2]
+    rows = {e["name"]: e["tid"] for e in found if e["ph"] == "X"}
+    assert rows == {"a": 1, "in a": 1, "b": 3, "take": 1, "c": 1, "d": 2, "give": 9}
+    assert [e["tid"] for e in found if e["ph"] in "sf"] == [9, 1]
+    only = events(opened(xspace(host(line(*work, id=1, name="py")))), classic=True)
+    assert {e["tid"] for e in only if e.get("ph") == "X"} == {1}
+
+
+def test_an_arrow_to_an_event_in_a_row_of_its_own():
+    take = event("take", 5, 10, _ct=0, _c=5)
+    give = line(event("give", 1, 2, _pt=0, _p=5), id=9)
+    found = events(opened(xspace(host(line(event("a", 0, 10), take, id=1), give))))
+    assert [e["tid"] for e in found if e["ph"] in "sf"] == [9, 2]
+    assert [e["tid"] for e in found if e["name"] == "take"] == [2]
+
+
+def test_times_are_whole_nanoseconds_and_touch_where_events_do():
+    """Perfetto rounds starts and durations each for itself: 0.6 and 0.6 would be 2."""
+    space = xspace(host(line(event("a", 0, 1), event("b", 1, 1), event("tiny", 2, 1), id=1)))
+    own = space.planes[0].lines[0].events
+    for one, start, lasting in zip(own, (600, 1200, 2_100), (600, 900, 300), strict=True):
+        one.offset_ps, one.duration_ps = start, lasting
+    found = [e for e in events(opened(space)) if e["ph"] in "Xi"]
+    assert [(e["name"], e["ts"], e.get("dur")) for e in found] == [
+        ("a", 0.0, 0.001), ("b", 0.001, 0.001), ("tiny", 0.002, None),
+    ]  # fmt: skip
+    classic = [e for e in events(opened(space), classic=True) if e.get("ph") == "X"]
+    assert [(e["ts"], e["dur"]) for e in classic] == [
+        (0.0006, 0.0006), (0.0012, 0.0009), (0.0021, 0.0003),
+    ]  # fmt: skip
+
+
+def test_arrows_have_hexadecimal_ids_and_lead_forward_in_time():
+    give, take = event("give", 30, 2, _pt=0, _p=5), event("take", 10, 10, _ct=0, _c=5)
+    lines = [line(give, id=1), line(take, id=2)]
+    found = events(opened(xspace(host(*lines)), xspace(host(*lines))))
+    arrows = [e for e in found if e["ph"] in "sf"]
+    assert [(e["ph"], e["name"], e["pid"], e["tid"], e["ts"]) for e in arrows] == [
+        ("s", "comes from", 1701, 2, 0.01), ("f", "comes from", 1701, 1, 0.03),
+        ("s", "comes from", 2701, 2, 0.01), ("f", "comes from", 2701, 1, 0.03),
+    ]  # fmt: skip
+    ids = [int(e["id"], 16) for e in arrows]
+    assert all(e["id"].startswith("0x") for e in arrows)
+    assert ids[0] == ids[1] != ids[2] == ids[3]
+
+
 def test_names_are_not_cut():
     name = "x" * 20_000
     space = xspace(host(line(event(name, 0, 5)), display={name: "short"}))

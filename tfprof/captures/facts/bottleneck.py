@@ -5,9 +5,11 @@ Their source is ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.text.claims import Claim
 
 HIGHLY_INPUT_BOUND = 20.0
 MODERATELY_INPUT_BOUND = 5.0
@@ -15,10 +17,32 @@ MODERATE = 3.0
 HIGH = 15.0
 
 
-Judged = tuple[str, str]
-"""A level (``no``, ``moderate`` or ``high``) and a sentence, which is empty for ``no``."""
+class Judged(NamedTuple):
+    """A remark on a share of the step time.
 
-NONE: Judged = ("no", "")
+    Attributes:
+        level: ``no``, ``moderate`` or ``high``.
+        claim: What there is to say; None for ``no``.
+    """
+
+    level: str = "no"
+    claim: Claim | None = None
+
+    @property
+    def text(self) -> str:
+        """The sentence; empty for ``no``."""
+        return "" if self.claim is None else self.claim.text
+
+    @classmethod
+    def of(
+        cls, level: str, metric: str, percent: float, words: str, **details: str | float
+    ) -> Judged:
+        """A remark on a percentage of the step time, with the words of its claim."""
+        claim = Claim("step", metric, percent / 100.0, "fraction", details=details, words=words)
+        return cls(level, claim)
+
+
+NONE = Judged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +51,7 @@ class Bottleneck:
 
     Attributes:
         kind: ``host`` (input), ``both`` (perhaps input), ``device`` (not input), ``unknown``.
-        statement: The same in words.
+        claim: The same with its share.
         input_percent: Waiting for input and copying it to devices.
         kernel_launch: Launching kernels.
         all_other: Unexplained time.
@@ -35,11 +59,11 @@ class Bottleneck:
         output: Copying results to the host.
         sparse_core: Embedding work on TPUs.
         compilation: Tracing and compiling functions.
-        between: Time that is in no step.
+        between: Time between the steps.
     """
 
     kind: str
-    statement: str
+    claim: Claim
     input_percent: float
     kernel_launch: Judged = NONE
     all_other: Judged = NONE
@@ -48,6 +72,11 @@ class Bottleneck:
     sparse_core: Judged = NONE
     compilation: Judged = NONE
     between: Judged = NONE
+
+    @property
+    def statement(self) -> str:
+        """The verdict in words."""
+        return self.claim.text
 
     @property
     def statements(self) -> dict[str, Judged]:
@@ -61,13 +90,24 @@ class Bottleneck:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Further sentences."""
+        return tuple(claim.text for claim in self.remark_claims)
+
+    @property
+    def remark_claims(self) -> tuple[Claim, ...]:
+        """What further sentences are made from."""
         more = (self.output, self.sparse_core, self.compilation, self.between)
-        return tuple(text for _, text in (*self.statements.values(), *more) if text)
+        judged = (*self.statements.values(), *more)
+        return tuple(one.claim for one in judged if one.claim is not None)
 
 
 UNKNOWN = Bottleneck(
-    "unknown", "No step time was measured, so it is unknown where the time of a step goes.", 0.0
-)
+    "unknown",
+    Claim(
+        "step", "input_share", None, "fraction", unknown="no step time was measured",
+        words="No step time was measured, so it is unknown where the time of a step goes.",
+    ),
+    0.0,
+)  # fmt: skip
 
 
 def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bottleneck:
@@ -96,6 +136,7 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
         all_other=NONE
         if is_other_said
         else judged(
+            "unexplained_share",
             other,
             "of the step time is not explained by recorded events",
             high=", which is often Python working between the ops",
@@ -104,32 +145,39 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
     )
 
 
-def input_verdict(waiting: float, other: float) -> tuple[str, str]:
-    """Kind and statement, by the percentages of waiting for input and of unexplained time."""
+def input_verdict(waiting: float, other: float) -> tuple[str, Claim]:
+    """Kind and claim, by the percentages of waiting for input and of unexplained time."""
+    claim = Claim("step", "input_share", waiting / 100.0, "fraction", waiting / 100.0)
     if waiting < MODERATELY_INPUT_BOUND and other >= MODERATE:
-        return "both", (
-            f"The program is POTENTIALLY input-bound: {other:.1f}% of the step time is not "
-            "explained by recorded events; reading files or Python may be the cause."
+        return "both", replace(
+            claim,
+            high=(waiting + other) / 100.0,
+            details={"other_share": other / 100.0},
+            words="The program is POTENTIALLY input-bound: {other_share} of the step time is not "
+            "explained by recorded events; reading files or Python may be the cause.",
         )
-    return waiting_verdict(waiting)
-
-
-def waiting_verdict(waiting: float) -> tuple[str, str]:
-    """Kind and statement, by the percentage of waiting for input alone."""
-    if waiting >= HIGHLY_INPUT_BOUND:
-        return "host", (
-            f"The program is HIGHLY input-bound: {waiting:.1f}% of the step time is waiting for "
-            "input. Make the input pipeline faster first."
-        )
-    if waiting >= MODERATELY_INPUT_BOUND:
-        return "both", (
-            f"The program is MODERATELY input-bound: {waiting:.1f}% of the step time is waiting "
-            "for input. Look at the input pipeline as well as at the rest."
-        )
-    return "device", (
-        f"The program is NOT input-bound: only {waiting:.1f}% of the step time is waiting for "
-        "input. Make the rest faster."
+    level = input_level(waiting)
+    return {"HIGHLY": "host", "MODERATELY": "both"}.get(level, "device"), replace(
+        claim, words=INPUT_WORDS[level]
     )
+
+
+def input_level(waiting: float) -> str:
+    """How much a program is input-bound, by the percentage of waiting for input."""
+    if waiting >= HIGHLY_INPUT_BOUND:
+        return "HIGHLY"
+    return "MODERATELY" if waiting >= MODERATELY_INPUT_BOUND else "NOT"
+
+
+INPUT_WORDS = {
+    "HIGHLY": "The program is HIGHLY input-bound: {value} of the step time is waiting for input. "
+    "Make the input pipeline faster first.",
+    "MODERATELY": "The program is MODERATELY input-bound: {value} of the step time is waiting for "
+    "input. Look at the input pipeline as well as at the rest.",
+    "NOT": "The program is NOT input-bound: only {value} of the step time is waiting for input. "
+    "Make the rest faster.",
+}
+"""The verdict in words, by ``input_level``."""
 
 
 def on_launches(percent: float, *, uses_tf_data: bool) -> Judged:
@@ -139,18 +187,19 @@ def on_launches(percent: float, *, uses_tf_data: bool) -> Judged:
         "TF_GPU_THREAD_MODE=gpu_private"
     )
     words = "of the step time goes to launching kernels"
-    return judged(percent, words, high=remedy if uses_tf_data else "")
+    return judged("kernel_launch_share", percent, words, high=remedy if uses_tf_data else "")
 
 
 def on_collectives(percent: float) -> Judged:
     """On the time of communication."""
-    return judged(percent, "of the step time goes to communication between devices")
+    words = "of the step time goes to communication between devices"
+    return judged("collective_share", percent, words)
 
 
-def judged(percent: float, words: str, high: str = "") -> Judged:
-    """The level of a percentage, and a sentence from the first threshold on."""
+def judged(metric: str, percent: float, words: str, high: str = "") -> Judged:
+    """The level of a percentage, and a claim from the first threshold on."""
     if percent < MODERATE:
         return NONE
     if percent < HIGH:
-        return "moderate", f"{percent:.1f}% {words}."
-    return "high", f"{percent:.1f}% {words}{high}."
+        return Judged.of("moderate", metric, percent, f"{{value}} {words}.")
+    return Judged.of("high", metric, percent, f"{{value}} {words}{high}.")

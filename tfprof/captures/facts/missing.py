@@ -10,23 +10,18 @@ import numpy as np
 from tfprof.captures.events.timeline.names import (
     DEVICE_PREFIXES,
     MERGED_PLANES,
-    TASK_PLANE,
 )
 from tfprof.captures.facts.arrival import Arrival, arrival_of
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.run.fact import fact
+from tfprof.captures.run.recorded_levels import DEVICE_LEVEL, HOST_LEVEL, recorded_levels
 from tfprof.captures.run.remarks import ON_THAT_MACHINE, Lack, remarks, why_without_cupti
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Run
 from tfprof.options.captures import CaptureOptions
 from tfprof.text import how_to_capture
 from tfprof.text.units import human_time
-from tfprof.wire.message_fields import BrokenError, message_fields
-
-_HOST, _DEVICE = "host_tracer_level", "device_tracer_level"
-_LEVEL_FIELDS = {2: _HOST, 3: _DEVICE, 4: "python_tracer_level"}
-"""Numbers of fields of the message ``ProfileOptions``."""
 
 _MARKS = {"step_num", "group_id", "step_name"}
 """Stats that mark steps, as captured and after TensorBoard's converters."""
@@ -73,7 +68,7 @@ def lacking_parts(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
         return
     known = levels or {}
     counts = arrival_of(host)
-    yield from _of_host(counts, known, asked)
+    yield from _of_host(counts, known)
     yield from _of_steps(host, counts, known)
     yield from _of_devices(host.space, counts, known, asked)
 
@@ -102,29 +97,6 @@ def _lacking_parts(host: Host) -> tuple[Lack, ...]:
     return tuple(lacking_parts(host))
 
 
-def recorded_levels(space: XSpace) -> dict[str, int] | None:
-    """Levels of the tracers that a capture says it was made with; None if it does not say."""
-    for plane in space.planes:
-        if plane.name == TASK_PLANE:
-            message = plane.own_stats().get("profile_options")
-            if isinstance(message, bytes):
-                return _levels(message)
-    return None
-
-
-def _levels(message: bytes) -> dict[str, int] | None:
-    levels = dict.fromkeys(_LEVEL_FIELDS.values(), 0)  # zeros are not written
-    data = memoryview(message)
-    try:
-        for field in message_fields(data, 0, len(data)):
-            name = _LEVEL_FIELDS.get(field.tag >> 3)
-            if name is not None:
-                levels[name] = field.number
-    except BrokenError:
-        return None
-    return levels
-
-
 def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
     if not asked.options.levels.keys() - set(asked.unsupported):
         return  # there were none
@@ -145,9 +117,9 @@ def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
             yield Lack("options", "warning", what, why)
 
 
-def _of_host(counts: Arrival, levels: dict[str, int], asked: Asked | None) -> Iterator[Lack]:
+def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
     n_of_threads = sum(events for name, events in counts.planes if name in MERGED_PLANES)
-    level = levels.get(_HOST, 2)
+    level = levels.get(HOST_LEVEL, 2)
     if not n_of_threads:
         yield Lack(
             "host",
@@ -157,8 +129,6 @@ def _of_host(counts: Arrival, levels: dict[str, int], asked: Asked | None) -> It
             how_to_capture.OPS,
             how_to_capture.CAPTURE,
         )
-    elif asked is not None and asked.options.host_tracer_level < 2:
-        return  # nobody misses what was not asked for
     elif not counts.ops and level == 1:  # without the host at all, steps are missing, too
         why = how_to_capture.NO_OPS.format(level=level)
         yield Lack("ops", "info", "no op of the host was recorded", why)
@@ -176,7 +146,7 @@ def _of_steps(host: Host, counts: Arrival, levels: dict[str, int]) -> Iterator[L
     if _has_marks(host.space):
         return
     what = "no step is marked, so tools guess the steps or have none"
-    if levels.get(_HOST) == 0:
+    if levels.get(HOST_LEVEL) == 0:
         yield Lack("steps", "warning", what, how_to_capture.NO_MARKERS)
         return
     why = ""
@@ -215,7 +185,7 @@ def _of_devices(
     else:
         return
     what = f"no event of a device, although {although}"
-    if levels.get(_DEVICE) == 0:
+    if levels.get(DEVICE_LEVEL) == 0:
         why, remedy = how_to_capture.NO_DEVICES, how_to_capture.DEVICES
     else:
         why = why_without_cupti(space) or (

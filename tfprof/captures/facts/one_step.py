@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.run_steps import periods_of, run_steps
 from tfprof.captures.facts.steps import RunSteps, Steps
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note, listed
@@ -31,6 +31,11 @@ class _StepHost(Host):
         return self.memo.once(
             ("groups", classic), lambda: _kept_groups(self._whole.groups(classic=classic), kept)
         )
+
+    def period_ends(self) -> Mapping[int, int]:
+        """As in the whole host."""
+        steps = periods_of(self._whole).steps
+        return dict(zip(steps.groups.tolist(), steps.end_ps.tolist(), strict=True))
 
     def _kept(self) -> BoolArray:
         of_event = self._whole.groups(classic=self._classic).of_event
@@ -56,7 +61,9 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
     places = _places(kept)
     roots = {group: int(places[root]) if root >= 0 else -1 for group, root in groups.roots.items()}
     shown = {int(places[event]): name for event, name in groups.step_names.items() if kept[event]}
-    return replace(groups, of_event=groups.of_event[kept], roots=roots, step_names=shown)
+    work = None if groups.work is None else groups.work[kept]
+    of_event = groups.of_event[kept]
+    return replace(groups, of_event=of_event, roots=roots, step_names=shown, work=work)
 
 
 def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:

@@ -17,8 +17,9 @@ Row = tuple[Cell, ...]
 _BLOCK_STEPS = 16
 """Steps of all hosts that are made together: few columns have to be cut for many rows."""
 
-MakeRow = Callable[[HostSteps, int, float, list[float]], Row]
-"""Makes the row of a host, a place of its steps, how long that took, and its categories' time."""
+MakeRow = Callable[[HostSteps, int, float, list[float], float], Row]
+"""Makes the row of a host, a place of its steps, how long its period took, the time of its
+categories, and how much of the period lies between the step and the next."""
 
 
 def rows_of_steps(
@@ -48,9 +49,9 @@ def rows_of_steps(
             times = one.times.take(own)
             took = (times.duration_ps / ps_per_unit).tolist()
             amounts = (times_by_category(times, classic=classic) / ps_per_unit).tolist()
-            made[number :: len(hosts)] = [
-                row(one, *values) for values in zip(own.tolist(), took, amounts, strict=True)
-            ]
+            gaps = (times.gap_ps / ps_per_unit).tolist()
+            columns = zip(own.tolist(), took, amounts, gaps, strict=True)
+            made[number :: len(hosts)] = [row(one, *values) for values in columns]
         return made
 
     return MadeRows(len(chosen) * len(hosts), make, _BLOCK_STEPS * len(hosts))

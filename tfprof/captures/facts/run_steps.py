@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from tfprof.captures.events.steps.account import (
+    Account,
+    Periods,
+    account,
+    with_between,
+    work_spans,
+)
 from tfprof.captures.events.steps.code_times import CodeTime, code_times
 from tfprof.captures.events.steps.collectives import exposed
 from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
@@ -14,14 +20,19 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.reference_sweep import as_the_reference_sweeps
 from tfprof.captures.events.steps.step_events import (
-    Markers,
     StepEvents,
     gpu_step_events,
     host_step_events,
-    joined,
+    step_markers,
 )
 from tfprof.captures.events.steps.step_roots import StepKind
-from tfprof.captures.events.steps.step_times import step_times
+from tfprof.captures.events.steps.step_times import (
+    computing,
+    longest_markers,
+    marked_spans,
+    spans_array,
+    step_times,
+)
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
@@ -51,73 +62,99 @@ def steps_of_host(host: Host) -> list[HostSteps]:
 
 @fact
 def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
-    groups = host.groups(classic=classic)
-    with_gpu = uses_gpu(host, classic=classic)
-    parts = []
-    marked = np.zeros(0, np.int64)
-    if not (with_gpu and classic):
-        of_host, markers = _host_step_events(host, with_gpu, classic=classic)
-        if groups.kind is not StepKind.CALLED:
-            marked = np.unique(markers.group)
-        parts.append((of_host, markers))
-    if with_gpu:
-        parts.append(gpu_step_events(host.timeline, groups, classic=classic))
-    elif not classic:
-        parts[0] = _with_exposed(host, parts[0])
-    events, markers = joined(parts)
-    events = as_the_reference_sweeps(events) if classic else events
-    times = step_times(events, markers, has_device=with_gpu, classic=classic)
-    numbers = times.groups.tolist()
-    names = [groups.names.get(group, str(group)) for group in numbers]
-    if with_gpu and classic:
-        names = list(map(str, numbers))
     if classic:
-        return HostSteps(host, 0, times, names, is_implicit=False)
+        return _as_the_reference(host)
+    groups, periods = host.groups(), periods_of(host)
+    events = _step_events(host, periods)
+    times = step_times(events, periods.steps)
+    names = _names_of(groups, times.groups)
+    worked = None if groups.work is None else np.unique(groups.of_event[groups.work])
+    marked = np.zeros(0, np.int64)
+    if groups.kind is not StepKind.CALLED:
+        marked = np.unique(step_markers(host.timeline, groups).group)
     return HostSteps(
         host, 0, times, names, groups.kind is StepKind.CALLED,
         calls=groups.calls,
-        cut=cut_steps(host.timeline, groups, times, marked),
+        cut=cut_steps(host.timeline, groups, times, marked, worked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
 
 
-def _host_step_events(host: Host, has_device: bool, *, classic: bool) -> tuple[StepEvents, Markers]:
-    """Events of steps on the threads of a host, which several facts are made of."""
-    return host.memo.once(
-        ("host step events", has_device, classic),
-        lambda: host_step_events(
-            host.forest(classic=classic),
-            host.groups(classic=classic),
-            has_device=has_device,
-            classic=classic,
-        ),
-    )
+def _as_the_reference(host: Host) -> HostSteps:
+    """Steps as the reference has them: with GPUs their part alone, and no time between steps."""
+    timeline, groups = host.timeline, host.groups(classic=True)
+    with_gpu = uses_gpu(host, classic=True)
+    if with_gpu:
+        events, markers = gpu_step_events(timeline, groups, classic=True)
+    else:
+        forest = host.forest(classic=True)
+        events = host_step_events(forest, groups, has_device=False, classic=True)
+        markers = step_markers(timeline, groups, classic=True)
+    events = as_the_reference_sweeps(events)
+    spans = marked_spans(markers, has_device=with_gpu)
+    own = np.array(sorted(spans), np.int64)
+    own = own[computing(events, own, has_device=with_gpu)]
+    times = step_times(events, Account.of_spans(own, spans_array(spans, own)))
+    numbers = times.groups.tolist()
+    names = list(map(str, numbers)) if with_gpu else _names_of(groups, times.groups)
+    return HostSteps(host, 0, times, names, is_implicit=False)
 
 
-def _with_exposed(host: Host, part: tuple[StepEvents, Markers]) -> tuple[StepEvents, Markers]:
-    """With the time in which the CPU waits for other devices of the job, and computes nothing."""
-    waiting = exposed(device_work(host))
-    if not len(waiting.group):
-        return part
-    return concatenate_tables([part[0], waiting]), part[1]
+def periods_of(host: Host) -> Periods:
+    """The account of time of a host without TPUs: its steps, and what counts in their periods."""
+    return host.memo.once("periods", lambda: _periods_of(host))
+
+
+def _periods_of(host: Host) -> Periods:
+    timeline, groups = host.timeline, host.groups()
+    markers = step_markers(timeline, groups)
+    of_host, work = longest_markers(markers)[0], work_spans(timeline, groups)
+    own = np.array(sorted(of_host), np.int64)
+    if uses_gpu(host, classic=False):
+        events, markers = gpu_step_events(timeline, groups, classic=False)
+        work = longest_markers(markers)[1]
+        own = np.array(sorted(work), np.int64)
+        own = own[computing(events, own, has_device=True)]
+    steps = account(own, spans_array(of_host, own), spans_array(work, own))
+    steps = steps.until(host.period_ends())
+    return with_between(timeline, groups, steps)
+
+
+def _step_events(host: Host, periods: Periods) -> StepEvents:
+    """What the threads and GPUs of a host did in the periods of its steps."""
+
+    def make() -> StepEvents:
+        with_gpu = uses_gpu(host, classic=False)
+        forest = host.forest()
+        of_host = host_step_events(forest, periods.groups, has_device=with_gpu, periods=periods)
+        if with_gpu:
+            of_gpus, _ = gpu_step_events(host.timeline, periods.groups, classic=False)
+            return concatenate_tables([of_host, of_gpus])
+        # The CPU waits for other devices of the job, and computes nothing.
+        waiting = exposed(device_work(host))
+        return concatenate_tables([waiting, of_host]) if len(waiting.group) else of_host
+
+    return host.memo.once("step events", make)
+
+
+def step_events(host: Host) -> StepEvents:
+    """What the threads and GPUs of a host did in the periods of its steps, by kinds of time."""
+    return _step_events(host, periods_of(host))
 
 
 @fact
 def host_code_times(host: Host) -> dict[int, list[CodeTime]]:
     """Time that each step of a host spent in the program's own code, by group, the most first."""
-    forest, known = host.forest(), host.groups()
-    with_gpu = uses_gpu(host, classic=False)
-    busy, markers = _host_step_events(host, with_gpu, classic=False)
-    if with_gpu:
-        of_gpus = gpu_step_events(host.timeline, known, classic=False)
-        busy, _ = joined([(busy, markers), of_gpus])
-    is_code = own_code(forest.timeline, known)
-    is_code[[root for root in known.roots.values() if root >= 0]] = False
-    groups = _host_steps(host).times.groups
-    return code_times(forest, known.of_event, np.flatnonzero(is_code), busy, groups)
+    forest, periods = host.forest(), periods_of(host)
+    is_code = own_code(forest.timeline, periods.groups)
+    is_code[[root for root in periods.groups.roots.values() if root >= 0]] = False
+    code = np.flatnonzero(is_code)
+    return code_times(
+        forest, periods.groups.of_event, code, step_events(host), periods.steps.groups
+    )
 
 
-def _names_of(groups: Groups, chosen: Int64Array) -> Sequence[str]:
+def _names_of(groups: Groups, chosen: Int64Array) -> list[str]:
     return [groups.names.get(group, str(group)) for group in chosen.tolist()]
 
 
@@ -196,8 +233,9 @@ def _tpu_cores(host: Host, *, classic: bool) -> list[HostSteps]:
     waiting: dict[int, int] = {}
     marked = np.zeros(0, np.int64)
     if any(root >= 0 for root in groups.roots.values()):
-        events, markers = host_step_events(host.forest(classic=classic), groups, has_device=True)
-        waiting, marked = waiting_for_input(events), np.unique(markers.group)
+        events = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        waiting = waiting_for_input(events)
+        marked = np.unique(step_markers(host.timeline, groups).group)
     tpu = tpu_steps(host.timeline, groups, waiting, classic=classic)
     without = marked[~np.isin(marked, tpu.groups)]
     return [

@@ -48,10 +48,11 @@ CAUSES = (
     Cause("copies", "copies", (Spent.HOST_TO_DEVICE, Spent.DEVICE_TO_HOST, Spent.DEVICE_TO_DEVICE,
                                Spent.HOST_TO_HOST)),
     Cause("device_compute", "device compute", DEVICE_COMPUTE),
-    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE,)),
+    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE, Spent.HOST_CALLBACK)),
     Cause("kernel_launch", "kernel launch", (Spent.HOST_PREPARE,)),
     Cause("compile", "compilation", (Spent.HOST_COMPILE,)),
     Cause("host_code", "own code", (Spent.HOST_CODE,)),
+    Cause("runtime", "runtime", (Spent.HOST_RUNTIME,)),
     Cause("unexplained", "unknown", (Spent.UNKNOWN,)),
     Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)),
 )  # fmt: skip

@@ -66,7 +66,7 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
 
 def _has_work(steps: HostSteps) -> bool:
     """Whether any step spent time on more than the program's own code."""
-    return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_CODE)).any())
+    return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_RUNTIME)).any())
 
 
 _SEVERAL_BATCHES = "multi_step_on_iterator"

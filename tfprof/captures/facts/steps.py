@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -48,13 +49,15 @@ CATEGORIES = (
              (Spent.DEVICE_TO_DEVICE, Spent.DEVICE_WAIT_DEVICE)),
     Category(3, "Device collective communication", "deviceCollectivesTimeMs",
              "device_collectives", (Spent.DEVICE_COLLECTIVES,)),
-    Category(4, "Host compute", "hostComputeTimeMs", "host_compute", (Spent.HOST_COMPUTE,)),
+    Category(4, "Host compute", "hostComputeTimeMs", "host_compute",
+             (Spent.HOST_COMPUTE, Spent.HOST_CALLBACK)),
     Category(5, "Kernel launch", "kernelLaunchTimeMs", "kernel_launch", (Spent.HOST_PREPARE,)),
     Category(6, "Input", "infeedTimeMs", "infeed",
              (Spent.HOST_WAIT_INPUT, Spent.HOST_TO_DEVICE, Spent.DEVICE_WAIT_HOST)),
     Category(7, "Output", "outfeedTimeMs", "outfeed", (Spent.DEVICE_TO_HOST,)),
     Category(8, "Compilation", "compileTimeMs", "compile", (Spent.HOST_COMPILE,)),
-    Category(9, "All others", "otherTimeMs", "other", (Spent.UNKNOWN, Spent.HOST_CODE)),
+    Category(9, "All others", "otherTimeMs", "other",
+             (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)),
 )  # fmt: skip
 """The categories of ``step_breakdown`` in the reference. Classic mode counts copies from host to
 host in none of them; by default they are host computation."""
@@ -81,6 +84,12 @@ compiles, or fills the buffers of its input."""
 
 ONE_IN = 20
 """At most one of 20 steps is unusual, or one of fewer. What happens more often is usual."""
+
+_SHORT_GAP = 0.02
+"""Up to this part of a period, the time between steps does not matter."""
+
+_NUMBER = re.compile(r"([ _]*\d+)+$")
+_TRAINS = re.compile(r"train|fit", re.IGNORECASE)
 
 FEWEST = 3
 """With fewer steps none counts as unusual, and no verdict is given."""
@@ -257,7 +266,48 @@ class RunSteps:
     @property
     def typical_places(self) -> Int64Array:
         """Which of these steps are the ``typical`` ones."""
-        typical: Int64Array = self._whole_places[~self.is_unusual]
+        typical: Int64Array = self._whole_places[self._is_typical]
+        return typical
+
+    @cached_property
+    def kinds(self) -> Sequence[str]:
+        """What each step is called without its number: ``train``, ``eval``."""
+        return [_NUMBER.sub("", name) for name in self.names]
+
+    @cached_property
+    def main_kind(self) -> str:
+        """The kind that averages and verdicts are about: training, else what takes the most time.
+
+        Steps of several kinds have nothing in common but that somebody marked them.
+        """
+        took: dict[str, int] = {}
+        for kind, duration in zip(self.kinds, self.slowest_ps().tolist(), strict=True):
+            took[kind] = took.get(kind, 0) + duration
+        return max(took, key=lambda kind: (_TRAINS.match(kind) is not None, took[kind]), default="")
+
+    @cached_property
+    def is_main(self) -> BoolArray:
+        """Which steps are of the main kind, shape (n_steps,)."""
+        if self.classic:
+            return np.ones(self.n_steps, np.bool_)
+        return np.array([kind == self.main_kind for kind in self.kinds], np.bool_)
+
+    @cached_property
+    def is_last(self) -> BoolArray:
+        """Which step is the last one of all, so that nothing tells when the next begins, (n,)."""
+        ends = self._decided(lambda one: one.times.start_ps + one.times.duration_ps)
+        is_open: BoolArray = (ends == ends.max(initial=-1)) & (self.gap_ps() == 0)
+        return is_open
+
+    @cached_property
+    def _is_typical(self) -> BoolArray:
+        """Which of the ``whole`` steps averages and verdicts are about, shape (n whole,)."""
+        whole = self.whole
+        typical = whole.is_main & ~self.is_unusual
+        others = typical & ~whole.is_last
+        gaps, took = whole.gap_ps()[others], whole.slowest_ps()[others]
+        if others.sum() >= FEWEST and np.median(gaps) > _SHORT_GAP * np.median(took):
+            return others
         return typical
 
     def take(self, rows: Int64Array) -> RunSteps:
@@ -268,16 +318,25 @@ class RunSteps:
     def is_unusual(self) -> BoolArray:
         """Which of the ``whole`` steps averages leave out, because they took so long."""
         steps = self.whole
+        is_unusual = np.zeros(steps.n_steps, np.bool_)
         if self.classic or not steps.n_steps:
-            return np.zeros(steps.n_steps, np.bool_)
-        return unusual(steps.slowest_ps())
+            return is_unusual
+        # Waiting for input between steps is never left out: an epoch that begins is no accident.
+        waits = steps.between(Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
+        main = np.flatnonzero(steps.is_main)
+        is_unusual[main] = unusual((steps.slowest_ps() - waits)[main])
+        return is_unusual
 
     @cached_property
     def typical(self) -> RunSteps:
-        """The steps for averages, shares and verdicts: neither cut nor unusual."""
-        if not self.is_unusual.any():
+        """The steps for averages, shares and verdicts: of the main kind, not cut, not unusual.
+
+        If much of the time lies between steps, the last one is left out: nothing follows it, so
+        that its period is unknown.
+        """
+        if self._is_typical.all():
             return self.whole
-        return self.whole.take(np.flatnonzero(~self.is_unusual))
+        return self.whole.take(np.flatnonzero(self._is_typical))
 
     def places(self, step: Steps | None) -> list[int]:
         """Indices of the steps with these numbers at the ends of their names; all for None.
@@ -319,6 +378,18 @@ class RunSteps:
         """
         return self._decided(lambda one: one.of(category, classic=self.classic))
 
+    def own_ps(self) -> Int64Array:
+        """Duration of each step on its slowest host without the time behind it, (n_steps,)."""
+        return self._decided(lambda one: one.times.own_ps)
+
+    def gap_ps(self) -> Int64Array:
+        """Time between each step and the next on its slowest host, shape (n_steps,)."""
+        return self._decided(lambda one: one.times.gap_ps)
+
+    def between(self, *kinds: Spent) -> Int64Array:
+        """The part of ``spent`` that lies between each step and the next, shape (n_steps,)."""
+        return self._decided(lambda one: one.times.between(*kinds))
+
     def spent(self, *kinds: Spent) -> Int64Array:
         """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
         return self._decided(lambda one: one.times.of(*kinds))
@@ -334,6 +405,10 @@ class RunSteps:
     def share(self, amounts_ps: Int64Array) -> float:
         """Amounts of the steps as a part of the step time; 0 without steps."""
         return part(int(amounts_ps.sum()), int(self.slowest_ps().sum()))
+
+    def spent_share(self, *kinds: Spent) -> float:
+        """Some kinds of time as a part of the step time."""
+        return self.share(self.spent(*kinds))
 
     def share_of(self, key: str) -> float:
         """A category, by its key, as a part of the step time."""

@@ -9,31 +9,36 @@ input. With much of either, a capture does not show that the input is fast enoug
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeTime, in_all_steps
+from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.between_steps import Between, between_steps
 from tfprof.captures.facts.bottleneck import (
     HIGH,
     HIGHLY_INPUT_BOUND,
+    INPUT_WORDS,
     MODERATE,
     MODERATELY_INPUT_BOUND,
     NONE,
     UNKNOWN,
     Bottleneck,
     Judged,
+    input_level,
     judged,
     on_collectives,
     on_launches,
-    waiting_verdict,
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, HostSteps, RunSteps
-from tfprof.captures.facts.tpu_steps import TpuRunSteps
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
+from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
+from tfprof.text.claims import Claim, Detail
 from tfprof.text.units import milliseconds, milliseconds_between
 
 _LEAST_CAUSE = 0.2
@@ -49,7 +54,7 @@ def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
     return Grounds(
         steps.typical,
         run.memo.once("code_times", lambda: _code_of(steps.typical)),
-        run.memo.once("between_steps", lambda: between_steps(steps)),
+        run.memo.once("between_steps", lambda: between_steps(steps.typical)),
         uses_tf_data,
     )
 
@@ -84,24 +89,34 @@ class Grounds(NamedTuple):
     uses_tf_data: bool
 
 
+def input_claim(run: Run) -> Claim:
+    """What the verdict on a run states of its input: a share, or why it is unknown."""
+    steps = run_steps(run)
+    tpu = tpu_run_steps(run, steps.typical, classic=False)
+    if tpu is not None:
+        return find_tpu_bottleneck(tpu).claim
+    return give_verdict(grounds_of(run, uses_tf_data=False)).claim
+
+
 def give_verdict(grounds: Grounds) -> Bottleneck:
     """Judge the steps of hosts, or of GPUs."""
     steps = grounds.steps
     if not steps.n_steps or not steps.slowest_ps().sum():
         return UNKNOWN
-    waiting, other = 100.0 * steps.share_of("infeed"), 100.0 * unexplained_share(grounds)
-    kind, statement = _on_input(grounds, waiting, other)
-    is_other_said = kind == "unknown" and other >= HIGH and not _shows_input(steps)
+    claim = input_share(grounds)
+    other = 100.0 * unexplained_share(grounds)
+    is_other_said = bool(claim.unknown) and other >= HIGH and not _shows_input(steps)
     return Bottleneck(
-        kind,
-        statement,
-        waiting,
+        _kind(claim),
+        claim,
+        100.0 * (claim.low or 0.0),
         kernel_launch=on_launches(
             100.0 * steps.share_of("kernel_launch"), uses_tf_data=grounds.uses_tf_data
         ),
         all_other=NONE if is_other_said else _on_other(grounds, other),
         device_collectives=on_collectives(100.0 * steps.share_of("device_collectives")),
         compilation=judged(
+            "compile_share",
             100.0 * steps.share_of("compile"),
             "of the step time goes to tracing and compiling functions",
         ),
@@ -109,41 +124,94 @@ def give_verdict(grounds: Grounds) -> Bottleneck:
     )
 
 
-def _on_input(grounds: Grounds, waiting: float, other: float) -> tuple[str, str]:
+def _kind(claim: Claim) -> str:
+    if claim.value is None:
+        return "unknown"
+    if 100.0 * claim.value < MODERATELY_INPUT_BOUND:
+        return "device"
+    is_between = "between_share" in claim.details
+    return "host" if is_between or 100.0 * claim.value >= HIGHLY_INPUT_BOUND else "both"
+
+
+def input_share(grounds: Grounds) -> Claim:
+    """How much of the periods of steps is waiting for input, and copying it to devices.
+
+    The one place that decides it: verdicts, budgets and advice take it from here. It is unknown if
+    there are too few steps, or if so much of the time may be input that is not recorded as such
+    that the answer would be another.
+    """
+    steps, between = grounds.steps, grounds.between
+    waiting = steps.share_of("infeed")
+    scope = f"{steps.n_steps} steps" if steps.n_steps != 1 else "1 step"
+    if not _shows_input(steps):
+        most = waiting + steps.share_of("other") + steps.spent_share(Spent.HOST_CALLBACK)
+    else:
+        most = waiting + between.share - between.wait_share
+    doubt, details = _doubt(grounds, waiting)
+    claim = Claim(
+        "step", "input_share", waiting, "fraction", waiting, min(1.0, max(waiting, most)), scope,
+        basis="events that wait for an input pipeline, in steps and between them",
+    )  # fmt: skip
+    if doubt:
+        unknown = doubt.format_map(Claim("", "", None, details=details).shown)
+        return replace(claim, value=None, unknown=unknown, details=details, words=_UNCERTAIN
+                       if steps.n_steps >= FEWEST else "No verdict: {unknown}")  # fmt: skip
+    percent = 100.0 * waiting
+    level = input_level(percent)
+    copies = steps.spent_share(Spent.HOST_TO_DEVICE)
+    words = INPUT_WORDS[level]
+    if between.wait_share > 0.5 * waiting and percent >= MODERATELY_INPUT_BOUND:
+        details = {"level": level, "between_share": between.wait_share}
+        words = _BETWEEN
+    elif copies > 0.2 * waiting and percent >= MODERATELY_INPUT_BOUND:
+        details = {"copy_share": copies}
+        words = _WITH_COPIES[level]
+    return replace(claim, details=details, words=words)
+
+
+_WITH_COPIES = {
+    "HIGHLY": "The program is HIGHLY input-bound: {value} of the step time is waiting for input, "
+    "{copy_share} of it copying it to devices. Make these faster first.",
+    "MODERATELY": "The program is MODERATELY input-bound: {value} of the step time is waiting for "
+    "input; copying it to devices is {copy_share}. Look at these as well as at the rest.",
+}
+_BETWEEN = (
+    "The program is {level} input-bound: {value} of the time from one step to the next is waiting "
+    "for input, {between_share} between the steps. Make the input pipeline faster first."
+)
+_UNCERTAIN = "Whether the program waits for its input is not certain: {unknown}"
+
+
+def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
+    """Why it is uncertain whether the program waits for its input; empty if it is certain."""
     steps, between = grounds.steps, grounds.between
     if steps.n_steps < FEWEST:
         count = "1 whole step" if steps.n_steps == 1 else f"{steps.n_steps} whole steps"
-        return "unknown", (
-            f"No verdict: {count} in this capture, and at least {FEWEST} are needed. "
-            f"{waiting:.1f}% of the step time was waiting for input."
-        )
-    outside = 100.0 * between.wait_share
-    if waiting < MODERATELY_INPUT_BOUND <= outside:
-        level = "HIGHLY" if outside >= HIGHLY_INPUT_BOUND else "MODERATELY"
-        return "host", (
-            f"The program is {level} input-bound: {outside:.1f}% of the time from one step to the "
-            "next is waiting for input, between the steps. Make the input pipeline faster first."
-        )
-    doubt = "" if waiting >= MODERATELY_INPUT_BOUND else _doubt(grounds, waiting, other)
-    if doubt:
-        return "unknown", f"Whether the program waits for its input is not certain: {doubt}"
-    return waiting_verdict(waiting)
-
-
-def _doubt(grounds: Grounds, waiting: float, other: float) -> str:
-    """Why it is uncertain whether the program waits for its input; empty if it is certain."""
-    if other >= HIGH and not _shows_input(grounds.steps):
         return (
-            "no input pipeline was recorded in its steps, and in "
-            f"{other:.1f}% of the step time no op runs: {_where(grounds)}. Input that Python makes "
-            "or reads is part of that."
-        )
-    if 100.0 * grounds.between.share >= HIGH:
+            f"{count} in this capture, and at least {FEWEST} are needed. {{waiting_share}} of the "
+            "step time was waiting for input."
+        ), {"waiting_share": waiting}
+    if 100.0 * waiting >= MODERATELY_INPUT_BOUND:
+        return "", {}
+    other = unexplained_share(grounds)
+    callbacks = steps.spent_share(Spent.HOST_CALLBACK)
+    if 100.0 * callbacks >= HIGH:
         return (
-            f"{waiting:.1f}% of the step time is waiting for input, but "
-            f"{grounds.between.share:.1%} of the time from one step to the next is in no step."
-        )
-    return ""
+            "in {callback_share} of the step time the program's graph calls Python, which may read "
+            "input; the capture does not tell."
+        ), {"callback_share": callbacks}
+    if 100.0 * other >= HIGH and not _shows_input(steps):
+        return (
+            "no input pipeline was recorded in its steps, and in {other_share} of the step time no "
+            "op runs: {where}. Input that Python makes or reads is part of that."
+        ), {"other_share": other, "where": _where(grounds)}
+    dark = between.share - between.wait_share - between.busy_share
+    if 100.0 * dark >= HIGH:
+        return (
+            "{waiting_share} of the step time is waiting for input, but {dark_share} of the time "
+            "from one step to the next lies between steps, where no op runs: {where}."
+        ), {"waiting_share": waiting, "dark_share": dark, "where": _where(grounds)}
+    return "", {}
 
 
 def _shows_input(steps: RunSteps) -> bool:
@@ -177,29 +245,47 @@ def _where(grounds: Grounds) -> str:
         return ", ".join(f"{code_share(grounds, one):.1%} is {described(one)}" for one in named)
     if code:
         return "it is Python, in many functions"
-    return "nothing was recorded there, mostly Python between the ops"
+    return "nothing was recorded there, as is Python without its tracer"
 
 
 def _on_other(grounds: Grounds, percent: float) -> Judged:
     if percent < MODERATE:
         return NONE
     level = "high" if percent >= HIGH else "moderate"
-    return level, f"In {percent:.1f}% of the step time no op runs: {_where(grounds)}."
+    words = "In {value} of the step time no op runs: {where}."
+    return Judged.of(level, "unexplained_share", percent, words, where=_where(grounds))
 
 
 def _on_gaps(between: Between) -> Judged:
-    if 100.0 * between.share < HIGH:
+    if 100.0 * between.share < MODERATELY_INPUT_BOUND:
         return NONE
-    said = (
-        f"Between two steps {milliseconds(between.gap_ms)} pass, {between.share:.1%} of the time "
-        "from one step to the next"
-    )
-    if between.wait_share:
-        said += f"; {milliseconds(between.wait_ms)} of it is waiting for input"
-    return "high", f"{said}."
+    words = "{value} of the time lies between steps, {gap_ms}"
+    if between.longest_ms > UNUSUAL * between.gap_ms:
+        words += " as a rule, {longest_ms} after step {after}"
+    parts = []
+    if between.wait_share >= _NAMED * between.share:
+        parts.append("{wait_share} waiting for input")
+    if between.busy_share >= _NAMED * between.share:
+        parts.append("{busy_share} ops that are in no step")
+    code = _named_code(between)
+    if code:
+        parts.append("in {code}")
+    return Judged.of(
+        "high", "between_share", 100.0 * between.share,
+        f"{words}{': ' + ', '.join(parts) if parts else ''}.",
+        gap_ms=between.gap_ms, longest_ms=between.longest_ms, after=between.after,
+        wait_share=between.wait_share, busy_share=between.busy_share, code=code,
+    )  # fmt: skip
 
 
-def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[str, ...]:
+def _named_code(between: Between) -> str:
+    """The code that took the most of the time between the steps; empty if none stands out."""
+    total = sum(one.total_ps for one in between.code)
+    named = [described(one) for one in between.code[:2] if one.total_ps >= 0.2 * total > 0]
+    return " and ".join(named)
+
+
+def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[Claim, ...]:
     """How long a step takes, and which steps are left out; nothing without steps.
 
     Args:
@@ -211,23 +297,53 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[st
         return ()
     took_ps = typical.slowest_ps() if tpu is None else tpu.breakdown.total
     took = summary((took_ps / 1e9).tolist())
+    own_ms = float(typical.own_ps().mean()) / 1e9
+    gap_ms = float(typical.gap_ps().mean()) / 1e9
+    kind = typical.main_kind
+    claim = Claim(
+        "step", "step_time", took.average, "ms", took.minimum, took.maximum,
+        scope=f"{typical.n_steps} steps" + (f" called {kind}" if kind else ""),
+        basis="from the start of a step to that of the next",
+        details={"step_count": typical.n_steps, "own_ms": own_ms, "gap_ms": gap_ms,
+                 "range": milliseconds_between(took.minimum, took.maximum)},
+        words="A step takes {value} on average ({step_count} steps, {range}).",
+    )  # fmt: skip
     if typical.n_steps == 1:
-        return (f"The one step took {milliseconds(took.average)}.",)
-    said = (
-        f"A step takes {milliseconds(took.average)} on average ({typical.n_steps} steps, "
-        f"{milliseconds_between(took.minimum, took.maximum)})."
-    )
-    return (said, *_about_unusual(steps))
+        claim = replace(claim, words="The one step took {value}.")
+    elif tpu is None and 100.0 * gap_ms >= MODERATELY_INPUT_BOUND * took.average:
+        claim = replace(claim, words="From one step to the next {value} pass on average "
+                        "({step_count} steps, {range}): {own_ms} in the step, {gap_ms} between it "
+                        "and the next.")  # fmt: skip
+    return (claim, *_about_kinds(steps), *_about_unusual(steps))
 
 
-def _about_unusual(steps: RunSteps) -> list[str]:
+def _about_kinds(steps: RunSteps) -> list[Claim]:
+    """Steps of other kinds, which no average includes."""
+    whole = steps.whole
+    kinds, took = np.array(whole.kinds, np.str_), whole.slowest_ps()
+    return [
+        Claim(
+            f"step {kind}", "step_time", float(took[kinds == kind].mean()) / 1e9, "ms",
+            scope=f"steps called {kind}", basis="from the start of a step to that of the next",
+            details={"step_count": int((kinds == kind).sum()), "kind": kind,
+                     "main": whole.main_kind},
+            words="Of the steps called {kind} there are {step_count}, {value} each on average; "
+            "all else is about those called {main}.",
+        )
+        for kind in sorted(set(whole.kinds) - {whole.main_kind})
+        if not steps.classic
+    ]  # fmt: skip
+
+
+def _about_unusual(steps: RunSteps) -> list[Claim]:
     """Steps that took much longer than the others, and what took longer in them."""
     whole, is_unusual = steps.whole, steps.is_unusual
     usual_ms = float(np.median(steps.typical.slowest_ps())) / 1e9
-    names, took = whole.names, whole.slowest_ps()
+    usual_gap_ms = float(np.median(steps.typical.gap_ps())) / 1e9
+    names, took, gaps = whole.names, whole.slowest_ps(), whole.gap_ps()
     amounts = np.stack([whole.of(category) for category in CATEGORIES])
     usual = np.stack([np.median(steps.typical.of(category)) for category in CATEGORIES])
-    sentences = []
+    claims = []
     for place in np.flatnonzero(is_unusual).tolist():
         took_ms = float(took[place]) / 1e9
         more_ms = (amounts[:, place] - usual) / 1e9
@@ -238,8 +354,16 @@ def _about_unusual(steps: RunSteps) -> list[str]:
             f"{milliseconds(more_ms[number])} more of {CATEGORIES[number].name}"
             for number in causes
         ]
-        sentences.append(
-            f"Step {names[place]} took {milliseconds(took_ms)}, {took_ms / usual_ms:,.1f} times as "
-            f"long: {', '.join(named)}; it is left out of averages and of the verdict."
-        )
-    return sentences
+        gap_ms = float(gaps[place]) / 1e9
+        if gap_ms - usual_gap_ms >= least_ms:
+            named.append(f"{milliseconds(gap_ms)} of it lie between this step and the next")
+        claims.append(
+            Claim(
+                f"step {names[place]}", "step_time", took_ms, "ms",
+                details={"name": names[place], "times": f"{took_ms / usual_ms:,.1f}",
+                         "causes": ", ".join(named)},
+                words="Step {name} took {value}, {times} times as long: {causes}; it is left out "
+                "of averages and of the verdict.",
+            )
+        )  # fmt: skip
+    return claims

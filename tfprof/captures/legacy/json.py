@@ -11,6 +11,7 @@ from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.memory_profile import BREAKDOWN, SUMMARY
 from tfprof.captures.tools.tpu_pod import ALL_REDUCES, CHANNELS, PARTS
+from tfprof.text.claims import stated
 
 _POD_PARTS: Final = {
     "highFlopsComputeUs": "high_flops_compute_us",
@@ -74,7 +75,7 @@ def pod_viewer(data: Any) -> ToolResult:
     return ToolResult(
         tool="pod",
         title="Pod viewer",
-        verdict=tuple(_pod_verdict(table)),
+        claims=stated("run", _pod_verdict(table)),
         tables=tables,
         charts=_pod_chart(table),
         gviz=lambda: data,
@@ -98,7 +99,7 @@ def op_profile(data: Any) -> ToolResult:
     return ToolResult(
         tool="op-profile",
         title="Op profile",
-        verdict=tuple(_op_verdict(tables)),
+        claims=stated("run", _op_verdict(tables)),
         tables=tables,
         data=trees,
         gviz=lambda: data,
@@ -120,7 +121,7 @@ def memory_profile(data: Any) -> ToolResult:
     return ToolResult(
         tool="memory",
         title="Memory profile",
-        verdict=tuple(_memory_verdict(tables["summary"])),
+        claims=stated("run", _memory_verdict(tables["summary"])),
         tables=tables,
         charts=tuple(charts),
         gviz=lambda: data,

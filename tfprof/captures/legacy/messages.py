@@ -17,6 +17,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
 from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
+from tfprof.text.claims import stated
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 
@@ -94,8 +95,8 @@ def op_stats(data: bytes, source: str) -> ToolResult:
     in_order = (tables["ops_with_idle"], tables["ops"])
     return ToolResult(
         tool="op-stats",
-        title="TensorFlow stats",
-        verdict=tuple(_op_verdict(database.without_idle)),
+        title="Op stats",
+        claims=stated("run", _op_verdict(database.without_idle)),
         tables=tables,
         gviz=lambda: [table.to_gviz() for table in in_order],
     )
@@ -115,7 +116,7 @@ def kernel_stats(data: bytes, source: str) -> ToolResult:
     return ToolResult(
         tool="kernel-stats",
         title="GPU kernel stats",
-        verdict=tuple(verdict),
+        claims=stated("run", verdict),
         tables={"kernels": table},
         gviz=table.to_gviz,
     )

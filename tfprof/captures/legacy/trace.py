@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.text.claims import stated
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 
@@ -45,7 +46,7 @@ def _result(events: Iterable[Mapping[str, Any]], gviz: Any) -> ToolResult:
     return ToolResult(
         tool="trace",
         title="Trace viewer",
-        verdict=(f"{n_events:,} events on {len(table):,} tracks.",),
+        claims=stated("trace", (f"{n_events:,} events on {len(table):,} tracks.",)),
         tables={"tracks": table},
         gviz=gviz,
     )

@@ -58,6 +58,7 @@ SLICE_PLANE = "/tfprof:slice"
 """What a slice says of the capture that it was cut out of, in its stats."""
 
 SLICE_BASE, SLICE_STEPS, SLICE_PLACE = "base_ns", "step_rows", "first_step"
+SLICE_ENDS = "period_ends_ps"
 """Its stats: from when times count; what groups are numbered, as int64; and which of the steps
 that all hosts have is the first here. The last two are there if steps were chosen."""
 

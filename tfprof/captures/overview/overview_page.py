@@ -11,7 +11,7 @@ import numpy as np
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.bottleneck import Bottleneck
+from tfprof.captures.facts.bottleneck import Bottleneck, Judged
 from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
@@ -37,6 +37,7 @@ from tfprof.captures.tools.op_statistics import (
     has_known_cost,
     in_order,
 )
+from tfprof.text.claims import Claim
 
 _TOP_OPS = 10
 
@@ -101,7 +102,7 @@ def overview(
     return ToolResult(
         "overview",
         "Overview",
-        verdict=tuple(_verdict(facts)),
+        claims=_claims(facts),
         tables={name: table for name, table in tables.items() if len(table)},
         charts=step_charts(facts.input.steps, classic=facts.classic),
         advice=recommended,
@@ -256,10 +257,10 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
     return Table("tf_functions", _FUNCTIONS, rows, title="Calls of tf.function")
 
 
-def _verdict(facts: Collected) -> list[str]:
+def _claims(facts: Collected) -> tuple[Claim, ...]:
     judged = facts.input.bottleneck
     step_time = about_step_time(facts.input.steps, facts.input.typical_tpu)
-    return [judged.statement, *step_time, *judged.remarks]
+    return (judged.claim, *step_time, *judged.remark_claims)
 
 
 def _precision_statement(facts: Collected) -> str:
@@ -277,6 +278,6 @@ def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[st
     judged = facts.input.bottleneck
     if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
         # The reference treats TPU steps like those of other devices, and finds nothing in them.
-        judged = Bottleneck("", "", 0.0, ("", ""), ("", ""), ("", ""))
+        judged = Bottleneck("", Claim("step", "input_share", None), 0.0, *[Judged("")] * 3)
     given = None if facts.classic else recommended
     return recommendations_json(judged, _precision_statement(facts), given)

@@ -52,12 +52,12 @@ def recommendations_json(
         "non_bottleneck_tip_types": _HIDDEN_TIPS.get(judged.kind, ""),
         "precision_statement": precision,
     }
-    for key, (level, statement) in judged.statements.items():
-        properties[f"{key}_bottleneck"] = level
-        properties[f"{key}_statement"] = statement
+    for key, one in judged.statements.items():
+        properties[f"{key}_bottleneck"] = one.level
+        properties[f"{key}_statement"] = one.text
     if recommended is not None:
-        properties["output_statement"] = judged.output[1]
-        properties["sparse_core_statement"] = judged.sparse_core[1]
+        properties["output_statement"] = judged.output.text
+        properties["sparse_core_statement"] = judged.sparse_core.text
         properties |= {
             name: " ".join(one.message for one in recommended if one.rule in rules)
             for name, rules in _STATEMENTS.items()

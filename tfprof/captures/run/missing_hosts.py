@@ -5,14 +5,13 @@ Nothing is left out silently: each answer is a list of notes with the names.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfprof.captures.run.capture_record import record_of
 from tfprof.captures.run.result import Note
-from tfprof.errors import InputError, MalformedProfileError
-from tfprof.files.disk import read_file
+from tfprof.errors import MalformedProfileError
 from tfprof.files.remote.path import AnyPath, is_remote
 from tfprof.files.run_folder import RECORD_NAME, gone_files, host_name
 from tfprof.files.same_content import same_content
@@ -119,17 +118,12 @@ def check_not_empty(file: Any) -> None:
 
 def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
     """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
-    path = folder / RECORD_NAME
+    document = record_of(folder)
     try:
-        if not path.is_file():
-            return [], []
-        document: Any = json.loads(bytes(read_file(path)))
         hosts = [str(each["host"]) for each in document["hosts"]]
-        missing = document["missing"]
         return hosts, [
-            str(each["message"]) for each in missing
+            str(each["message"]) for each in document["missing"]
             if each["severity"] == "error" and not each["host"]
         ]  # fmt: skip
-    except (ValueError, TypeError, KeyError, RecursionError, InputError):
-        # Damaged, of another version, or another machine denies it.
+    except (TypeError, KeyError):  # of another version
         return [], []

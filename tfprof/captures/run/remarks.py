@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tfprof.captures.events.timeline.clocks import time_axis
 from tfprof.captures.events.timeline.names import is_known_plane
 from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.run.recorded_levels import DEVICE_LEVEL, HOST_LEVEL, recorded_levels
 from tfprof.captures.run.result import Note, Severity, listed
 from tfprof.text import how_to_capture
 from tfprof.text.wording import plural, sentence
@@ -70,15 +71,22 @@ def remarks(space: XSpace) -> Iterator[Lack]:
             "there were too many, and times are too short",
             how_to_capture.LESS,
         )
-    if not any(len(plane.events) or len(plane.event_metadata) for plane in space.planes):
-        yield Lack(
-            "events",
-            "warning",
-            "holds no events",
-            "the profiler was stopped before the program ran, or every tracer was off",
-            how_to_capture.LONGER,
-        )
+    if not space.n_events:
+        yield _nothing(space)
     yield from _unlikely(space)
+
+
+def _nothing(space: XSpace) -> Lack:
+    """A capture without events: its levels say whether there could be any."""
+    programs = any(len(plane.event_metadata) for plane in space.planes)
+    what = "holds no events, only programs" if programs else "holds no events"
+    levels = recorded_levels(space)
+    if levels is not None and not levels[HOST_LEVEL]:
+        others = "" if levels[DEVICE_LEVEL] else f", and {how_to_capture.NO_DEVICES}"
+        why = f"{how_to_capture.NOTHING_OF_HOST}{others}"
+        return Lack("events", "warning", what, why, how_to_capture.OPS, how_to_capture.CAPTURE)
+    why = "the profiler was stopped before the program ran, or every tracer was off"
+    return Lack("events", "warning", what, why, how_to_capture.LONGER)
 
 
 def n_dropped(space: XSpace) -> int:

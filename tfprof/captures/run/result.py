@@ -10,6 +10,7 @@ from tfprof.captures.run.table import Row, Table
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.text.claims import Claim, claim_of_numbers
 
 Severity = Literal["error", "warning", "info"]
 
@@ -55,6 +56,11 @@ class Advice:
     message: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
     gain_fraction: float | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """What was found, as data."""
+        return claim_of_numbers(self.rule, self.message, self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
     Attributes:
         tool: Name of the tool on the command line: ``input-pipeline``.
         title: Its heading.
-        verdict: The answer in sentences, the most important first.
+        claims: The answer, the most important first.
         tables: Tables by name, in the order in which to read them.
         charts: Chart data.
         advice: Recommendations.
@@ -134,13 +140,18 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
 
     tool: str
     title: str
-    verdict: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     advice: tuple[Advice, ...] = ()
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     gviz: Callable[[], Any] | None = None
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The answer in sentences, the most important first."""
+        return tuple(claim.text for claim in self.claims)
 
     def table(self, name: str = "") -> Table:
         """A table by name; without one, the first.
@@ -171,6 +182,7 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
         """Everything as plain data for JSON."""
         data: dict[str, Any] = {"tool": self.tool, "title": self.title}
         data["verdict"] = list(self.verdict)
+        data["claims"] = [claim.to_dict() for claim in self.claims]
         data["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
         data["charts"] = [
             {
@@ -180,7 +192,7 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
             }
             for chart in self.charts
         ]  # fmt: skip
-        data["advice"] = [asdict(advice) for advice in self.advice]
+        data["advice"] = [asdict(one) | {"claim": one.claim.to_dict()} for one in self.advice]
         data["notes"] = [asdict(note) for note in self.notes]
         return data | ({"data": dict(self.data)} if self.data else {})
 

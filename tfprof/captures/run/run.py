@@ -16,13 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.steps.forest import Forest, build_forest
 from tfprof.captures.events.steps.grouping import Groups, find_groups
 from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
@@ -146,6 +148,13 @@ class Host:
         """Its steps."""
         forest = self.forest(classic=classic)
         return self.memo.once(("groups", classic), lambda: find_groups(forest, classic=classic))
+
+    def period_ends(self) -> Mapping[int, int]:
+        """When the periods of steps end that a slice keeps without the next step, ps, by group."""
+        given = self.space.slice_facts.get(SLICE_ENDS)
+        if not isinstance(given, bytes) or len(given) % 8:
+            return {}
+        return dict(enumerate(np.frombuffer(given, "<i8").tolist()))
 
     def eager(self, *, classic: bool = False) -> BoolArray:
         """Which of its events ran eagerly, shape (n events,)."""

@@ -95,6 +95,7 @@ _HEADERS: Final = {
     "stepnum": "step",
     "stepname": "step",
     "stepTimeMs": "step time",
+    "betweenMs": "between",
     "deviceComputeTimeMs": "device compute",
     "deviceToDeviceTimeMs": "device to device",
     "deviceCollectivesTimeMs": "collectives",

@@ -7,6 +7,7 @@ kept: from when times count, and which numbers steps without names have in the w
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.model.xspace import (
     METADATA_PLANE,
     SLICE_BASE,
+    SLICE_ENDS,
     SLICE_PLACE,
     SLICE_PLANE,
     SLICE_STEPS,
@@ -39,6 +41,7 @@ from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import FileParts, file_parts, is_folder, opened, write_file
+from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
@@ -109,7 +112,7 @@ def slice_capture(
 
     Raises:
         UsageError: There is no such step, device, plane or host; several hosts would go into one
-            file; or a file exists.
+            file; a file exists; or the target is an address of another machine.
         InputError: A file cannot be read or written.
         EmptyProfileError: Nothing is left.
         MalformedProfileError: A file is damaged.
@@ -119,7 +122,7 @@ def slice_capture(
     kept = choice.chosen_hosts(names)
     chosen = [pair for pair, is_kept in zip(zip(names, files, strict=True), kept, strict=True)
               if is_kept]  # fmt: skip
-    paths = _paths(Path(target), name, [host for host, _ in chosen])
+    paths = _paths(local_folder(target), name, [host for host, _ in chosen])
     for path, (_, file) in zip(paths, chosen, strict=True):
         _check_target(path, file, overwrite=overwrite)
     choice.check_planes(_plane_names(file for _, file in chosen))
@@ -128,6 +131,7 @@ def slice_capture(
     if choice.steps is not None:
         titles, of_steps = _chosen_steps(open_run([*files]), choice, {host for host, _ in chosen})
     written: list[HostSlice] = []
+    made = [each for path in paths[:1] for each in path.parents if not each.exists()]
     try:
         for path, (host, file) in zip(paths, chosen, strict=True):
             if choice.steps is not None and host not in of_steps:
@@ -146,6 +150,9 @@ def slice_capture(
     except BaseException:
         for one in written:  # a run is there whole or not at all
             one.path.unlink(missing_ok=True)
+        for folder in made:  # the innermost first
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise
     return CaptureSlice(tuple(written), titles)
 
@@ -245,6 +252,7 @@ class _HostCut:
         facts: dict[str, Any] = {SLICE_BASE: base_ns}
         if self._steps is not None:
             facts[SLICE_STEPS] = np.array(self._steps.numbers, "<i8").tobytes()
+            facts[SLICE_ENDS] = np.array(self._steps.ends_ps, "<i8").tobytes()
             if self._choice.time is None:
                 facts[SLICE_PLACE] = self._steps.first
         elif self._choice.time is None:
@@ -281,7 +289,7 @@ def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, dict[str
 
 def _slice_plane(facts: Mapping[str, StatValue]) -> bytes:
     plane = pb.XPlane(name=SLICE_PLANE)
-    for key, name in enumerate((SLICE_BASE, SLICE_STEPS, SLICE_PLACE), 1):
+    for key, name in enumerate((SLICE_BASE, SLICE_STEPS, SLICE_PLACE, SLICE_ENDS), 1):
         value = facts.get(name)
         if value is None:
             continue

@@ -17,7 +17,9 @@ from tfprof.captures.events.steps.grouping import find_groups, group_numbers
 from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.events.timeline.threadpool import with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.one_step import groups_at, spans_at
+from tfprof.captures.facts.run_steps import periods_of
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import IntArray
@@ -34,11 +36,13 @@ class StepEvents:
         numbers: What the groups that are found in them are numbered in the whole capture; empty
             where the file itself tells its groups.
         first: Which of the steps that all hosts have is the first.
+        ends_ps: When the periods of these groups end; -1 for those that are no steps.
     """
 
     events: tuple[BoolArray, ...]
     numbers: tuple[int, ...]
     first: int
+    ends_ps: tuple[int, ...] = ()
 
 
 def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepEvents:
@@ -53,6 +57,7 @@ def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepE
         places: Which of them.
     """
     timeline, groups = host.timeline, host.groups()
+    period_ends: dict[int, int] = {}
     wanted = sorted(groups_at(steps, places).get(host.name, ()))
     of_event = groups.of_event
     is_step = np.isin(of_event, np.array(wanted, of_event.dtype))
@@ -63,6 +68,11 @@ def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepE
         is_meanwhile = (of_event < 0) & (starts < end) & (ends > begin)
         is_meanwhile &= (starts >= begin) | (ends <= end)
         is_kept = is_step | is_meanwhile
+        if not uses_tpu(host, classic=False):
+            periods = periods_of(host)
+            is_kept |= periods.is_between & np.isin(periods.groups.of_event, wanted)
+            known = zip(periods.steps.groups.tolist(), periods.steps.end_ps.tolist(), strict=True)
+            period_ends = dict(known)
     numbers: list[int] | None = None
     for chosen in (is_kept, is_step):
         sources = _sources(host, chosen)
@@ -71,10 +81,12 @@ def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepE
             break
     bounds = timeline.first_sources.tolist()
     before = host.space.slice_facts.get(SLICE_PLACE)
+    chosen_groups = wanted if numbers is None else numbers
     return StepEvents(
         tuple(sources[first:behind] for first, behind in pairwise(bounds)),
-        tuple(group_numbers(timeline, wanted if numbers is None else numbers)),
+        tuple(group_numbers(timeline, chosen_groups)),
         places[0] + (before if isinstance(before, int) else 0),
+        tuple(period_ends.get(group, -1) for group in chosen_groups),
     )
 
 

@@ -18,6 +18,8 @@ from tfprof.captures.model.hlo_buffers import Allocation
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.program_times import ProgramTimes, program_times
+from tfprof.text.claims import stated
 from tfprof.text.units import human_memory
 
 TOOL = "memory-viewer"
@@ -34,6 +36,7 @@ PROGRAMS = (
     Column("instructions", "Instructions"),
     Column("total_bytes", "Memory reserved", unit="bytes"),
     Column("peak_bytes", "Memory at the peak", unit="bytes"),
+    Column("self_us", "Time of its instructions", unit="us"),
 )
 
 SUMMARY = (
@@ -73,7 +76,8 @@ def memory_viewer(
     Args:
         run: The run.
         host: Only this host.
-        program: Id or name of a program; by default the one that needs most memory.
+        program: Id or name of a program; by default the one that needs most memory, of those
+            that ran in the capture if it tells which did.
         memory_space: Number of the device's memory space; 0 is the main one.
         classic: The reference's numbers: temporary memory is left out if the compiler did not
             record when it is in use.
@@ -85,12 +89,13 @@ def memory_viewer(
     uses = {
         each: memory_use(each.program.module(), memory_space, classic=classic) for each in programs
     }
-    programs.sort(key=lambda each: -uses[each].peak_bytes)
+    time_of: ProgramTimes = (lambda _: None) if classic else program_times(run.chosen(host))
+    programs.sort(key=lambda each: (time_of(each) == 0, -uses[each].peak_bytes))
     chosen = chosen_program(programs, program)
     if chosen is None:
         return no_programs(TOOL, TITLE, run)
     module, use = chosen.program.module(), uses[chosen]
-    program_rows = [_program_row(each, uses[each]) for each in programs]
+    program_rows = [_program_row(each, uses[each], time_of(each)) for each in programs]
     tables = (
         Table("programs", PROGRAMS, program_rows, title="Programs"),
         Table("summary", SUMMARY, _summary_rows(use), title=f"Memory of {chosen.program.title}"),
@@ -99,7 +104,7 @@ def memory_viewer(
     return ToolResult(
         TOOL,
         TITLE,
-        verdict=_verdict(chosen, use),
+        claims=stated("memory", _verdict(chosen, use)),
         tables={table.name: table for table in tables},
         charts=_timeline(use),
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),
@@ -107,11 +112,11 @@ def memory_viewer(
     )
 
 
-def _program_row(each: HostProgram, use: MemoryUse) -> tuple[Cell, ...]:
+def _program_row(each: HostProgram, use: MemoryUse, time_ps: int | None) -> tuple[Cell, ...]:
     n_instructions = sum(1 for _ in each.program.module().instructions)
     return (
         each.host.name, str(each.program.id), each.program.name, n_instructions,
-        use.total_bytes, use.peak_bytes,
+        use.total_bytes, use.peak_bytes, None if time_ps is None else time_ps / 1e6,
     )  # fmt: skip
 
 

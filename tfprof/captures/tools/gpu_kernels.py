@@ -19,6 +19,7 @@ from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
+from tfprof.text.claims import stated
 from tfprof.text.short_names import short_name
 from tfprof.text.units import milliseconds
 from tfprof.text.wording import plural
@@ -91,7 +92,7 @@ def kernel_stats(
     return ToolResult(
         "kernel-stats",
         "GPU kernel stats",
-        verdict=_verdict(kernels),
+        claims=stated("kernels", _verdict(kernels)),
         tables={"kernels": table},
         charts=_charts(kernels),
         notes=tuple(notes),

@@ -19,7 +19,9 @@ from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.tools.program_times import program_times
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 
 TOOL = "graph-viewer"
 TITLE = "Graph viewer"
@@ -62,7 +64,8 @@ def graph_viewer(
     Args:
         run: The run.
         host: Only this host.
-        program: Id or name of a program; by default the first that has the node.
+        program: Id or name of a program; by default the one that took the most time, of
+            those that have the node; of those that did not run, the largest.
         node: Name of an instruction, also as ``%name``; by default the program's result.
         width: How many steps to go from there.
         expand_fusions: Show the instructions inside fusions.
@@ -77,6 +80,8 @@ def graph_viewer(
     programs = all_programs(run, host)
     if not programs:
         return no_programs(TOOL, TITLE, run)
+    time_of = program_times(run.chosen(host))
+    programs.sort(key=lambda each: (-(time_of(each) or 0), -each.program.n_bytes))
     chosen, center = _center(programs, program, node)
     module = chosen.program.module()
     notes = (*program_notes(chosen), *run.notes)
@@ -94,7 +99,9 @@ def graph_viewer(
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
     }
     data = _data(chosen, center, graph, rows)
-    return ToolResult(TOOL, TITLE, (_verdict(graph),), tables, notes=notes, data=data)
+    return ToolResult(
+        TOOL, TITLE, stated("program", [_verdict(graph)]), tables, notes=notes, data=data
+    )
 
 
 def _center(

@@ -20,6 +20,7 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
+from tfprof.text.claims import stated
 from tfprof.text.short_names import folded
 
 COLUMNS = (
@@ -94,7 +95,7 @@ def hlo_stats(
     return ToolResult(
         "hlo-stats",
         "HLO stats",
-        verdict=_verdict(rows, "the capture" if classic else "the time of all"),
+        claims=stated("ops", _verdict(rows, "the capture" if classic else "the time of all")),
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),

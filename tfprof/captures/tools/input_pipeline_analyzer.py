@@ -29,7 +29,9 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.text.claims import Claim, stated
 
+BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (
     Column("stepnum", "Step number", "string"),
     *(Column(category.column, category.name, unit="ms") for category in CATEGORIES),
@@ -132,19 +134,19 @@ def input_pipeline(
     notes = (*run.notes, *analysis.steps.notes)
     tables = {"steps": steps, "input_ops": inputs}
     waiting: dict[str, Any] = {"cols": [], "rows": []}
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Claim, ...] = ()
     if analysis.tpu is not None:
-        remarks = analysis.bottleneck.remarks
+        remarks = analysis.bottleneck.remark_claims
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
         waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
-        verdict=(
-            analysis.bottleneck.statement,
+        claims=(
+            analysis.bottleneck.claim,
             *about_step_time(analysis.steps, analysis.typical_tpu),
             *remarks,
-            *_shares(analysis),
+            *stated("input", _shares(analysis)),
         ),
         tables=tables,
         charts=_charts(analysis, classic=classic),
@@ -172,7 +174,7 @@ def step_table(
     if analysis.tpu is not None and analysis.typical_tpu is not None:
         said = {
             "input_conclusion": analysis.bottleneck.statement,
-            "output_conclusion": analysis.bottleneck.output[1],
+            "output_conclusion": analysis.bottleneck.output.text,
             "summary_nextstep": _next_step(analysis),
         }
         return tpu_step_table(
@@ -182,15 +184,19 @@ def step_table(
     hosts = steps.hosts[:1] if classic else steps.hosts
     is_named = not classic and len(hosts) > 1
 
-    def row(one: HostSteps, place: int, took_ms: float, amounts_ms: list[float]) -> Row:
+    def row(
+        one: HostSteps, place: int, took_ms: float, amounts_ms: list[float], gap_ms: float
+    ) -> Row:
         name = steps.shown(place, one.names[place])
         if is_named:
             name = f"{name} ({one.host.name})"
-        return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms)
+        between = () if classic else (gap_ms,)
+        return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms, *between)
 
     rows = rows_of_steps(hosts, places, row, PS_PER_MS, classic=classic)
     properties = _properties(run, analysis, classic=classic)
-    return Table("steps", STEP_COLUMNS, rows, properties, title="Steps")
+    columns = STEP_COLUMNS if classic else (*STEP_COLUMNS, BETWEEN)
+    return Table("steps", columns, rows, properties, title="Steps")
 
 
 def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
@@ -223,10 +229,10 @@ def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str
         of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
-    for key, (level, statement) in judged.statements.items():
-        properties[f"{key}_statement"] = statement
+    for key, one in judged.statements.items():
+        properties[f"{key}_statement"] = one.text
         # Today's reference writes the statement here, too; earlier ones wrote the level.
-        properties[f"{key}_bottleneck"] = statement if classic else level
+        properties[f"{key}_bottleneck"] = one.text if classic else one.level
     return properties
 
 

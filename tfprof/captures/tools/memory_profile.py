@@ -30,6 +30,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text import how_to_capture
+from tfprof.text.claims import stated
 from tfprof.text.units import human_memory, human_share, milliseconds
 
 SUMMARY = (
@@ -108,7 +109,7 @@ def memory(
     return ToolResult(
         "memory",
         "Memory profile",
-        verdict=tuple(_sentence(allocator) for allocator in allocators),
+        claims=stated("memory", map(_sentence, allocators)),
         tables=allocator_tables(allocators, looked_at, moment),
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),

@@ -27,6 +27,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds, milliseconds_between
 
 _COLUMNS = (
@@ -85,7 +86,7 @@ def monitor(
     return ToolResult(
         "monitor",
         "Monitor",
-        verdict=_verdict(known.device_type, used, idle, figures),
+        claims=stated("device", _verdict(known.device_type, used, idle, figures)),
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
         notes=(*run.notes, *steps.notes, *notes),
     )

@@ -28,6 +28,7 @@ from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 from tfprof.text.short_names import folded
 
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
@@ -114,7 +115,7 @@ def op_profile(
     return ToolResult(
         "op-profile",
         "Op profile",
-        verdict=_verdict(tree, peaks),
+        claims=stated("program", _verdict(tree, peaks)),
         tables={"ops": table},
         notes=tuple(notes),
         data={"grouping": grouping, "idle_ps": ops.idle_ps, "total_ps": ops.total_ps},

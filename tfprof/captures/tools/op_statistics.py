@@ -1,4 +1,4 @@
-"""TensorFlow stats: the framework's ops on host and device, by self time."""
+"""Op stats: the framework's ops on host and device, by self time."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 MOST_CLASSIC = 500
@@ -147,8 +148,8 @@ def op_stats(
     notes += _without_op(on_device)
     return ToolResult(
         "op-stats",
-        "TensorFlow stats",
-        verdict=_verdict(on_host, on_device),
+        "Op stats",
+        claims=stated("ops", _verdict(on_host, on_device)),
         tables={"ops": without_idle, "ops_with_idle": with_idle},
         charts=tuple(_charts(on_host, on_device)),
         notes=tuple(notes),

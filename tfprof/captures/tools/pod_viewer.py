@@ -14,6 +14,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 _PS_PER_US = 1e6
@@ -47,7 +48,9 @@ def pod(
     shown = [one for one in steps.hosts if one.host.name in chosen]
     places = steps.places(step)
 
-    def row(one: HostSteps, place: int, took_us: float, amounts_us: list[float]) -> Row:
+    def row(
+        one: HostSteps, place: int, took_us: float, amounts_us: list[float], gap_us: float
+    ) -> Row:
         name = steps.shown(place, one.names[place])
         return (name, one.host.name, one.core_id, took_us, *amounts_us, _bottleneck(amounts_us))
 
@@ -58,7 +61,7 @@ def pod(
     return ToolResult(
         "pod",
         "Pod viewer",
-        verdict=_verdict(steps.typical, classic=classic),
+        claims=stated("hosts", _verdict(steps.typical, classic=classic)),
         tables=tables,
         charts=_charts(steps.typical, classic=classic),
         notes=(*run.notes, *steps.notes),

@@ -33,6 +33,7 @@ from tfprof.captures.tools.roofline_table import (
     with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
@@ -86,7 +87,7 @@ def roofline(
     return ToolResult(
         "roofline",
         "Roofline model",
-        verdict=verdict_of(ops, device),
+        claims=stated("roofline", verdict_of(ops, device)),
         tables={
             "ops": table(
                 "ops",

@@ -18,6 +18,7 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import MOST_LISTED, HostComparison, tables_of
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 from tfprof.text.wording import plural
 
@@ -53,7 +54,7 @@ def stragglers(
     return ToolResult(
         "stragglers",
         "Stragglers",
-        verdict=tuple(_verdict(found)),
+        claims=stated("hosts", _verdict(found)),
         tables=tables_of(found, asked, chosen),
         charts=tuple(_charts(found, asked)) if len(places) else (),
         notes=(*run.notes, *steps.notes, *_notes(found)),

@@ -17,6 +17,7 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
 from tfprof.text import how_to_capture
+from tfprof.text.claims import stated
 
 _PS_PER_US = 1_000_000
 
@@ -136,7 +137,7 @@ def tf_data(
     return ToolResult(
         "tf-data",
         "tf.data bottleneck analysis",
-        verdict=(message, *(_sentence(one, classic=classic) for one in slow)),
+        claims=stated("tf.data", (message, *(_sentence(one, classic=classic) for one in slow))),
         tables=tables,
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),

@@ -18,6 +18,7 @@ from tfprof.wire.compiled import is_native, native_module
 _native: Any = native_module("trace")
 
 _PS_PER_US: Final = 10**6
+_PS_PER_NS: Final = 10**3
 _EXACT: Final = 1 << 53
 """Integers from here on are texts: JavaScript has no such numbers."""
 
@@ -207,6 +208,17 @@ def joined(columns: Sequence[Sequence[str]], n_events: int) -> list[str]:
             for text, more in zip(lines, column, strict=True)
         ]
     return lines
+
+
+def in_whole_ns(starts_ps: Int64Array, durations_ps: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Times without what is below a nanosecond, still in picoseconds, shape (n,) each.
+
+    Viewers that count nanoseconds round starts and durations each for itself. Slices side by side
+    would then overlap, and one of them be dropped.
+    """
+    starts = starts_ps - starts_ps % _PS_PER_NS
+    ends = starts_ps + durations_ps
+    return starts, ends - ends % _PS_PER_NS - starts
 
 
 def micros(ps: int) -> str:

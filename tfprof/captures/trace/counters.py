@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,11 +11,18 @@ from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.trace.blocks import micros, quoted, value_text
+from tfprof.captures.trace.rows import Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of
 from tfprof.columns.columns import BoolArray, Int64Array
 
 EVENTS_PER_CHUNK: Final = 1 << 14
 """So many are written at once; they take some megabytes."""
+
+_ARROW_BITS: Final = 40
+"""Of the ids of arrows, below the first process of their host."""
+
+_WAYS: Final = ("leads to", "comes from")
+_PS_PER_NS: Final = 1000
 
 Window = tuple[int, int]
 """From when to when events are shown, in ps since the first of the host."""
@@ -68,7 +75,8 @@ def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
     timeline = shown.tracks.timeline
     place = f'"pid":{track.pid},"tid":{track.tid}'
     for block in blocks_of(shown.only(events_of(shown.tracks, track))):
-        starts = (timeline.starts_ps[block] + shown.since_ps).tolist()
+        since = timeline.starts_ps[block] + shown.since_ps
+        starts = (since - since % _PS_PER_NS).tolist()
         yield lines_of(
             f'{{"ph":"C",{place},"ts":{micros(start)},"name":{quoted(timeline.name(event))},'
             f'"args":{{{_numbers(timeline, event)}}}}}'
@@ -84,8 +92,13 @@ def _numbers(timeline: Timeline, event: int) -> str:
     )
 
 
-def arrows(shown: Shown, links: Links) -> Iterator[bytes]:
-    """From each event to those that it leads to on other threads."""
+def arrows(shown: Shown, links: Links, rows: Rows) -> Iterator[bytes]:
+    """From each event to those that it leads to on other threads.
+
+    Their ids are hexadecimal texts, which all viewers take. No viewer draws an arrow back in time:
+    where clocks differ so far that an event begins before the one that leads to it, the arrow
+    leads from there to where it comes from, and is named so.
+    """
     tracks, timeline = shown.tracks, shown.tracks.timeline
     at = np.full((len(timeline.lines), 2), -1, np.int64)
     for track in tracks.tracks:
@@ -96,19 +109,23 @@ def arrows(shown: Shown, links: Links) -> Iterator[bytes]:
         kept &= (at[timeline.line_of[events], 0] >= 0) & ~tracks.is_hidden[events]
         within = shown.within(timeline.starts_ps[events], timeline.ends_of(events))
         kept &= True if within is None else within
-    base = min(tracks.processes, default=0)
+    base = min(tracks.processes, default=0) << _ARROW_BITS
     for block in blocks_of(np.flatnonzero(kept)):
-        columns: list[Sequence[int]] = [block.tolist()]
+        ends = []
         for events in (links.sources[block], links.targets[block]):
-            place = at[timeline.line_of[events]]
-            columns += [place[:, 0].tolist(), place[:, 1].tolist()]
-            columns.append((timeline.starts_ps[events] + shown.since_ps).tolist())
+            place, starts = at[timeline.line_of[events]], timeline.starts_ps[events]
+            tids = rows.tids(events, place[:, 1])
+            since = starts + shown.since_ps
+            ends.append(np.stack([place[:, 0], tids, since - since % _PS_PER_NS]))
+        is_late = ends[1][2] < ends[0][2]
+        sides = np.where(is_late, ends[1], ends[0]), np.where(is_late, ends[0], ends[1])
+        columns = [block.tolist(), is_late.tolist(), *(c.tolist() for c in np.concatenate(sides))]
         yield lines_of(
-            f'{{"ph":"s","id":"{base}.{number}","cat":"flow","name":"leads to","pid":{pid},'
-            f'"tid":{tid},"ts":{micros(ts)}}},\n'
-            f'{{"ph":"f","bp":"e","id":"{base}.{number}","cat":"flow","name":"leads to",'
-            f'"pid":{to_pid},"tid":{to_tid},"ts":{micros(to_ts)}}}'
-            for number, pid, tid, ts, to_pid, to_tid, to_ts in zip(*columns, strict=True)
+            f'{{"ph":"s","id":"{base + number:#x}","cat":"flow","name":"{_WAYS[is_late]}",'
+            f'"pid":{pid},"tid":{tid},"ts":{micros(ts)}}},\n'
+            f'{{"ph":"f","bp":"e","id":"{base + number:#x}","cat":"flow",'
+            f'"name":"{_WAYS[is_late]}","pid":{to_pid},"tid":{to_tid},"ts":{micros(to_ts)}}}'
+            for number, is_late, pid, tid, ts, to_pid, to_tid, to_ts in zip(*columns, strict=True)
         )
 
 
@@ -132,6 +149,7 @@ def memory_counters(shown: Shown) -> Iterator[bytes]:
     events = shown.only(events[np.argsort(timeline.starts_ps[events], kind="stable")])
     for block in blocks_of(events):
         starts = timeline.starts_ps[block] + shown.since_ps
+        starts -= starts % _PS_PER_NS
         columns = (pids[timeline.line_of[block]], starts, names[block], held[block])
         rows = zip(*(c.tolist() for c in (*columns, reserved[block])), strict=True)
         yield lines_of(

@@ -21,6 +21,7 @@ from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
+from tfprof.text.claims import stated
 from tfprof.text.units import milliseconds
 
 TOOL = "trace"
@@ -79,7 +80,7 @@ def trace(
     return TraceResult(
         TOOL,
         "Trace viewer",
-        verdict=_verdict(rows),
+        claims=stated("trace", _verdict(rows)),
         tables={"threads": table},
         notes=run.notes,
         gviz=lambda: json.loads(b"".join(trace_chunks(traces, classic=classic))),

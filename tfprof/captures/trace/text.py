@@ -14,7 +14,7 @@ from tfprof.captures.events.derived.lines import STEPS, DerivedLine
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
-from tfprof.captures.trace.blocks import Block, Texts, quoted, value_text
+from tfprof.captures.trace.blocks import Block, Texts, in_whole_ns, quoted, value_text
 from tfprof.captures.trace.counters import (
     Shown,
     Window,
@@ -24,6 +24,7 @@ from tfprof.captures.trace.counters import (
     lines_of,
     memory_counters,
 )
+from tfprof.captures.trace.rows import Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of, find_tracks
 from tfprof.columns.columns import Int64Array
 
@@ -76,18 +77,21 @@ class HostTrace:
 
     def blocks(self) -> Iterator[bytes]:
         """Events as JSON, one a line: first what processes and threads are called."""
-        yield lines_of(self._metadata())
-        for track in self.tracks.tracks:
+        rows = Rows(self.tracks, split=not self._classic)
+        yield lines_of(self._metadata(rows))
+        for place, track in enumerate(self.tracks.tracks):
             if not track.is_shown:
                 continue
-            if track.derived is not None:
-                yield from self._derived(track, track.derived)
-            elif track.is_counters:
+            if track.is_counters:
                 yield from line_counters(self._shown, track)
-            else:
-                yield from self._recorded(track)
+                continue
+            for row in rows.of(place):
+                if row.track.derived is not None:
+                    yield from self._derived(row.track, row.track.derived, row.events)
+                else:
+                    yield from self._recorded(row.track, row.events)
         if not self._classic:
-            yield from arrows(self._shown, self._forest.links)
+            yield from arrows(self._shown, self._forest.links, rows)
             yield from memory_counters(self._shown)
 
     def times(self, track: Track) -> tuple[Int64Array, Int64Array]:
@@ -107,11 +111,11 @@ class HostTrace:
             starts, ends = starts[within], ends[within]
         return starts + self._shown.since_ps, ends + self._shown.since_ps
 
-    def _metadata(self) -> Iterator[str]:
+    def _metadata(self, rows: Rows) -> Iterator[str]:
         tracks = self.tracks
         by_pid: dict[int, list[Track]] = {pid: [] for pid in tracks.processes}
-        for track in tracks.tracks:
-            by_pid[track.pid].append(track)
+        for place, whole in enumerate(tracks.tracks):
+            by_pid[whole.pid] += rows.tracks_of(place)
         for pid, name in tracks.processes.items():
             yield _named("process_name", f'"pid":{pid}', f'"name":{quoted(name)}')
             yield _named("process_sort_index", f'"pid":{pid}', f'"sort_index":{pid}')
@@ -124,9 +128,8 @@ class HostTrace:
                 yield _named("thread_name", at, args)
                 yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
 
-    def _recorded(self, track: Track) -> Iterator[bytes]:
-        events = self._shown.only(events_of(self.tracks, track))
-        for block in blocks_of(events):
+    def _recorded(self, track: Track, events: Int64Array) -> Iterator[bytes]:
+        for block in blocks_of(self._shown.only(events)):
             yield self._block(track, block).to_json()
 
     def _block(self, track: Track, events: Int64Array) -> Block:
@@ -135,13 +138,19 @@ class HostTrace:
         args, stats = self._args.of(events)
         return Block(
             _at(track),
-            timeline.starts_ps[events] + self._shown.since_ps,
-            timeline.durations_ps[events],
+            *self._times(timeline.starts_ps[events], timeline.durations_ps[events]),
             self._names_of(events),
             args,
             stats,
             self._classic,
         )
+
+    def _times(
+        self, starts_ps: Int64Array, durations_ps: Int64Array
+    ) -> tuple[Int64Array, Int64Array]:
+        """Starts in the time of the trace, and durations."""
+        starts = starts_ps + self._shown.since_ps
+        return (starts, durations_ps) if self._classic else in_whole_ns(starts, durations_ps)
 
     def arguments(self, track: Track, events: Int64Array) -> list[str]:
         """What events of a thread say besides name and time, each as a JSON object.
@@ -171,9 +180,10 @@ class HostTrace:
             numbers = np.where(begins[at] == events, at + len(timeline.names), numbers)
         return Texts(numbers.astype(np.int32), names)
 
-    def _derived(self, track: Track, line: DerivedLine) -> Iterator[bytes]:
-        within = self._shown.within(line.starts_ps, line.starts_ps + line.durations_ps)
-        events = np.arange(len(line)) if within is None else np.flatnonzero(within)
+    def _derived(self, track: Track, line: DerivedLine, events: Int64Array) -> Iterator[bytes]:
+        starts = line.starts_ps[events]
+        within = self._shown.within(starts, starts + line.durations_ps[events])
+        events = events if within is None else events[within]
         for block in self._derived_blocks(track, line, events):
             yield block.to_json()
 
@@ -199,8 +209,7 @@ class HostTrace:
                 args.append(Texts(block.astype(np.int32), more))
             yield Block(
                 _at(track),
-                line.starts_ps[block] + self._shown.since_ps,
-                line.durations_ps[block],
+                *self._times(line.starts_ps[block], line.durations_ps[block]),
                 Texts(kinds, names),
                 args,
                 None,

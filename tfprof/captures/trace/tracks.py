@@ -28,7 +28,7 @@ _ASYNC = "Async XLA Ops"
 _HOST_PID, _CUSTOM_PID, _DEVICE_PID = 701, 501, 1
 _MOST_DEVICES = 499
 _PIDS_PER_HOST = 1000
-_TID_BITS = 32
+TID_BITS = 32
 
 
 class Track(NamedTuple):
@@ -175,9 +175,9 @@ def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
     numbered = []
     taken: set[tuple[int, int]] = set()
     for place, track in enumerate(_by_origin(tracks)):
-        tid = track.tid % (1 << _TID_BITS)
+        tid = track.tid % (1 << TID_BITS)
         while not classic and (track.pid, tid) in taken:
-            tid = (tid + 1) % (1 << _TID_BITS)
+            tid = (tid + 1) % (1 << TID_BITS)
         taken.add((track.pid, tid))
         numbered.append(track._replace(tid=tid, order=tid if classic else place))
     ranks = {id(track): rank for rank, track in enumerate(_by_origin(tracks))}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.captures import only_captures, open_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, from_params
-from tfprof.cli.output import Target, harmless, note
+from tfprof.cli.output import Target, note
 from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
@@ -42,7 +42,7 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
 
                 write_page(classic_advice_page(text), inputs.title, target)
             else:
-                target.write(harmless(text) if target.is_terminal else text)
+                target.write(target.data(text))
         else:
             from tfprof.advisor.registry import select_checkers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -103,6 +104,7 @@ def _repeat(
         10 if again.most_runs is None else again.most_runs,
         None if again.max_size is None else again.max_size << 20,
     )
+    gc.enable()  # it runs for days
     n_captured, last_error, is_complete = 0, None, True
     for one in repeated(take, interval, again.count, kept):
         if isinstance(one, InputError):

@@ -128,9 +128,10 @@ def written(
     if form in ("json", "csv"):
         result = with_top(result, top)
     if form == "json":
-        return table_json(result.table(name)) if name else result_json(result)
+        return target.data(table_json(result.table(name)) if name else result_json(result))
     if form == "csv":
-        return table_csv(result.table(name or (main if main in result.tables else "")))
+        table = result.table(name or (main if main in result.tables else ""))
+        return target.data(table_csv(table))
     if form == "html":
         from tfprof.web.notebook import page_of
         from tfprof.web.report import one_page

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
-from tfprof.cli.output import Target, harmless
+from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, file_options, format_option, print_remarks
 from tfprof.cli.view import warnings_as_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from tfprof.profiles.model.profile import Profile
 
 TABLE_NAMES = (
     "ops", "op_steps", "steps", "devices", "executions", "memory", "output_buffers", "allocations",
@@ -20,7 +22,8 @@ TABLE_NAMES = (
 )  # fmt: skip
 """Names of the tables, listed here so that the help text needs no import."""
 
-FORMATS = ("csv", "json", "jsonl")
+TEXT_FORMATS = ("csv", "json", "jsonl")
+FORMATS = (*TEXT_FORMATS, "parquet", "arrow")
 _WIDTH = 100
 
 
@@ -31,26 +34,42 @@ def run(table: str, names: bool, **params: Any) -> None:
     if names:
         target.write(tables_text(min(_WIDTH, target.console().width)))
         return
+    form = result.format or FORMATS[0]
+    if form not in TEXT_FORMATS:
+        target.refuse_terminal()
     with warnings_as_notes():
         profiler = open_profiler(inputs)
         from tfprof.profiler import session_of
-        from tfprof.profiles.write.table_text import table_chunks
-        from tfprof.profiles.write.tables import BY_NAME
 
-        profile = session_of(profiler).complete()
-        chunks = table_chunks(BY_NAME[table], profile, result.format or FORMATS[0])
-        _write(chunks, target)
+        _write(
+            _chunks(session_of(profiler).complete(), table, form),
+            target,
+            is_text=form in TEXT_FORMATS,
+        )
     print_remarks(profiler.notices)
 
 
-def _write(chunks: Iterable[bytes], target: Target) -> None:
+def _chunks(profile: Profile, name: str, form: str) -> Iterator[bytes]:
+    from tfprof.profiles.write.tables import BY_NAME
+
+    if form in TEXT_FORMATS:
+        from tfprof.profiles.write.table_text import table_chunks
+
+        return table_chunks(BY_NAME[name], profile, form)
+    from tfprof.exports.formats import table_writer
+    from tfprof.sql.catalog import table_of_profile
+
+    return table_writer(form)(table_of_profile(profile, BY_NAME[name]))
+
+
+def _write(chunks: Iterable[bytes], target: Target, *, is_text: bool) -> None:
     """Write piece by piece, as a table may be larger than memory."""
-    if target.path is not None:
+    if target.path is not None or not is_text:
         target.write_packed(chunks)
         return
     for chunk in chunks:
         text = chunk.decode()
-        target.write(harmless(text) if target.is_terminal else text)
+        target.write(target.data(text))
 
 
 def tables_text(width: int = _WIDTH) -> str:
@@ -98,8 +117,10 @@ command = Command(
         format_option(
             FORMATS,
             "csv: an unknown value is an empty cell, a list is JSON. json: one object with the "
-            "columns and one row a line. jsonl: one object a line.",
+            "columns and one row a line. jsonl: one object a line. parquet, arrow: for data frames "
+            "(pip install 'tfprof[arrow]').",
             "csv",
+            {"ndjson": "jsonl", "feather": "arrow"},
         ),
     ],
     help="Write the tables behind the views, for data frames and spreadsheets: ops, their costs in "
@@ -107,6 +128,7 @@ command = Command(
     examples=[
         "tfprof export --demo --table steps",
         "tfprof export --demo --table executions -o executions.csv.gz",
+        "tfprof export --demo --table op_steps -o op_steps.parquet",
         "tfprof export --list",
     ],
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from tfprof.cli.options import Command, CommandOption, from_params
 from tfprof.cli.output import Target
-from tfprof.cli.sites import SiteInputs, open_runs, site_options
+from tfprof.cli.sites import SiteInputs, open_runs, site_options, sources_option
 
 
 def run(skill: bool, **params: Any) -> None:
@@ -18,6 +19,7 @@ def run(skill: bool, **params: Any) -> None:
         return
     from tfprof.assistants.server import server_of
 
+    gc.enable()  # it runs for days
     server_of(open_runs(from_params(SiteInputs, params))).run("stdio")
 
 
@@ -26,6 +28,7 @@ command = Command(
     callback=run,
     params=[
         *site_options(),
+        sources_option("none"),
         CommandOption(
             ["--skill"], is_flag=True, section="What to show",
             help="Print the text that tells assistants how to go about a slow step, and end.",

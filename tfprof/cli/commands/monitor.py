@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections.abc import Sequence
@@ -69,6 +70,7 @@ def _watch(addresses: Sequence[str], form: str, live: dict[str, Any]) -> int:
     target.check()
     interval = seconds_of(live["interval"] or "1s")
     level = 1 if live["level"] is None else live["level"]
+    gc.enable()  # it runs for days
     answers = Answers()
     for samples in monitor(
         list(addresses), level=level, interval_seconds=interval, count=live["count"]

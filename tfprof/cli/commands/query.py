@@ -107,9 +107,9 @@ def _written(result: ToolResult, form: str, target: Target) -> str:
     from tfprof.captures.show.tool_files import table_csv, table_json
 
     if form == "csv":
-        return table_csv(result.table())
+        return target.data(table_csv(result.table()))
     if form == "json":
-        return table_json(result.table())
+        return target.data(table_json(result.table()))
     if form == "html":
         from tfprof.web.notebook import page_of
         from tfprof.web.report import one_page

@@ -9,7 +9,7 @@ from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, file_options
-from tfprof.cli.sites import SiteInputs, open_site, site_options
+from tfprof.cli.sites import SiteInputs, open_site, site_options, sources_option
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import as_params
 from tfprof.options.lists import split_list
@@ -81,7 +81,8 @@ def _options() -> list[CommandOption]:
 command = Command(
     "report",
     callback=run,
-    params=[*site_options(), *_options(), *file_options("The file to write; - is stdout.", True)],
+    params=[*site_options(), *_options(), sources_option("none"),
+            *file_options("The file to write; - is stdout.", True)],
     help="Write the pages of a run, or of two and their differences, into one file, which any "
     "browser shows without a server, and which asks nobody for anything: to keep, mail or attach. "
     "tfprof ui shows the same pages, and lets you change their settings.",

@@ -205,14 +205,14 @@ def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
     from tfprof.captures.show.tool_files import gviz_json, result_json, table_csv, table_json
 
     if form == "gviz":
-        return gviz_json(result.table(table).to_gviz() if table else result.to_gviz())
+        return target.data(gviz_json(result.table(table).to_gviz() if table else result.to_gviz()))
     shown = with_top(result, chosen.top)
     if form == "json":
-        return table_json(shown.table(table)) if table else result_json(shown)
+        return target.data(table_json(shown.table(table)) if table else result_json(shown))
     if not table and len(shown.tables) > 1:
         first, *others = shown.tables
         note(f"this is the table {first}; --table chooses {', '.join(others)} or all")
-    return table_csv(shown.table(table))
+    return target.data(table_csv(shown.table(table)))
 
 
 def with_top(result: ToolResult, top: int | None) -> ToolResult:
@@ -262,8 +262,8 @@ _OWN_OPTIONS: dict[str, dict[str, Any]] = {
     },
     "program": {
         "metavar": "NAME",
-        "help": "XLA program, by its name or number. [default: the one that needs most memory, or "
-        "the first that has the instruction]",
+        "help": "XLA program, by its name or number. [default: the heaviest of those that ran, by "
+        "memory or by time]",
     },
     "node": {
         "metavar": "NAME",

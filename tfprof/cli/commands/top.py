@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import threading
@@ -40,6 +41,7 @@ def run(
     target = Target(colour=color)
     target.check()
     stop = Stop()
+    gc.enable()  # it runs for days
     looks = top(
         list(servers), interval_seconds=seconds_of(interval or "2s"), count=count, stop=stop
     )

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
-import threading
 import warnings
-import webbrowser
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tfprof.cli.fleet_options import read_hosts
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import is_terminal, note
-from tfprof.cli.sites import SiteInputs, look_again, open_runs, site_of, site_options
+from tfprof.cli.sites import (
+    SiteInputs,
+    look_again,
+    open_runs,
+    site_of,
+    site_options,
+    sources_option,
+)
 from tfprof.errors import InputError, TfprofWarning
 
 
@@ -23,9 +31,12 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
     from tfprof.web.guard import Door
     from tfprof.web.listening import listening, require_web
+    from tfprof.web.opening import opened_in_browser
 
     require_web()
     inputs = from_params(SiteInputs, params)
+    if not inputs.sources and not Path.home().resolve().is_relative_to(Path.cwd()):
+        inputs = replace(inputs, sources=(".",))
     runs = open_runs(inputs, read_hosts)
     listener = listening(host, port)
     address, chosen = listener.getsockname()[:2]
@@ -36,11 +47,11 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     sys.stdout.flush()
     if is_terminal(sys.stderr):
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
-    if has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser:
-        threading.Thread(target=webbrowser.open, args=(door.address,), daemon=True).start()
+    shows = has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser
     from tfprof.web.server import serve
 
-    with _only_faults():
+    gc.enable()  # it runs for days
+    with _only_faults(), opened_in_browser(door.address) if shows else nullcontext():
         serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
     note("tfprof ui has ended")
 
@@ -91,7 +102,11 @@ def _options() -> list[CommandOption]:
 command = Command(
     "ui",
     callback=run,
-    params=[*site_options(), *_options()],
+    params=[
+        *site_options(),
+        sources_option("the working folder, unless it is the home folder or above it"),
+        *_options(),
+    ],
     help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
     "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "
     "only, and asks nobody else for anything. Needs pip install 'tfprof[web]'.",

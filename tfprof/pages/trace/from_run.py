@@ -18,27 +18,12 @@ from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array, no_rows
 from tfprof.pages.trace.counters_of_run import line_counter, memory_counters
 from tfprof.pages.trace.model import Counter, Flows, Shown, Step, TraceModel, TraceTrack
+from tfprof.pages.trace.shown_hosts import shown_hosts
 
 
 def model_of_run(run: Run) -> TraceModel:
     """The trace of a run; worked out once."""
     return run.memo.once("trace model", lambda: _Builder(run).model())
-
-
-_MOST_READ = 4
-"""So many hosts are shown whose events have to be read again: all of them stay open."""
-
-
-def _shown_hosts(run: Run) -> list[int]:
-    """Places of the hosts that are shown: all that are open, else the first and the slowest."""
-    places = list(range(len(run.hosts)))
-    if len(places) <= _MOST_READ or all(host.has_events for host in run.hosts):
-        return places
-    took_ps = dict.fromkeys(run.hosts, 0)
-    for own in run_steps(run).whole.hosts:
-        took_ps[own.host] = max(took_ps[own.host], int(own.times.duration_ps.sum()))
-    slowest = sorted(places[1:], key=lambda place: (-took_ps[run.hosts[place]], place))
-    return sorted([0, *slowest[: _MOST_READ - 1]])
 
 
 def _about_others(n_shown: int, n_hosts: int) -> tuple[str, ...]:
@@ -79,12 +64,13 @@ class _Builder:
         self._tracks: list[TraceTrack] = []
         self._counters: list[Counter] = []
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
-        self._kinds_of: dict[str, Int64Array] = {}
+        self._long_names = _Names()
+        self._kinds_of: dict[str, tuple[Int64Array, Int64Array]] = {}
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
         makers = RunTraces.of(self._run).makers
-        places = _shown_hosts(self._run)
+        places = shown_hosts(self._run)
         traces = [makers[place]() for place in places]
         left_out = 0
         for trace in traces:
@@ -104,6 +90,7 @@ class _Builder:
             self._flows,
             remarks=_about_others(len(places), len(makers)),
             hosts=self._hosts,
+            long_names=self._long_names.all,
         )
 
     def _add(self, trace: HostTrace) -> None:
@@ -156,12 +143,13 @@ class _Builder:
         def steps(places: Int64Array) -> Coded:
             return _steps_by_number(groups, groups.of_event[events_at(places)])
 
+        names, long_names = self._kinds(trace)
         made = TraceTrack(
             self._processes[track.pid], _name_of(track), track.thread_id,
             timeline.starts_ps[chosen], timeline.durations_ps[chosen], timeline.kinds[chosen],
-            self._kinds(trace),
+            names,
             lambda places: trace.arguments(track, events_at(places)),
-            since, renamed, steps=steps,
+            since, renamed, steps=steps, long_name_ids=long_names,
         )  # fmt: skip
         self._tracks.append(made)
         added = timeline.sources.added
@@ -170,25 +158,28 @@ class _Builder:
         self._n["derived"] += n_added
         return own
 
-    def _kinds(self, trace: HostTrace) -> Int64Array:
+    def _kinds(self, trace: HostTrace) -> tuple[Int64Array, Int64Array]:
+        """Places of the short and the long name of each kind of event of a host."""
         timeline = trace.tracks.timeline
-
-        def make() -> Int64Array:
-            shown = zip(timeline.names, timeline.display_names, strict=True)
-            return self._names.numbers([short or name for name, short in shown])
-
         if trace.host.name not in self._kinds_of:
-            self._kinds_of[trace.host.name] = make()
+            self._kinds_of[trace.host.name] = self._numbers(timeline.names, timeline.display_names)
         return self._kinds_of[trace.host.name]
+
+    def _numbers(
+        self, names: Sequence[str], display_names: Sequence[str]
+    ) -> tuple[Int64Array, Int64Array]:
+        shown = [short or name for name, short in zip(names, display_names, strict=True)]
+        return self._names.numbers(shown), self._long_names.numbers(names)
 
     def _add_derived(self, trace: HostTrace, track: Track) -> None:
         line, groups = track.derived, trace.groups
         assert line is not None
         if not len(line):
             return
-        names = [short or name for name, short in zip(line.names, line.display_names, strict=True)]
+        names, long_names = self._numbers(line.names, line.display_names)
         if line.name == STEPS:
-            names = [groups.names[int(name)] for name in line.names]
+            names = self._names.numbers([groups.names[int(name)] for name in line.names])
+            long_names = no_rows()
         starts, durations, kinds = line.starts_ps, line.durations_ps, line.kinds
         order = np.lexsort((-durations, starts))
         is_sorted = bool((np.diff(order) > 0).all())
@@ -197,10 +188,9 @@ class _Builder:
         self._tracks.append(
             TraceTrack(
                 self._processes[track.pid], _name_of(track), track.thread_id,
-                starts, durations, kinds,
-                self._names.numbers(names),
+                starts, durations, kinds, names,
                 lambda places: trace.arguments(track, order[places]),
-                trace.since_ps, is_derived=True,
+                trace.since_ps, is_derived=True, long_name_ids=long_names,
                 steps=lambda places: _steps_by_number(groups, line.groups[order[places]]),
             )
         )  # fmt: skip

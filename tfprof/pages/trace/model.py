@@ -17,7 +17,7 @@ import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.arrow import Coded
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.errors import UsageError
 from tfprof.pages.trace.lanes import Lanes
 from tfprof.pages.trace.pyramid import Pyramid
@@ -90,6 +90,7 @@ class TraceTrack:
         durations: How long each took, shape (n,).
         kinds: What each is: a place in ``name_ids``, shape (n,).
         name_ids: Places in the names of the model.
+        long_name_ids: Places in its long names, by kind as ``name_ids``; empty without any.
         texts: All that is known of some slices, by their places: a JSON object of each.
         shift_ps: To be added to starts: when the host begins in the time of the trace.
         renamed: Slices that are called otherwise, by place: a name's number.
@@ -109,6 +110,7 @@ class TraceTrack:
     renamed: Mapping[int, int] = field(default_factory=dict)
     is_derived: bool = False
     steps: Callable[[Int64Array], Coded] = lambda places: Coded(np.full(len(places), -1), [])
+    long_name_ids: Int64Array = field(default_factory=no_rows)
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
@@ -150,18 +152,16 @@ class TraceTrack:
             numbers = np.where(self._renamed[at] == places, self._new_names[at], numbers)
         return numbers
 
-    def named(self, is_wanted: np.ndarray[Any, np.dtype[np.bool_]]) -> Int64Array:
-        """Places of slices whose name is wanted, ascending.
-
-        Args:
-            is_wanted: Whether each name of the model is, shape (n names,).
-        """
-        found = is_wanted[self.name_ids] if len(self.name_ids) else np.zeros(0, np.bool_)
-        if not found.any() and not len(self._renamed):
-            return np.zeros(0, np.int64)
-        mask = found[self.kinds]
-        mask[self._renamed] = is_wanted[self._new_names]
-        return np.flatnonzero(mask)
+    def named(self, wanted: Wanted) -> Int64Array:
+        """Places of slices one of whose names is wanted, ascending."""
+        none = np.zeros(len(self.name_ids), np.bool_)
+        is_short = wanted.names[self.name_ids] if len(self.name_ids) else none
+        is_long = wanted.long_names[self.long_name_ids] if len(self.long_name_ids) else none
+        if not (is_short | is_long).any() and not len(self._renamed):
+            return no_rows()
+        mask = is_short[self.kinds]
+        mask[self._renamed] = wanted.names[self._new_names]
+        return np.flatnonzero(mask | is_long[self.kinds])
 
     def arguments(self, place: int) -> Mapping[str, Any]:
         """All that is known of a slice."""
@@ -189,6 +189,18 @@ class TraceTrack:
         if len(parts) == 1:
             return parts[0]
         return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+
+
+class Wanted(NamedTuple):
+    """Which names of a trace are looked for.
+
+    Attributes:
+        names: Of each name of the model, shape (n names,).
+        long_names: Of each long name, shape (n long names,).
+    """
+
+    names: BoolArray
+    long_names: BoolArray
 
 
 class Shown(NamedTuple):
@@ -228,6 +240,7 @@ class TraceModel:
         make_flows: Makes the arrows.
         remarks: What else there is to know.
         hosts: The host of each process, as far as it is known.
+        long_names: Distinct names in full of slices that are shown by a shorter one.
     """
 
     processes: Sequence[str]
@@ -239,6 +252,7 @@ class TraceModel:
     make_flows: Callable[[], Flows]
     remarks: Sequence[str] = ()
     hosts: Sequence[str] = ()
+    long_names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.events import covered_ps
-from tfprof.pages.blocks_of_results import notes_block, table_block
+from tfprof.pages.blocks_of_results import run_notes_blocks, table_block
 from tfprof.pages.document import Block, Page, column, empty, remarks, words
 from tfprof.pages.trace.model import TraceModel
 from tfprof.text.tables import escaped
@@ -37,19 +37,22 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
         model: The trace.
         notes: What is to be known of what was read.
     """
-    blocks: list[Block] = [words([_verdict(model)], lead=True), *notes_block(notes)]
+    errors, on_run = run_notes_blocks(notes)
+    blocks: list[Block] = [*errors]
     lost = [("warning", f"{n:,} events are not shown: each {why}", "")
             for why, n in model.shown.left_out]  # fmt: skip
     lost += [("warning", text, "") for text in model.remarks]
     if lost:
         blocks.append(remarks(lost))
     if model.tracks or model.counters:
-        blocks += [trace_block(model), table_block(_table(model))]
+        blocks += [trace_block(model), words([_verdict(model)]), table_block(_table(model))]
     else:
+        blocks.append(words([_verdict(model)], lead=True))
         blocks.append(
             empty("There is no event in this trace. A capture holds events if the program ran "
                   "while it was taken.")
         )  # fmt: skip
+    blocks += on_run
     return Page("trace", "Trace viewer", "Every event of every thread over time.", blocks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import table_block
 from tfprof.pages.trace.details import event
-from tfprof.pages.trace.model import TraceModel, id_of
+from tfprof.pages.trace.model import TraceModel, Wanted, id_of
 
 MOST_ROWS = 2000
 """So many names are listed at most: those that take the most time."""
@@ -25,8 +26,8 @@ _COLUMNS = (
 )
 
 
-def is_wanted(model: TraceModel, text: str, *, regex: bool = False) -> BoolArray:
-    """Whether each name holds a text, upper or lower case.
+def wanted_names(model: TraceModel, text: str, *, regex: bool = False) -> Wanted:
+    """Which names hold a text, upper or lower case, in short or in full.
 
     Args:
         model: The trace.
@@ -34,20 +35,27 @@ def is_wanted(model: TraceModel, text: str, *, regex: bool = False) -> BoolArray
         regex: It is a regular expression.
 
     Raises:
-        UsageError: It is no regular expression.
+        UsageError: It is not a valid regular expression.
     """
+    fits = _test_of(text, regex=regex)
+    return Wanted(_fitting(model.names, fits), _fitting(model.long_names, fits))
+
+
+def _fitting(names: Sequence[str], fits: Callable[[str], bool]) -> BoolArray:
+    return np.fromiter(map(fits, names), np.bool_, len(names))
+
+
+def _test_of(text: str, *, regex: bool) -> Callable[[str], bool]:
     if not text:
-        return np.zeros(len(model.names), np.bool_)
+        return lambda name: False
     if regex:
         try:
             pattern = re.compile(text, re.IGNORECASE)
         except re.error as error:
             raise UsageError(f"{text!r} is no regular expression: {error}") from None
-        found = [pattern.search(name) is not None for name in model.names]
-    else:
-        wanted = text.casefold()
-        found = [wanted in name.casefold() for name in model.names]
-    return np.array(found, np.bool_)
+        return lambda name: pattern.search(name) is not None
+    wanted = text.casefold()
+    return lambda name: wanted in name.casefold()
 
 
 def search(model: TraceModel, text: str, *, regex: bool = False) -> dict[str, Any]:
@@ -56,7 +64,7 @@ def search(model: TraceModel, text: str, *, regex: bool = False) -> dict[str, An
     Returns:
         ``n_events``, ``n_names``, ``total_ps``, and ``table``.
     """
-    wanted = is_wanted(model, text, regex=regex)
+    wanted = wanted_names(model, text, regex=regex)
     counts, totals = np.zeros(len(model.names), np.int64), np.zeros(len(model.names), np.int64)
     for track in model.tracks:
         places = track.named(wanted)
@@ -93,7 +101,7 @@ def find(
         ``n_events`` that match; ``rank`` of the found one from 1; and ``event``, its details, or
         None.
     """
-    wanted = is_wanted(model, text, regex=regex)
+    wanted = wanted_names(model, text, regex=regex)
     number, place = (-1, 0) if not event_id else model.slice_of(event_id)
     at = model.tracks[number].start_ps(place) if event_id else start_ps
     found: list[tuple[int, Int64Array, int, int]] = []  # track, slices, how many before, and till

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from tfprof.errors import EmptyProfileError, InputError, TfprofWarning
 from tfprof.files.disk import write_file
+from tfprof.files.local_folder import local_folder
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
 from tfprof.graphs.live.live_graph import call_stacks
@@ -88,7 +89,7 @@ def pprof_profile(
         if not classic:
             raise EmptyProfileError(message)
         warnings.warn(message, TfprofWarning, stacklevel=2)
-    return profiles if output_dir is None else _write(profiles, Path(output_dir))
+    return profiles if output_dir is None else _write(profiles, local_folder(output_dir))
 
 
 def _add_operations(profile: Profile, operations: Sequence[Any], op_log: Source | None) -> None:

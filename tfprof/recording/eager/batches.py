@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
-from pathlib import Path
 from typing import Any
 
 from tfprof.errors import InputError, TfprofWarning
+from tfprof.files.local_folder import local_folder
 from tfprof.options.parse import is_classic
 from tfprof.profiler import Profiler
 from tfprof.recording.eager.recorder import EagerRecorder
@@ -30,7 +30,7 @@ class BatchRecorder:
         profiler: The profile, once the last batch is over; None before.
 
     Raises:
-        UsageError: ``batches`` is no such range.
+        UsageError: ``batches`` is no such range, or the folder is an address of another machine.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class BatchRecorder:
         classic: bool | None,
     ) -> None:
         self._first, self._last = batch_range("steps", batches)
-        self._folder = None if folder is None else Path(folder)
+        self._folder = None if folder is None else local_folder(folder)
         self._classic = is_classic(classic)
         self._n_finished = 0
         self._recorder: EagerRecorder | None = None
@@ -88,6 +88,18 @@ class BatchRecorder:
                 self._recorder.end_step()
             except Exception as error:
                 self._give_up(error)
+
+    def end_of_training(self, model: Any) -> None:
+        """The training is over: end the recording, or warn that there is none."""
+        if not self._is_over and self._recorder is None and self._n_finished < self._first:
+            warnings.warn(
+                "ProfilerCallback: nothing was recorded: the training ended after batch "
+                f"{self._n_finished}, before the first of steps={(self._first, self._last)}; give "
+                "a range that the training reaches",
+                TfprofWarning,
+                stacklevel=4,
+            )
+        self.end(model)
 
     def end(self, model: Any) -> None:
         """The training is over, or the last batch is, or a batch failed."""

@@ -55,7 +55,12 @@ function remarksView(block) {
     "li", { class: item.severity }, el("b", {}, `${item.severity}: `), item.text,
     item.host ? el("span", { class: "quiet" }, ` [${item.host}]`) : null,
   ));
-  return el("section", { class: "block remarks", "aria-label": "Remarks" }, block.of_run ? el("h2", {}, block.of_run) : null, el("ul", {}, items));
+  const list = el("ul", {}, items);
+  const n = items.length;
+  // What stands on the first page, too, is counted here.
+  const shown = block.folded ? el("details", {}, el("summary", { class: "quiet" }, `${n} note${n === 1 ? "" : "s"} on the whole run`), list) : list;
+  const isUrgent = block.items.some((item) => item.severity !== "info");
+  return el("section", { class: "block remarks", "aria-label": block.folded ? "Notes on the run" : isUrgent ? "Warnings" : "Remarks" }, block.of_run ? el("h2", {}, block.of_run) : null, shown);
 }
 
 function findingsView(block, context) {
@@ -88,10 +93,12 @@ function tabsView(block, context) {
       if (by) choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
     },
   }, buttons);
-  choose(0);
+  const opened = block.items.findIndex((item) => item.label === context.params?._tab);
+  choose(Math.max(opened, 0), false);
   return el("div", {}, list, panel);
 
-  function choose(chosen) {
+  function choose(chosen, isKept = true) {
+    if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });
     buttons.forEach((button, at) => {
       button.setAttribute("aria-selected", String(at === chosen));
       button.tabIndex = at === chosen ? 0 : -1;

@@ -87,7 +87,7 @@ export function liveView(block, context) {
     ].filter(([, , type, , values]) => type === "number" || values.some(Boolean));
     const table = {
       id: "alive", title: "What is alive", n_rows: alive.length, columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
-      cells: columns.map(([, , , , values]) => values), links: context.source.isLive ? { op: ["model-graph", "at"] } : {},
+      cells: columns.map(([, , , , values]) => values), links: context.source.isLive ? { op: { ways: [["model-graph", "at"]] } } : {},
     };
     list.replaceChildren(tableView(table, context));
   }

@@ -3,17 +3,20 @@
 import { colourOf } from "./colours.js";
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
-import { middleCut } from "./names.js";
+import { cutApart } from "./names.js";
+
+const PART_LETTERS = 34;
 
 export function partsOfWhole(block, { x, series, unit }) {
   const values = series[0].values;
   const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;
   const most = Math.max(...values, 0) || 1;
+  const names = cutApart(Array.from(x, String), PART_LETTERS);
   return el("ul", { class: "parts" }, Array.from(x, (name, at) => {
     const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
     const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(block.meaning ?? String(name), 0) } });
     return el(
-      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, middleCut(String(name), 34)),
+      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, names[at]),
       el("span", { class: "track" }, bar), el("span", { class: "number" }, text),
     );
   }));

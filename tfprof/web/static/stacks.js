@@ -6,6 +6,8 @@ import { numberText, shareText } from "./format.js";
 import { withoutCommon } from "./names.js";
 import { hideTip, withTip } from "./tooltip.js";
 
+const MOST_STACK = 110;
+
 export function stacks(block, { x, series, unit }, context) {
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
@@ -13,7 +15,7 @@ export function stacks(block, { x, series, unit }, context) {
   const scale = plotScale(0, Math.max(...sums, 0) || 1, PLOT.height - PLOT.bottom, PLOT.top);
   const picture = plotPicture(`${block.title}: ${x.length} stacks of ${present.map((each) => each.name).join(", ")}`);
   drawRules(picture, scale, unit, block.y_label);
-  const width = (PLOT.width - PLOT.left - PLOT.right) / Math.max(x.length, 1);
+  const width = Math.min((PLOT.width - PLOT.left - PLOT.right) / Math.max(x.length, 1), MOST_STACK);
   const gap = Math.min(2, width / 8);
   const isLive = Boolean(block.choose && context?.source.isLive);
   const chosen = block.choose ? chosenKeys(context?.params[block.choose.param] ?? "") : null;

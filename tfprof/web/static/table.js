@@ -4,40 +4,52 @@
 import { unpacked } from "./columns.js";
 import { MOST_PRINTED, el, later, notPrinted, onPaper } from "./dom.js";
 import { cellText } from "./format.js";
-import { middleCut } from "./names.js";
+import { cutApart } from "./names.js";
+import { emptyColumns, foldButton } from "./table_folds.js";
 
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
-const MOST_LETTERS = 56;
+const MOST_LETTERS = 50;
 const SEARCH_MS = 40;
 const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
 // A table block as an element. `onRow` is called with a row's number when it is chosen.
 export function tableView(block, context = {}, { onRow = null } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
-  const state = { sort: null, ascending: false, wanted: startOf(block, context), order: [], sorted: null, lowered: null };
+  const { params = {} } = context;
+  const name = (what) => `_${what}-${block.id}`;
+  const keep = (changes) => context.look?.(changes);
+  const state = { ...orderOf(params[name("sort")], columns), wanted: startOf(block, params, params[name("find")]), order: [], sorted: null, lowered: null };
   const count = el("span", { class: "quiet", role: "status" });
   const search = el("input", {
     type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
-    oninput: later(() => { state.wanted = search.value.toLowerCase(); arrange(); }, SEARCH_MS),
+    oninput: later(() => { state.wanted = search.value.toLowerCase(); keep({ find: "", [name("find")]: search.value }); arrange(); }, SEARCH_MS),
   });
-  const sides = columns.find((column) => column.id === "host_or_device")?.values;
+  const links = linksOf(block, columns, context);
+  const folds = { columns: emptyColumns(columns), areShown: params[name("all")] === "1" };
   const body = el("tbody");
-  const headers = columns.map((column, place) => header(column, place));
-  const table = el(
-    "table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 },
-    el("thead", {}, el("tr", {}, headers)), body,
-  );
+  const head = el("thead");
+  let visible = [];
+  const table = el("table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 }, head, body);
   const scroller = el("div", {
     class: "scroller", tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`,
     onscroll: draw,
   }, table);
+  const fold = foldButton(folds, (areShown) => { keep({ [name("all")]: areShown ? "1" : "" }); choose(); draw(); });
 
-  function header(column, place) {
+  // Which columns are seen, and their headers.
+  function choose() {
+    visible = columns.filter((column) => folds.areShown || !folds.columns.has(column));
+    head.replaceChildren(el("tr", {}, visible.map(header)));
+  }
+
+  function header(column) {
+    const place = columns.indexOf(column);
     const button = el("button", { type: "button", title: column.about || column.label, onclick: () => sortBy(place) }, column.label);
-    return el("th", { scope: "col", class: column.type === "number" ? "number" : "" }, button);
+    const order = state.sort === null ? null : state.sort !== place ? "none" : state.ascending ? "ascending" : "descending";
+    return el("th", { scope: "col", class: column.type === "number" ? "number" : "", "aria-sort": order, "data-column": column.id }, button);
   }
 
   function sortBy(place) {
@@ -45,9 +57,9 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
     state.sort = place;
     state.sorted = null;
-    headers.forEach((each, other) => {
-      each.setAttribute("aria-sort", other !== place ? "none" : state.ascending ? "ascending" : "descending");
-    });
+    keep({ [name("sort")]: `${state.ascending ? "" : "-"}${columns[place].id}` });
+    choose();
+    head.querySelectorAll("button")[visible.indexOf(columns[place])].focus();
     arrange();
   }
 
@@ -86,8 +98,8 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     const rows = [spacer(first)];
     for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
     const left = state.order.length - last;
-    rows.push(state.isPrinted ? notPrinted(left, columns.length) : spacer(left));
-    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: columns.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
+    rows.push(state.isPrinted ? notPrinted(left, visible.length) : spacer(left));
+    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: visible.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
     const held = focusedCell();
     body.replaceChildren(...rows.filter(Boolean));
     if (held) body.querySelector(`tr[aria-rowindex="${held.row}"]`)?.cells[held.cell].querySelector("a")?.focus({ preventScroll: true });
@@ -104,33 +116,40 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   }
 
   function rowView(row, at) {
-    const cells = columns.map((column) => {
+    const cells = visible.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
-      const link = linkOf(block, column, value, context, sides?.[row] === "Host", (id) => columns.find((each) => each.id === id)?.values[row]);
+      const link = links.get(column.id)?.(row);
       return el(
         "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
-        link ? el("a", { href: link }, shownText(value, text)) : shownText(value, text),
+        link ? el("a", { href: link }, shownText(value, text, column)) : shownText(value, text, column),
       );
     });
     const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
     return el("tr", { "aria-rowindex": at + 2, ...chosen }, cells);
   }
 
+  choose();
   arrange();
   const heading = block.title ? el("h2", {}, block.title) : null;
   const more = block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
-  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), more);
+  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
   const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
   onPaper(scroller, (isPrinted) => { state.isPrinted = isPrinted; draw(); });
   return view;
 }
 
-// What a table is searched for when it is opened: what led here.
-function startOf(block, context) {
-  const wanted = (context.params?.find ?? "").toLowerCase();
-  return wanted && hasText(block, wanted) ? wanted : "";
+// What a table is searched for when it is opened: what was typed, or what led here.
+function startOf(block, params, typed) {
+  const wanted = (params.find ?? "").toLowerCase();
+  return typed?.toLowerCase() ?? (wanted && hasText(block, wanted) ? wanted : "");
+}
+
+// The order that an address asks for: a column, with a minus in front for the largest first.
+function orderOf(text, columns) {
+  const place = columns.findIndex((column) => text && column.id === text.replace(/^-/, ""));
+  return { sort: place < 0 ? null : place, ascending: place >= 0 && !text.startsWith("-") };
 }
 
 function hasText(block, wanted) {
@@ -139,23 +158,40 @@ function hasText(block, wanted) {
 
 // What to say where an address asks for rows that no table of a page has; null where one has them.
 export function nothingFound(blocks, params) {
+  // A timeline looks for events itself.
+  if (blocks.some((block) => block.kind === "trace")) return null;
   const tables = blocks.flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block])).filter((block) => block.kind === "table");
   if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase()))) return null;
   return `No row matches “${params.find}”: all rows are shown.`;
 }
 
-// The page that tells more of a cell; of rows of the host, it may be another one. The program of an
-// instruction goes along: others have instructions of the same name.
-function linkOf(block, column, value, context, isHost, cellOf) {
-  const link = (isHost ? block.host_links?.[column.id] : null) ?? block.links?.[column.id];
-  const program = block.program_column ? cellOf(block.program_column) : block.program;
-  const more = program && PROGRAM_PAGES.has(link?.[0]) ? { program } : {};
-  return link && value && context.address ? context.address(link[0], { [link[1]]: value, ...more }) : null;
+// By column: the address behind the cell of a row, or null. The program of an instruction goes along:
+// others have instructions of the same name.
+function linksOf(block, columns, context) {
+  if (!context.address) return new Map();
+  const programs = columns.find((each) => each.id === block.program_column)?.values;
+  return new Map(Object.entries(block.links ?? {}).map(([id, link]) => {
+    const at = link.at ? unpacked(link.at) : null;
+    const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
+    return [id, (row) => {
+      const way = at ? at[row] : 0;
+      if (way < 0 || !values?.[row]) return null;
+      const [page, param] = link.ways[way];
+      const program = programs ? programs[row] : block.program;
+      return context.address(page, { [param]: values[row], ...(program && PROGRAM_PAGES.has(page) ? { program } : {}) });
+    }];
+  }));
 }
 
-// Names differ at their ends, sentences are read from their beginning.
-function shownText(value, text) {
-  return typeof value !== "string" || text.endsWith(".") ? text : middleCut(text, MOST_LETTERS);
+// Names are cut where they are alike, sentences are read from their beginning.
+function shownText(value, text, column) {
+  if (typeof value !== "string" || text.length <= MOST_LETTERS || text.endsWith(".")) return text;
+  if (!column.cuts) {
+    const names = [...new Set(column.values)].filter((each) => typeof each === "string");
+    const cuts = cutApart(names, MOST_LETTERS);
+    column.cuts = new Map(names.map((each, at) => [each, cuts[at]]));
+  }
+  return column.cuts.get(value) ?? text;
 }
 
 function hoverText(value, text, column) {

@@ -19,6 +19,7 @@ export async function traceData(block, context, onChange) {
 class TraceServed {
   remark = "";
   isWhole = true;
+  hasWholeNames = true;
 
   constructor(ask, onChange) {
     this.ask = ask;
@@ -128,24 +129,45 @@ class TraceEmbedded {
     return { ...made, n_incoming: made.incoming.length, n_outgoing: made.outgoing.length };
   }
 
-  // Names by the table of the whole trace, which the library has made.
+  // Whether the slice at a place of a lane is called so, in short or, where the report says it, in full.
+  async #named(text, isRegex) {
+    const isWanted = traceWanted(text, isRegex);
+    const args = (await this.#known())?.args;
+    this.hasWholeNames = Boolean(args);
+    const inFull = args?.texts.map((each) => isWanted(JSON.parse(each).long_name ?? ""));
+    const isFound = new Map();
+    const isShort = (name) => isFound.get(name) ?? isFound.set(name, isWanted(name)).get(name);
+    return (track, lane, at) => isShort(lane.names[at]) || Boolean(inFull?.[args.at[this.#first[track] + lane.places[at]]]);
+  }
+
+  // Names by the table of the whole trace, which the library has made, or of those found in full.
   async search(text, isRegex) {
     const isWanted = traceWanted(text, isRegex);
+    const isNamed = await this.#named(text, isRegex);
     const { table } = await this.ask("range", { t0: this.block.t0, t1: this.block.t1 });
     const columns = table.cells.map(unpacked);
-    const rows = Array.from(columns[0].keys()).filter((row) => isWanted(columns[0][row]));
-    const cells = columns.map((column) => rows.map((row) => column[row]));
+    const found = new Map();
+    this.#each((track, lane, at) => { if (isNamed(track, lane, at)) found.set(lane.names[at], (found.get(lane.names[at]) ?? 0) + 1); });
+    const rows = Array.from(columns[0].keys()).filter((row) => isWanted(columns[0][row]) || found.has(columns[0][row]));
+    // Of a name of which only some are wanted, sums are those of all: they are left out.
+    const cellOf = (column, place, row) => (place === 0 || isWanted(columns[0][row]) ? column[row] : place === 1 ? found.get(columns[0][row]) : null);
+    const cells = columns.map((column, place) => rows.map((row) => cellOf(column, place, row)));
     return { n_names: rows.length, n_events: cells[1].reduce((sum, n) => sum + n, 0), table: { ...table, id: "found", title: "Found", n_rows: rows.length, cells } };
   }
 
-  async find(text, isRegex, id, time, isBackwards) {
-    const isWanted = traceWanted(text, isRegex);
-    const found = [];
+  // Slices that stand alone.
+  #each(act) {
     for (const [track, lanes] of this.lanes) {
       for (const lane of lanes) {
-        for (let at = 0; at < lane.n; at += 1) if (lane.counts[at] === 1 && isWanted(lane.names[at])) found.push(this.#mark(track, lane, at));
+        for (let at = 0; at < lane.n; at += 1) if (lane.counts[at] === 1) act(track, lane, at);
       }
     }
+  }
+
+  async find(text, isRegex, id, time, isBackwards) {
+    const isNamed = await this.#named(text, isRegex);
+    const found = [];
+    this.#each((track, lane, at) => { if (isNamed(track, lane, at)) found.push(this.#mark(track, lane, at)); });
     found.sort((a, b) => a.start - b.start || a.track - b.track || traceCompared(a.id, b.id));
     if (!found.length) return { n_events: 0, rank: 0, event: null };
     const here = id ? found.findIndex((each) => each.id === id) : -1;

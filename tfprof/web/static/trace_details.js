@@ -1,11 +1,11 @@
-// What is known of the selected event, below the picture.
+// What is known of the selected event, beside the picture.
 
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
 // Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
-export function traceDetails(event, { go, find }) {
+export function traceDetails(event, { go, find, close }) {
   const facts = [
     ["Name", event.name], ["Track", event.track_name], ["Process", event.process],
     ["Start", traceTimeText(event.start, 1000)],
@@ -16,6 +16,7 @@ export function traceDetails(event, { go, find }) {
   ].filter(([, value]) => value !== null);
   return el(
     "section", { class: "trace-details", "aria-label": "Selected event" },
+    el("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", onclick: close }, "×"),
     el("h2", { title: event.name }, event.name),
     event.around.length ? el("p", { class: "quiet path" }, "In ", event.around.map((each) => eventButton(each, go, each.name))) : null,
     el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { title: value }, value)))),

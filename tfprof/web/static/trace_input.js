@@ -10,12 +10,13 @@ export const TRACE_KEYS = [
   ["↑ ↓ · wheel", "scroll through the tracks"],
   ["0", "the whole trace"],
   ["f", "what is selected, or the whole trace"],
-  ["click", "select an event: all that is known of it is shown below"],
+  ["click", "select an event: all that is known of it is shown beside"],
   ["Shift + drag · drag on the ruler", "select a range: its length, and time by name"],
   ["click on a step in the ruler", "select the step"],
   ["m", "make the selected event the range"],
   [". ,", "the next and the previous event of the track"],
   ["/", "search; then Enter or n for the next, Shift + Enter or N for the one before"],
+  ["F", "the timeline alone in the window, and back"],
   ["Escape", "select nothing"],
   ["?", "these keys"],
 ];
@@ -85,7 +86,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     0: () => state.fitAll(), f: () => state.fitSelection(), m: () => view.rangeOfEvent(),
     ".": () => view.neighbour(1), ",": () => view.neighbour(-1),
     n: () => view.search.next(false), N: () => view.search.next(true), "/": () => view.search.focus(),
-    "?": () => view.help(), Escape: () => view.selectNothing(),
+    "?": () => view.help(), F: () => view.fullScreen(), Escape: () => view.selectNothing(),
   };
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;

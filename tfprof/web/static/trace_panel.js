@@ -75,7 +75,7 @@ export class TracePanel {
   }
 
   #table(table, onRow) {
-    const view = tableView(table, { ...this.context, params: {}, onRow }, { onRow });
+    const view = tableView(table, { ...this.context, params: {}, look: null }, { onRow });
     return table.n_rows ? view : el("p", { class: "quiet" }, "There is no event in this range.");
   }
 }

@@ -7,6 +7,8 @@ import { tableView } from "./table.js";
 export class TraceSearch {
   #at = ""; // the event that was found last
   #turn = 0;
+  #steppedIn = 0; // the turn in which one was gone to
+  #names = new Set(); // what those are called whose name in full has been found
 
   constructor(data, state, context, acts) {
     Object.assign(this, { data, state, context, acts });
@@ -30,10 +32,10 @@ export class TraceSearch {
   get isWanted() {
     const text = this.field.value.toLowerCase();
     if (!text) return null;
-    if (!this.regex.checked) return (name) => name.toLowerCase().includes(text);
+    if (!this.regex.checked) return (name) => this.#names.has(name) || name.toLowerCase().includes(text);
     try {
       const pattern = new RegExp(this.field.value, "i");
-      return (name) => pattern.test(name);
+      return (name) => this.#names.has(name) || pattern.test(name);
     } catch {
       return null;
     }
@@ -61,6 +63,9 @@ export class TraceSearch {
   async #look() {
     this.#turn += 1;
     const turn = this.#turn;
+    this.#names = new Set();
+    this.context.params.find = this.field.value;
+    this.acts.keep();
     this.acts.redraw();
     if (!this.field.value) {
       this.count.textContent = "";
@@ -70,10 +75,13 @@ export class TraceSearch {
     try {
       const found = await this.data.search(this.field.value, this.regex.checked);
       if (turn !== this.#turn) return;
-      this.count.textContent = `${found.n_events.toLocaleString("en-US")} event${found.n_events === 1 ? "" : "s"}, ${found.n_names.toLocaleString("en-US")} name${found.n_names === 1 ? "" : "s"}`;
+      // Who went to the next one meanwhile reads which of them it is.
+      if (this.#steppedIn !== turn) this.count.textContent = `${found.n_events.toLocaleString("en-US")} event${found.n_events === 1 ? "" : "s"}, ${found.n_names.toLocaleString("en-US")} name${found.n_names === 1 ? "" : "s"}`;
       const names = unpacked(found.table.cells[0]);
+      this.#names = new Set(names);
+      this.acts.redraw();
       const onRow = (row) => { this.set(names[row]); this.next(false); };
-      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, onRow }, { onRow })] : []));
+      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, look: null }, { onRow })] : []));
     } catch (error) {
       this.count.textContent = error.message;
       this.found.replaceChildren();
@@ -88,10 +96,11 @@ export class TraceSearch {
       const here = state.event ? state.event.id : this.#at;
       const found = await this.data.find(this.field.value, this.regex.checked, here, state.t0, isBackwards);
       if (!found.event) {
-        this.count.textContent = "no event has such a name";
+        this.count.textContent = this.data.hasWholeNames ? "no event has such a name" : "no event has such a name; this report does not hold names in full";
         return undefined;
       }
       this.#at = found.event.id;
+      this.#steppedIn = this.#turn;
       this.count.textContent = `${found.rank.toLocaleString("en-US")} of ${found.n_events.toLocaleString("en-US")}`;
       this.acts.select(found.event);
     } catch (error) {

@@ -1,4 +1,4 @@
-// The trace viewer: a timeline of all tracks, and below it what is known of what is selected.
+// The trace viewer: a timeline of all tracks, and beside and below it what is known of what is selected.
 
 import { unpacked } from "./columns.js";
 import { el, later } from "./dom.js";
@@ -13,10 +13,12 @@ import { TracePanel } from "./trace_panel.js";
 import { TRACE_RULER_PX, drawTraceRuler, traceSteps } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
 import { TraceSearch } from "./trace_search.js";
+import { traceSplit } from "./trace_split.js";
 import { TraceState, spanOfSteps } from "./trace_state.js";
 
-const TRACE_MOST_PX = 640;
 const TRACE_LEAST_PX = 160;
+const TRACE_FULL_PX = 320;
+const TRACE_AROUND_PX = 230; // of a window: what stands above and below the tracks
 
 // A trace block as an element.
 export function traceView(block, context) {
@@ -40,7 +42,8 @@ class TraceView {
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
     const acts = {
       go: (id) => this.select(id), find: (name) => this.#findName(name), select: (event) => this.#show(event),
-      redraw: () => this.redraw(), back: () => this.frame.focus(), wholeRange: () => this.selectRange([block.t0, block.t1]),
+      redraw: () => this.redraw(), keep: () => this.keepAddress?.(), back: () => this.frame.focus(), wholeRange: () => this.selectRange([block.t0, block.t1]),
+      close: () => { this.selectNothing(); this.frame.focus({ preventScroll: true }); },
     };
     this.panel = new TracePanel(data, this.state, context, acts);
     this.search = new TraceSearch(data, this.state, context, acts);
@@ -72,15 +75,16 @@ class TraceView {
     this.keys = el("div", { class: "trace-keys", hidden: true }, el("h2", {}, "Keys and mouse"), el("dl", {}, TRACE_KEYS.map(([keys, what]) => el("div", {}, el("dt", {}, keys), el("dd", {}, what)))));
     this.frame = el(
       "div", { class: "trace-frame", tabindex: "0", role: "application", "aria-label": "Timeline: w, a, s and d zoom and move, “?” shows all keys" },
-      el("div", { class: "trace-top" }, el("div", { class: "trace-corner quiet" }, `${this.block.tracks.length} tracks`), this.ruler), this.scroller,
+      el("div", { class: "trace-top" }, this.corner = el("div", { class: "trace-corner quiet" }, `${this.block.tracks.length} tracks`), this.ruler), this.scroller,
     );
+    this.corner.append(traceSplit(this.frame, () => this.#sized()));
     const button = (text, title, act) => el("button", { type: "button", title, onclick: act }, text);
     const flows = this.block.n_flows ? el("label", { class: "quiet", title: `${this.block.n_flows.toLocaleString("en-US")} arrows from an event to what it leads to` }, el("input", { type: "checkbox", onchange: (event) => { state.hasFlows = event.target.checked; this.scene.arrows = null; this.askFlows(); this.redraw(); } }), " all arrows") : null;
     this.arrowCount = el("span", { class: "quiet", role: "status" });
     this.section.replaceChildren(
-      el("div", { class: "tools" }, this.search.element, el("span", { class: "trace-buttons" }, button("−", "Zoom out (s)", () => state.zoom(1.6)), button("+", "Zoom in (w)", () => state.zoom(1 / 1.6)), button("All", "The whole trace (0)", () => state.fitAll()), button("Fit", "What is selected (f)", () => state.fitSelection()), button("?", "Keys (?)", () => this.help())), flows, this.arrowCount),
+      el("div", { class: "tools" }, this.search.element, el("span", { class: "trace-buttons" }, button("−", "Zoom out (s)", () => state.zoom(1.6)), button("+", "Zoom in (w)", () => state.zoom(1 / 1.6)), button("All", "The whole trace (0)", () => state.fitAll()), button("Fit", "What is selected (f)", () => state.fitSelection()), button("?", "Keys (?)", () => this.help()), this.full = button("Full screen", "The timeline alone (F)", () => this.fullScreen())), flows, this.arrowCount),
       ...(this.data.remark ? [el("p", { class: "trace-remark" }, this.data.remark)] : []),
-      this.keys, this.frame, this.status, this.panel.event, this.search.found, this.panel.range, this.tip,
+      this.keys, el("div", { class: "trace-stage" }, this.frame, this.panel.event), this.status, this.search.found, this.panel.range, this.tip,
     );
     this.painter = new TracePainter(this.canvas);
     this.rulerPainter = new TracePainter(this.ruler);
@@ -92,7 +96,7 @@ class TraceView {
 
   #sized() {
     const { layout } = this.scene;
-    const height = Math.max(TRACE_LEAST_PX, Math.min(TRACE_MOST_PX, layout.pinnedHeight + layout.height + 4));
+    const height = Math.max(TRACE_LEAST_PX, Math.min(Math.max(TRACE_FULL_PX, innerHeight - TRACE_AROUND_PX), layout.pinnedHeight + layout.height + 4));
     this.scroller.style.height = `${height}px`;
     const width = Math.max(this.scroller.clientWidth - this.labels.offsetWidth, 50);
     this.state.width = width;
@@ -288,6 +292,14 @@ class TraceView {
     const [track, place] = state.event.id.split(".").map(Number);
     const next = place + by;
     if (next >= 0 && next < this.block.tracks[track].n) this.select(`${track}.${next}`);
+  }
+
+  // The timeline alone in the window, and back.
+  fullScreen() {
+    const isFull = this.section.classList.toggle("full");
+    this.full.textContent = isFull ? "Back to the page" : "Full screen";
+    this.#sized();
+    this.frame.focus({ preventScroll: true });
   }
 
   #findName(name) {

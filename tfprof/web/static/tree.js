@@ -21,10 +21,11 @@ export function treeView(block, context) {
   const { params } = context;
   const state = {
     form: TREE_FORMS.some(([form]) => form === params._form) ? params._form : "table",
-    measure: model.measure(params._measure || block.primary), columns: params._columns || "", wanted: "",
+    measure: model.measure(params._measure || block.primary), columns: params._columns || "", wanted: (params._find ?? "").toLowerCase(),
     root: rootOf(params._root, model), folds: params._chains !== "0", isUp: params._up === "1" && block.is_called, open: new Set(), current: 0,
   };
   if (params._hidden === "1") model.showHidden(true);
+  if (params._sort) model.sortBy(treeOrderOf(params._sort));
   state.open = openedAtFirst(model, state.root, state.measure);
   state.current = state.root;
   const status = el("span", { class: "quiet", role: "status" });
@@ -33,12 +34,12 @@ export function treeView(block, context) {
   const legend = el("p", { class: "quiet tree-legend" });
   const body = el("div", { class: "tree-body" });
   const bar = el("div", { class: "tree-bar" });
-  const table = new TreeTable(model, state, { changed: draw, sorted: (order) => { model.sortBy(order); draw(); }, chosen: showDetails, entered: (row) => focusOn(row), openBelow });
+  const table = new TreeTable(model, state, { changed: draw, sorted: (order) => { model.sortBy(order); keep("sort", treeOrderText(order)); draw(); }, chosen: showDetails, entered: (row) => focusOn(row), openBelow });
   const picture = new TreePicture(`${block.title}: the table has the same numbers`, {
     entered: (node) => focusOn(forest().row(node), false), left: () => focusOn(model.above(state.root), false),
   });
   picture.arrange = later(drawPicture, 30);
-  const search = el("input", { type: "search", placeholder: "Search names", "aria-label": `Search ${block.title || block.id}`, oninput: later(() => { state.wanted = search.value.toLowerCase(); draw(); }, 40) });
+  const search = el("input", { type: "search", placeholder: "Search names", value: params._find ?? "", "aria-label": `Search ${block.title || block.id}`, oninput: later(() => { state.wanted = search.value.toLowerCase(); keep("find", search.value); draw(); }, 40) });
 
   function keep(name, value) {
     context.look({ [`_${name}`]: value });
@@ -174,6 +175,15 @@ function shownMeasures(model) {
   const costs = model.measures.filter((each) => each.is_cost);
   const known = costs.filter((each) => each.whole > 0);
   return known.length ? known : costs;
+}
+
+// The order of siblings in an address: a column, with a minus in front for the largest first.
+function treeOrderText({ id, isOwn, ascending }) {
+  return `${ascending ? "" : "-"}${id}${isOwn ? ".own" : ""}`;
+}
+
+function treeOrderOf(text) {
+  return { id: text.replace(/^-/, "").replace(/\.own$/, ""), isOwn: text.endsWith(".own"), ascending: !text.startsWith("-") };
 }
 
 function rootOf(text, model) {

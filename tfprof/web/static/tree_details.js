@@ -9,7 +9,7 @@ export function treeDetails(model, row, acts, context) {
   const name = model.fullName(row);
   const numbers = model.measures.map((measure) => numbersOf(model, measure, row)).filter(Boolean);
   const texts = model.texts.filter((text) => text.values[row]).map((text) => pair(text.label, text.values[row]));
-  const way = block.row_page && row > 0 && context.source.isLive ? el("a", { href: context.address(block.row_page.page, { [block.row_page.param]: name }) }, block.row_page.label) : null;
+  const way = block.row_page && row > 0 && context.source.isLive && model.isOnRowPage(row) ? el("a", { href: context.address(block.row_page.page, { [block.row_page.param]: name }) }, block.row_page.label) : null;
   return el(
     "aside", { class: "tree-details", "aria-label": "Details" },
     el("p", { class: "name" }, el("bdi", {}, name)),

@@ -19,6 +19,7 @@ export class TreeModel {
     this.files = block.places ? unpacked(block.places.file) : null;
     this.numbersOfLines = block.places ? unpacked(block.places.line) : null;
     this.hasSource = Object.keys(block.places?.texts ?? {}).length > 0;
+    this.onRowPage = block.row_page?.rows ? unpacked(block.row_page.rows) : null;
     this.texts = block.texts.map((text) => ({ ...text, values: unpacked(text.values) }));
     this.showsHidden = false;
     this.order = { id: "", isOwn: false, ascending: false };
@@ -36,6 +37,11 @@ export class TreeModel {
 
   isShown(row) {
     return this.showsHidden || !this.hidden || !this.hidden[row];
+  }
+
+  // Whether the page about single rows has this one.
+  isOnRowPage(row) {
+    return !this.onRowPage || this.onRowPage[row] > 0;
   }
 
   // The row above among those that are shown, -1 for the root.

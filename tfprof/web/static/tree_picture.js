@@ -38,6 +38,8 @@ export class TreePicture {
     this.inside = cells.map(() => []);
     cells.forEach((cell, at) => { if (cell.parent >= 0) this.inside[cell.parent].push(at); });
     this.most = cells.reduce((most, cell) => Math.max(most, cell.own), 0);
+    // What was said of another picture is not true of this one.
+    if (this.words.textContent && cells.length) this.words.textContent = this.#lines(this.current).join(" · ");
     this.canvas.dataset.cells = cells.length;
     this.canvas.dataset.hits = cells.filter((cell) => cell.chain.some((node) => isHit(node))).length;
     this.draw();
@@ -131,8 +133,10 @@ export class TreePicture {
     const at = this.#cellAt(event);
     if (at < 0) return;
     this.#left();
+    const { node } = this.cells[at];
+    this.current = 0;
     if (at === 0) this.tell.left();
-    else this.tell.entered(this.cells[at].node);
+    else this.tell.entered(node);
   }
 
   #keyed(event) {

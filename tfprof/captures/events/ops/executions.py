@@ -20,7 +20,6 @@ are different ones; their runs add up (``runs_of_parts``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,6 +28,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.events.timeline.op_events import EAGER
 from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_title
 from tfprof.captures.events.timeline.sources import place_type
@@ -36,9 +36,6 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.columns.distinct import distinct_rows
-
-_EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
-"""Functions are called ``__inference_…`` there."""
 
 UNKNOWN_MODULE = "XlaModule:"
 """What annotations of a program's events say where an op should be."""
@@ -105,7 +102,7 @@ def launching_runs(forest: Forest) -> IntArray:
     if not len(launched):
         return run_of
     names = {tf_op.texts[number] for number in np.unique(text).tolist()}
-    eager_types = [_EAGER.fullmatch(name) for name in timeline.names]
+    eager_types = [EAGER.fullmatch(name) for name in timeline.names]
     is_run = timeline.kind_mask(
         [
             name in names or type_ is not None
@@ -258,7 +255,7 @@ def _add_eager(
     timeline: Timeline, eager: BoolArray, op: IntArray, numbers: dict[ExecutedOp, int]
 ) -> None:
     """Ops that Python ran one by one."""
-    types = [_EAGER.fullmatch(name) for name in timeline.names]
+    types = [EAGER.fullmatch(name) for name in timeline.names]
     events = np.flatnonzero(timeline.kind_mask([op_type is not None for op_type in types]) & eager)
     of_kind = np.full(len(types), _NO_OP, np.int64)
     for kind in np.unique(timeline.kinds[events]).tolist():

@@ -119,7 +119,7 @@ def code_times(
 
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
     """A function that tells how much of each of some intervals nothing else covers."""
-    chosen = busy.only(busy.spent > Spent.HOST_CODE)
+    chosen = busy.only(busy.spent > Spent.HOST_RUNTIME)
     order = np.argsort(chosen.start_ps, kind="stable")
     starts, ends = chosen.start_ps[order], np.maximum.accumulate(chosen.end_ps[order])
     begins = np.ones(len(starts), np.bool_)

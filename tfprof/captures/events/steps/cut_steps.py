@@ -8,6 +8,7 @@ its own. What does tell, at either end of a capture:
   ended when it ended;
 * a step that began before the recorder did, by the recorder's own word;
 * a marker without an end;
+* programs that the first or the last steps launched on a CPU, and that did not run in the capture;
 * kernels and copies that the last step launched and that are not in the capture, where those of
   all steps before are;
 * kernels behind the last step that were launched after its marker, and by no step: the next one had
@@ -31,13 +32,18 @@ from tfprof.columns.columns import BoolArray, Int64Array
 UNMARKED = "its marker is not in the capture"
 BEGAN_EARLIER = "it began before the capture"
 NO_END = "its marker has no end"
+NO_RUNS = "what it launched is not in the capture"
 NO_KERNELS = "kernels or copies that it launched are not in the capture"
 MORE_KERNELS = "kernels that were launched after it count as its own"
 NOT_ON_ALL_CORES = "some cores do not have it"
 
 
 def cut_steps(
-    timeline: Timeline, groups: Groups, times: StepTimes, marked: Int64Array
+    timeline: Timeline,
+    groups: Groups,
+    times: StepTimes,
+    marked: Int64Array,
+    worked: Int64Array | None = None,
 ) -> dict[int, str]:
     """Which of the first and last steps of a host were cut, and what tells it.
 
@@ -46,6 +52,8 @@ def cut_steps(
         groups: Its steps.
         times: The steps.
         marked: Groups that a user's marker begins; without any, all steps are calls.
+        worked: Groups that launched runs of compiled programs on a CPU; None where the capture
+            does not tell.
 
     Returns:
         The reason by the group of the step. The steps that are not in it follow one another.
@@ -60,8 +68,12 @@ def cut_steps(
     if began is not None:
         is_late = np.logical_or.accumulate(times.start_ps > began)
         reasons |= at_the_ends(times.groups, is_late, BEGAN_EARLIER)
+    if worked is not None:
+        has_worked = np.isin(times.groups, worked)
+        if 2 * has_worked.sum() >= len(has_worked):  # what launches now and then may end with none
+            reasons |= at_the_ends(times.groups, has_worked, NO_RUNS)
     last = int(times.groups[-1])
-    if times.duration_ps[-1] == 0:
+    if groups.roots.get(last, -1) >= 0 and not timeline.durations_ps[groups.roots[last]]:
         reasons.setdefault(last, NO_END)
         return reasons
     calls, root = _Calls(timeline, groups.of_event), groups.roots.get(last, -1)

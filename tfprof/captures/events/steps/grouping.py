@@ -26,11 +26,12 @@ from tfprof.captures.events.steps.tpu_groups import group_tpus
 from tfprof.captures.events.timeline.links import Links, joined
 from tfprof.captures.events.timeline.names import EXECUTOR, IMPLICIT_ROOTS, LOOP_EVENTS
 from tfprof.captures.events.timeline.pool_events import fill_pools
+from tfprof.captures.events.timeline.runs import Runs, compiled_runs
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_STEPS
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
@@ -50,6 +51,8 @@ class Groups:
         step_names: Shown in place of an event's name, by event.
         kind: How they were found.
         calls: The calls that count as steps, where these are calls.
+        work: Which events are runs of compiled programs on a CPU's devices that are linked to the
+            call that launched them, shape (n events,); None if there are none.
     """
 
     of_event: IntArray
@@ -58,6 +61,7 @@ class Groups:
     step_names: dict[int, str]
     kind: StepKind = StepKind.NONE
     calls: Calls | None = None
+    work: BoolArray | None = None
 
     @property
     def are_given(self) -> bool:
@@ -102,7 +106,7 @@ def _classic_groups(forest: Forest) -> Groups:
 def _found(forest: Forest) -> Groups:
     """What was marked, and what else the runtime began; without marks, what the program called."""
     timeline = forest.timeline
-    levels, is_mark = levels_with_marks(timeline)
+    levels, is_mark = levels_with_marks(forest)
     roots = outermost_roots(forest, levels)
     if not roots:
         return grouped(forest, [])
@@ -114,8 +118,29 @@ def _found(forest: Forest) -> Groups:
         groups = grouped(forest, calls.events, calls.function)
         groups = replace(groups, kind=StepKind.CALLED, calls=calls)
         spans = np.array(list(groups.roots.values()), np.int64)
-    fill_pools(timeline, groups.of_event, spans)
-    return groups
+    runs = compiled_runs(timeline, forest.nesting, forest.links)
+    work = _with_their_calls(forest, groups.of_event, runs)
+    fill_pools(timeline, groups.of_event, spans, work)
+    return replace(groups, work=work)
+
+
+def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArray | None:
+    """Put runs of compiled programs, and all in them, into the groups of the calls.
+
+    A run whose call began before the capture is in no step. Where no call is in the capture, the
+    runs stay as they are.
+
+    Returns:
+        Which events belong to runs; None where no call is known.
+    """
+    if not (runs.calls >= 0).any():
+        return None
+    of_run = forest.nesting.nearest(runs.of_event)
+    groups = np.where(runs.calls >= 0, of_event[runs.calls], NO_GROUP)
+    inside = np.flatnonzero(of_run >= 0)
+    of_event[inside] = groups[of_run[inside]]
+    is_work: BoolArray = of_run >= 0
+    return is_work
 
 
 def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:

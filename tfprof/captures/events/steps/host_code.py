@@ -57,7 +57,7 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
     is_own &= timeline.on_threads
     maybe = np.array(
         [
-            op.kind is OpKind.UNKNOWN and not op.type and bool(name) and not _is_of_runtime(name)
+            op.kind is OpKind.UNKNOWN and not op.type and bool(name) and not is_of_runtime(name)
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.bool_,
@@ -74,7 +74,8 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
     return is_own
 
 
-def _is_of_runtime(name: str) -> bool:
+def is_of_runtime(name: str) -> bool:
+    """Whether the framework or Python's tracer names events so; else the program has."""
     return (
         is_frame(name)
         or is_compiling(name)

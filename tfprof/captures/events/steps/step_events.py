@@ -7,14 +7,20 @@ wins.
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
+from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
+from tfprof.captures.events.timeline.op_events import is_part_of_op
 from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import (
@@ -33,6 +39,12 @@ class Spent(enum.IntEnum):
     UNKNOWN = 0
     HOST_CODE = 5
     """Python, or what it has annotated, while nothing else is going on; not in the reference."""
+    HOST_RUNTIME = 7
+    """The framework's runtime, while no op runs: it calls, launches, waits; not in the reference,
+    for which that is computation."""
+    HOST_CALLBACK = 8
+    """The graph calls Python, which may compute or read input; not in the reference, for which that
+    is computation."""
     HOST_COMPUTE = 10
     HOST_COMPILE = 60
     HOST_TO_HOST = 70
@@ -49,6 +61,9 @@ class Spent(enum.IntEnum):
 
 
 DEVICE_COMPUTE = (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)
+
+_COMPUTES = (Spent.HOST_COMPUTE, Spent.HOST_RUNTIME)
+"""What is computation in the reference."""
 
 _IGNORED = -1
 _MARKER = -2
@@ -100,15 +115,41 @@ def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers
     return concatenate_tables(events), concatenate_tables(markers)
 
 
+def step_markers(timeline: Timeline, groups: Groups, *, classic: bool = False) -> Markers:
+    """The spans on the threads of a host that mark its steps.
+
+    Args:
+        timeline: Its events.
+        groups: Its steps.
+        classic: As in ``host_step_events``.
+    """
+    is_mark = np.zeros(len(timeline), np.bool_)
+    if classic or groups.are_given:
+        is_mark |= timeline.named(_is_marker_name)
+    is_mark[list(groups.step_names)] = True
+    is_mark &= (groups.of_event >= 0) & timeline.on_threads
+    marks = np.flatnonzero(is_mark)
+    return Markers(
+        groups.of_event[marks].astype(np.int64), timeline.starts_ps[marks],
+        timeline.ends_of(marks), np.zeros(len(marks), np.bool_),
+    )  # fmt: skip
+
+
 def host_step_events(
-    forest: Forest, groups: Groups, *, has_device: bool, classic: bool = False
-) -> tuple[StepEvents, Markers]:
+    forest: Forest,
+    groups: Groups,
+    *,
+    has_device: bool,
+    classic: bool = False,
+    periods: Periods | None = None,
+) -> StepEvents:
     """What the threads of a host did in steps (``xplane_to_step_events.cc``).
 
     Args:
         forest: Its events.
-        groups: Its steps.
+        groups: Its steps, or those of ``periods``.
         has_device: Whether launches are for a device.
+        periods: The periods of the steps; without, events between steps do not count.
         classic: Take Python's frames and annotations for computation, tracing and compiling too,
             and whatever is called ``train…`` or ``test…`` for a marker, as the reference does.
     """
@@ -119,25 +160,21 @@ def host_step_events(
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
         prepares[timeline.stat("correlation_id").events] = True
-        prepares &= (spent == Spent.HOST_COMPUTE) | (spent == Spent.HOST_WAIT_INPUT)
+        prepares &= np.isin(spent, (*_COMPUTES, Spent.HOST_WAIT_INPUT))
         spent[prepares] = Spent.HOST_PREPARE
     stages = _root_stages(forest)
-    spent[stages[spent[stages] == Spent.HOST_COMPUTE]] = Spent.HOST_WAIT_INPUT
+    spent[stages[np.isin(spent[stages], _COMPUTES)]] = Spent.HOST_WAIT_INPUT
     outside = of_event < 0
     outside |= ~timeline.on_threads
     spent[outside] = _IGNORED
-    marks = np.flatnonzero(spent == _MARKER)
-    markers = Markers(
-        of_event[marks].astype(np.int64), timeline.starts_ps[marks],
-        timeline.starts_ps[marks] + timeline.durations_ps[marks], np.zeros(len(marks), np.bool_),
-    )  # fmt: skip
     events = np.flatnonzero((spent >= 0) & ~_is_inside_its_like(forest, spent, of_event))
     starts = timeline.starts_ps[events]
-    step_events = StepEvents(
-        of_event[events].astype(np.int64), spent[events].astype(np.int64), starts,
-        starts + timeline.durations_ps[events],
-    )  # fmt: skip
-    return step_events, markers
+    ends = starts + timeline.durations_ps[events]
+    group = of_event[events].astype(np.int64)
+    if periods is not None:
+        starts = periods.clipped(events, starts)
+        ends = np.maximum(ends, starts)
+    return StepEvents(group, spent[events].astype(np.int64), starts, ends)
 
 
 def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
@@ -162,6 +199,15 @@ def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> 
 
 
 _MARKER_NAMES = ("train", "test", "TraceContext")
+
+
+def _is_marker_name(name: str) -> bool:
+    return name.startswith(_MARKER_NAMES) and "/" not in name
+
+
+_PUTS_ON_DEVICE = "H2D Dispatch"
+"""JAX copies an array to a device of the CPU."""
+
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
@@ -177,20 +223,56 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
     )
     spent = looked_up(spent_of_kind, timeline.kinds)
     if not classic:
+        is_computing = spent == Spent.HOST_COMPUTE
         is_code = own_code(timeline, groups)
-        spent[is_code & (spent == Spent.HOST_COMPUTE)] = Spent.HOST_CODE
+        spent[is_computing & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
+        spent[timeline.named(_loop_waits_for(timeline.names))] = Spent.HOST_WAIT_INPUT
+        spent[is_computing & timeline.kind_mask(_calls_python(timeline))] = Spent.HOST_CALLBACK
+        spent[is_code & is_computing] = Spent.HOST_CODE
+        spent[timeline.named(REGION.__eq__)] = _IGNORED  # what runs in it counts
     return spent
+
+
+def _loop_waits_for(names: Sequence[str]) -> Callable[[str], bool]:
+    """Which iterators a loop over a dataset inside a ``tf.function`` waits for.
+
+    Its body may run in a ``Scan``, which then is no input: what it takes its elements from is.
+    """
+    has_scan = any(name.startswith(REDUCE_ITERATOR) and _SCAN in name for name in names)
+    waits = _SCANNED if has_scan else _REDUCED
+    return lambda name: waits.fullmatch(name) is not None
+
+
+_SCAN = "::Scan::"
+_SCANNED = re.compile(r"ReduceIterator::(?:\w+::)*?Scan::\w+")
+_REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
+
+_PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+_PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
+"""Instructions of compiled programs that call Python."""
+
+
+def _calls_python(timeline: Timeline) -> BoolArray:
+    """Which kinds of events are ops that call Python."""
+    return np.array(
+        [
+            op.type in _PYTHON_OPS or _PYTHON_CALLBACK.match(name) is not None
+            for name, op in zip(timeline.names, timeline.ops, strict=True)
+        ],
+        np.bool_,
+    )
 
 
 def _spent_of_name(
     name: str, kind: OpKind, op_type: str, classic: bool, marks_by_name: bool
 ) -> int:
-    if marks_by_name and name.startswith(_MARKER_NAMES) and "/" not in name:
+    if marks_by_name and _is_marker_name(name):
         return _MARKER
     if name.startswith(_CONTAINERS):
         return _IGNORED
     is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
-    if is_enqueue or kind is OpKind.COPY_H2D:
+    is_put = not classic and name.startswith(_PUTS_ON_DEVICE)
+    if is_enqueue or is_put or kind is OpKind.COPY_H2D:
         return Spent.HOST_TO_DEVICE
     if kind is OpKind.COPY_H2H:
         return Spent.HOST_TO_HOST

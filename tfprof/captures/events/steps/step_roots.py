@@ -31,6 +31,9 @@ KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
 """What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
 
 
+_FEWEST_CALLS = 3
+
+
 class StepKind(str, enum.Enum):
     """How steps were found."""
 
@@ -84,15 +87,35 @@ def _level_of_name(name: str) -> int:
     return int(name in TRACE_CONTEXT or name == "BatchingSessionRun")
 
 
-def levels_with_marks(timeline: Timeline) -> tuple[SparseStat, BoolArray]:
+def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
+    """Marks that hold several marks of one name: epochs, whose steps are inside."""
+    timeline, nesting = forest.timeline, forest.nesting
+    place_of = np.full(len(timeline), -1, np.int64)
+    place_of[marks] = marks
+    parents = nesting.parents[marks]
+    around = np.where(parents >= 0, nesting.nearest(place_of)[np.maximum(parents, 0)], -1)
+    inner = np.flatnonzero(around >= 0)
+    if not len(inner):
+        return inner
+    pairs = np.stack([around[inner], timeline.kinds[marks[inner]].astype(np.int64)], axis=1)
+    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+    found: Int64Array = np.unique(distinct[counts > 1, 0])
+    return found
+
+
+def levels_with_marks(forest: Forest) -> tuple[SparseStat, BoolArray]:
     """Levels of events that may begin a group, and which of them are marks, shape (n,).
+
+    A mark around several steps, such as that of an epoch, is none.
 
     Events with a step number count as marks where nothing else is one.
     """
+    timeline = forest.timeline
     levels = root_levels(timeline)
     is_mark = ~timeline.named(IMPLICIT_ROOTS.__contains__)[levels.events]
     if is_mark.any():
-        return levels, is_mark
+        kept = ~np.isin(levels.events, _around_steps(forest, levels.events[is_mark]))
+        return levels.only(kept), is_mark[kept]
     numbers = timeline.stat("step_num")
     marked = numbers.only(numbers.is_integer()).mask(len(timeline))
     marked |= timeline.named(lambda name: KERAS_BATCH.fullmatch(name) is not None)
@@ -147,18 +170,60 @@ def called(forest: Forest, roots: list[int]) -> Calls:
         usual = ""
     of_functions = frozenset(timeline.stat("tf_function_call").events.tolist())
     calls_of: dict[str, list[int]] = {}
-    for chain in around:
+    labels = _labels_of_functions(timeline, around, of_functions)
+    for chain, name in zip(around, labels, strict=True):
         functions = [event for event in chain if event in of_functions]
         same = [event for event in chain if timeline.name(event) == usual]
         call = (same or functions or chain)[-1]
-        name = timeline.name(functions[-1]) if functions else ""
         calls_of.setdefault(name, []).append(call)
     took = {
         name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in calls_of.items()
     }
-    main = max(sorted(calls_of), key=took.__getitem__)
+    # A function that is called once or twice may have been compiled meanwhile.
+    often = [name for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS]
+    main = max(sorted(often or calls_of), key=took.__getitem__)
     calls = sorted(calls_of.pop(main), key=lambda event: int(timeline.starts_ps[event]))
-    return Calls(main, calls, {name: len(others) for name, others in sorted(calls_of.items())})
+    others = {name: len(others) for name, others in sorted(calls_of.items())}
+    return Calls(main.partition(_GRAPH)[0], calls, others)
+
+
+_GRAPH = ", graph "
+_CONCRETE = re.compile(r"EagerLocalExecute: __inference_.*_(\d+)")
+"""A function for arguments of some types, with its number."""
+
+
+def _labels_of_functions(
+    timeline: Timeline, chains: list[list[int]], of_functions: frozenset[int]
+) -> list[str]:
+    """Names of the functions of calls; functions of one name get the number of their graph.
+
+    Keras calls its functions for training and for evaluation alike. Graphs of one name are of one
+    function, if that was traced as often as there are graphs; else there are several functions.
+    """
+    counts = timeline.stat("tracing_count")
+    calls: list[tuple[str, str]] = []
+    traced: dict[tuple[str, str], int] = {}
+    for chain in chains:
+        functions = [event for event in chain if event in of_functions]
+        name = timeline.name(functions[-1]) if functions else ""
+        graphs = [found[1] for e in chain if (found := _CONCRETE.fullmatch(timeline.name(e)))]
+        call = (name, graphs[-1] if graphs else "")
+        calls.append(call)
+        count = int(counts.at(np.array(functions[-1:], np.int64)).sum())
+        traced[call] = max(traced.get(call, 0), count)
+    alike: dict[tuple[str, int], list[str]] = {}
+    for (name, graph), count in traced.items():
+        alike.setdefault((name, count), []).append(graph)
+    names = [name for name, _ in alike]
+    label: dict[tuple[str, str], str] = {}
+    for (name, count), graphs in alike.items():
+        is_one = len(graphs) <= max(count, 1)
+        for graph in graphs:
+            number = min(graphs, key=int) if is_one and graph else graph
+            is_alone = is_one and names.count(name) == 1
+            is_named = is_alone or not graph or not name
+            label[name, graph] = name if is_named else f"{name}{_GRAPH}{number}"
+    return [label[call] for call in calls]
 
 
 def _around(forest: Forest, root: int, roots: Int64Array) -> list[int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import Int64Array, sums_by
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 SPENT = tuple(sorted(Spent))
 """Order of columns by what time was spent on."""
@@ -22,13 +23,16 @@ class StepTimes:
     Attributes:
         groups: Group of each step, shape (n,).
         start_ps: When it began.
-        duration_ps: How long it took.
+        duration_ps: How long its period took: from its start to that of the next step.
         kinds: What time was spent on, ascending; most steps know few of all kinds, and a run may
             have many hosts.
-        amounts_ps: The time of these kinds, the larger kind where events overlap, shape
-            (len(kinds), n); what no event covers is ``UNKNOWN``.
+        amounts_ps: The time of these kinds in the period, the larger kind where events overlap,
+            shape (len(kinds), n). What no event covers is ``UNKNOWN``, which is among the kinds
+            only where it is not what the others leave over.
         compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
             of the steps.
+        gap_ps: How much of the period lies behind the step, between it and the next one.
+        gap_amounts_ps: The part of ``amounts_ps`` in that time, shape (len(kinds), n).
     """
 
     groups: Int64Array
@@ -37,6 +41,8 @@ class StepTimes:
     kinds: tuple[Spent, ...]
     amounts_ps: Int64Array
     compute_ps: tuple[int, int]
+    gap_ps: Int64Array
+    gap_amounts_ps: Int64Array
 
     @classmethod
     def of_columns(
@@ -47,20 +53,49 @@ class StepTimes:
         spent_ps: Int64Array,
         compute_ps: tuple[int, int],
     ) -> StepTimes:
-        """From columns as of ``spent_ps``."""
-        columns = [column for column in range(spent_ps.shape[1]) if spent_ps[:, column].any()]
-        kinds = tuple(SPENT[column] for column in columns)
-        amounts = np.ascontiguousarray(spent_ps[:, columns].T)
-        return cls(groups, start_ps, duration_ps, kinds, amounts, compute_ps)
+        """Steps that are all of their period, from columns as of ``spent_ps``."""
+        spans = np.stack([start_ps, start_ps + duration_ps], axis=1)
+        steps = Account.of_spans(groups, spans)
+        return cls.of_account(steps, spent_ps, np.zeros_like(spent_ps), compute_ps)
+
+    @classmethod
+    def of_account(
+        cls,
+        steps: Account,
+        spent_ps: Int64Array,
+        gap_spent_ps: Int64Array,
+        compute_ps: tuple[int, int],
+    ) -> StepTimes:
+        """From periods, and columns as of ``spent_ps`` of all of them and of what lies between."""
+        duration, gap = steps.end_ps - steps.start_ps, steps.end_ps - steps.done_ps
+        is_rest = (spent_ps.sum(axis=1) == duration).all()
+        columns = [
+            column
+            for column, spent in enumerate(SPENT[: spent_ps.shape[1]])
+            if spent_ps[:, column].any() and not (is_rest and spent is Spent.UNKNOWN)
+        ]
+        in_gaps = gap_spent_ps[:, columns]
+        return cls(
+            steps.groups, steps.start_ps, duration, tuple(SPENT[column] for column in columns),
+            np.ascontiguousarray(spent_ps[:, columns].T), compute_ps, gap,
+            np.ascontiguousarray(in_gaps.T if in_gaps.any() else in_gaps.T[:, :0]),
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.groups)
+
+    @property
+    def own_ps(self) -> Int64Array:
+        """How long each step took without what lies between it and the next one, shape (n,)."""
+        own_ps: Int64Array = self.duration_ps - self.gap_ps
+        return own_ps
 
     @property
     def spent_ps(self) -> Int64Array:
         """The time by all kinds that there are, shape (n, len(SPENT))."""
         spent = np.zeros((len(self), len(SPENT)), np.int64)
         spent[:, [SPENT_COLUMN[kind] for kind in self.kinds]] = self.amounts_ps.T
+        spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = self.of(Spent.UNKNOWN)
         return spent
 
     def take(self, rows: Int64Array) -> StepTimes:
@@ -70,52 +105,112 @@ class StepTimes:
             chosen = slice(int(rows[0]), int(rows[-1]) + 1)
         return StepTimes(
             self.groups[chosen], self.start_ps[chosen], self.duration_ps[chosen], self.kinds,
-            self.amounts_ps[:, chosen], self.compute_ps,
+            self.amounts_ps[:, chosen], self.compute_ps, self.gap_ps[chosen],
+            self.gap_amounts_ps[:, chosen if self.gap_amounts_ps.size else slice(None)],
         )  # fmt: skip
+
+    def without_gaps(self) -> StepTimes:
+        """The steps without what lies between each and the next."""
+        own = self.amounts_ps
+        if self.gap_amounts_ps.size:
+            own = own - self.gap_amounts_ps
+        return replace(self, duration_ps=self.own_ps, amounts_ps=own, gap_ps=0 * self.gap_ps,
+                       gap_amounts_ps=self.gap_amounts_ps[:, :0])  # fmt: skip
 
     def of(self, *kinds: Spent) -> Int64Array:
         """Time of each step that was spent on some kinds together, shape (n,)."""
+        return self._sums(self.amounts_ps, self.duration_ps, kinds)
+
+    def between(self, *kinds: Spent) -> Int64Array:
+        """The part of it that lies between the step and the next one, shape (n,)."""
+        amounts = self.gap_amounts_ps
+        if not amounts.size:
+            amounts = np.zeros((len(self.kinds), len(self)), np.int64)
+        return self._sums(amounts, self.gap_ps, kinds)
+
+    def _sums(
+        self, amounts_ps: Int64Array, whole_ps: Int64Array, kinds: tuple[Spent, ...]
+    ) -> Int64Array:
         rows = [row for row, kind in enumerate(self.kinds) if kind in kinds]
-        sums_ps: Int64Array = self.amounts_ps[rows].sum(axis=0)
+        sums_ps: Int64Array = amounts_ps[rows].sum(axis=0)
+        if Spent.UNKNOWN in kinds and Spent.UNKNOWN not in self.kinds:
+            sums_ps += whole_ps - amounts_ps.sum(axis=0)
         return sums_ps
 
 
-def step_times(
-    events: StepEvents, markers: Markers, *, has_device: bool, classic: bool = False
-) -> StepTimes:
-    """Work out the steps (``xplane_to_step_events.cc``, ``step_events_to_steps_db.cc``).
+def marked_spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
+    """Start and end of each group, as the reference has them.
 
     A step spans its longest device marker, unless the longest host marker contains that; without
-    a device marker the longest host marker. With devices, steps in which these compute nothing are
-    left out.
+    a device marker the longest host marker.
+    """
+    longest = longest_markers(markers)
+    of_host, of_device = longest
+    if not has_device:
+        return of_host
+    spans = {}
+    for group, (start, end) in of_device.items():
+        host = of_host.get(group)
+        is_inside = host is not None and host[0] <= start and end <= host[1]
+        spans[group] = host if is_inside and host is not None else (start, end)
+    return spans
+
+
+def longest_markers(
+    markers: Markers,
+) -> tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]]:
+    """Start and end of the longest marker of each group on the host, and on a device."""
+    longest: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] = ({}, {})
+    columns = (markers.group, markers.start_ps, markers.end_ps, markers.is_device)
+    for group, start, end, is_device in zip(*(c.tolist() for c in columns), strict=True):
+        known = longest[is_device].get(group)
+        if known is None or end - start > known[1] - known[0]:
+            longest[is_device][group] = (start, end)
+    return longest
+
+
+def spans_array(spans: dict[int, tuple[int, int]], groups: Int64Array) -> Int64Array:
+    """Spans of some groups, -1 for those without one, shape (n, 2)."""
+    found = [spans.get(group, (-1, -1)) for group in groups.tolist()]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def computing(events: StepEvents, groups: Int64Array, *, has_device: bool) -> BoolArray:
+    """Which steps compute: on their devices, if there are any, shape (n,)."""
+    is_computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
+    return np.isin(groups, events.group[is_computing])
+
+
+def step_times(events: StepEvents, steps: Account) -> StepTimes:
+    """Work out what steps spend their time on (``step_events_to_steps_db.cc``).
 
     Args:
         events: Events of the steps.
-        markers: Their spans.
-        has_device: Whether there is a device; then only steps are kept of which it tells.
-        classic: Leave out steps without any computation on hosts without devices, too, as the
-            reference does.
+        steps: Their periods.
     """
-    span_of = _spans(markers, has_device=has_device)
-    kept = set(span_of)
-    if has_device or classic:
-        computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
-        kept &= set(np.unique(events.group[computing]).tolist())
-    groups = np.array(sorted(kept), np.int64)
-    spans = np.array([span_of[group] for group in groups.tolist()], np.int64).reshape(-1, 2)
+    groups = steps.groups
     row = _rows(groups, events.group)
     inside = events.only(row >= 0)
     row = row[row >= 0]
-    spent = np.zeros((len(groups), len(SPENT)), np.int64)
-    start = np.maximum(inside.start_ps, spans[row, 0])
-    end = np.minimum(inside.end_ps, spans[row, 1])
+    whole = np.stack([steps.start_ps, steps.end_ps], axis=1)
+    behind = np.stack([steps.done_ps, steps.end_ps], axis=1)
+    spent = _spent_in(inside, row, whole)
+    has_gap = (steps.end_ps > steps.done_ps).any()
+    in_gaps = _spent_in(inside, row, behind) if has_gap else np.zeros_like(spent)
+    return StepTimes.of_account(steps, spent, in_gaps, _computed(inside, groups))
+
+
+def _spent_in(events: StepEvents, row: Int64Array, spans: Int64Array) -> Int64Array:
+    """What spans are spent on, shape (n spans, len(SPENT)); ``row`` is the span of each event."""
+    start = np.maximum(events.start_ps, spans[row, 0])
+    end = np.minimum(events.end_ps, spans[row, 1])
     kept = end > start
-    covered = _covered(row[kept], start[kept], end[kept], inside.spent[kept], spans)
+    covered = _covered(row[kept], start[kept], end[kept], events.spent[kept], spans)
+    spent = np.zeros((len(spans), len(SPENT)), np.int64)
     for kind, amount in covered.items():
         spent[:, SPENT_COLUMN[Spent(kind)]] = amount
-    durations = spans[:, 1] - spans[:, 0]
-    spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = durations - spent.sum(axis=1)
-    return StepTimes.of_columns(groups, spans[:, 0], durations, spent, _computed(inside, groups))
+    spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = spans[:, 1] - spans[:, 0] - spent.sum(axis=1)
+    return spent
 
 
 def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
@@ -129,25 +224,6 @@ def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
     row_of = np.full(most + 1, -1, np.int64)
     row_of[groups] = np.arange(len(groups))
     return row_of[wanted]
-
-
-def _spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
-    """Start and end of each group."""
-    longest: tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]]] = ({}, {})
-    columns = (markers.group, markers.start_ps, markers.end_ps, markers.is_device)
-    for group, start, end, is_device in zip(*(c.tolist() for c in columns), strict=True):
-        known = longest[is_device].get(group)
-        if known is None or end - start > known[1] - known[0]:
-            longest[is_device][group] = (start, end)
-    of_host, of_device = longest
-    if not has_device:
-        return of_host
-    spans = {}
-    for group, (start, end) in of_device.items():
-        host = of_host.get(group)
-        is_inside = host is not None and host[0] <= start and end <= host[1]
-        spans[group] = host if is_inside and host is not None else (start, end)
-    return spans
 
 
 def _covered(

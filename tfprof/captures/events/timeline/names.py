@@ -58,6 +58,9 @@ TF_DATA_FUNCTIONS = frozenset(
 
 GET_NEXT = frozenset(("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"))
 
+REDUCE_ITERATOR, REDUCE_OP = "ReduceIterator::", "ReduceDatasetOp::DoCompute"
+"""Of a loop over a dataset inside a ``tf.function``."""
+
 EXECUTOR = "ExecutorState::Process"
 EAGER_EXECUTE = "EagerExecute"
 

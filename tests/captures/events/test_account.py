@@ -1,0 +1,139 @@
+"""The account of time: when steps begin, when they are done, and when the next one begins."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfprof.captures.events.steps.account import account
+from tfprof.captures.facts.run_steps import host_steps, periods_of, run_steps
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+
+NO = (-1, -1)
+US = 1000
+
+
+def periods(marks, work=()):
+    """(start, done, end) of each step."""
+    spans = [(*work, *[NO] * len(marks))[number] for number in range(len(marks))]
+    found = account(
+        np.arange(len(marks)), np.array(marks).reshape(-1, 2), np.array(spans).reshape(-1, 2)
+    )
+    return list(
+        zip(found.start_ps.tolist(), found.done_ps.tolist(), found.end_ps.tolist(), strict=True)
+    )
+
+
+def test_a_period_lasts_until_the_next_step_begins():
+    assert periods([(0, 10), (15, 25), (30, 40)]) == [(0, 10, 15), (15, 25, 30), (30, 40, 40)]
+
+
+def test_a_step_is_done_when_its_work_is():
+    # Marks of 1 that launch work of 10 each: the program runs ahead of the device.
+    marks, work = [(0, 1), (1, 2), (2, 3)], [(0, 10), (10, 20), (20, 30)]
+    assert periods(marks, work) == [(0, 10, 10), (10, 20, 20), (20, 30, 30)]
+
+
+def test_a_result_that_is_read_one_step_late():
+    # Each mark launches, then waits for the work of the step before.
+    marks, work = [(0, 1), (1, 10), (11, 20)], [(0, 10), (10, 20), (20, 30)]
+    assert periods(marks, work) == [(0, 10, 10), (10, 20, 20), (20, 30, 30)]
+
+
+def test_what_is_between_steps_begins_when_the_work_is_done():
+    marks, work = [(0, 1), (30, 31)], [(0, 10), (30, 40)]
+    assert periods(marks, work) == [(0, 10, 30), (30, 40, 40)]
+
+
+def test_a_step_without_a_mark_spans_its_work():
+    assert periods([(0, 10), NO], [(2, 8), (12, 20)]) == [(0, 10, 12), (12, 20, 20)]
+
+
+def test_marks_of_several_threads_have_no_period():
+    assert periods([(0, 10), (5, 15)]) == [(0, 10, 10), (5, 15, 15)]
+
+
+def test_order_of_groups_is_not_that_of_time():
+    assert periods([(15, 25), (0, 10)]) == [(15, 25, 25), (0, 10, 15)]
+
+
+spans = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9), st.integers(0, 9),
+                           st.integers(0, 30)), min_size=1, max_size=8)  # fmt: skip
+
+
+@given(spans)
+def test_periods_follow_one_another(rows):
+    marks, work, now = [], [], 0
+    for gap, length, late, busy in rows:
+        begin = now + gap
+        now = begin + length
+        marks.append((begin, now))
+        before = max((end for _, end in work), default=0)
+        work.append((begin + late, max(before, begin + late) + busy) if busy else NO)
+    found = periods(marks, work)
+    for start, done, end in found:
+        assert start <= done <= end
+    for (_, _, end), (start, _, _) in pairwise(found):
+        assert end == start
+    last = max(end for _, end in [marks[-1], *work])
+    assert found[-1][2] == max(last, marks[-1][1])
+
+
+def test_events_between_steps_belong_to_the_period_before():
+    space = xspace(
+        host(
+            line(
+                event("train", 0, 10 * US, step_num=0, _r=1),
+                event("a:MatMul", 0, 10 * US),
+                event("IteratorGetNext:IteratorGetNext", 12 * US, 5 * US),
+                event("train", 20 * US, 10 * US, step_num=1, _r=1),
+                event("a:MatMul", 20 * US, 10 * US),
+            ),
+            line(event("IteratorGetNext:IteratorGetNext", 11 * US, 8 * US), id=2),
+        )
+    )
+    run = opened(space)
+    times = host_steps(run.hosts[0], 0, classic=False).times
+    assert times.duration_ps.tolist() == [20 * US * 1000, 10 * US * 1000]
+    assert times.gap_ps.tolist() == [10 * US * 1000, 0]
+    # What another thread prefetches is no waiting of this one.
+    assert run_steps(run).share_of("infeed") == 5 / 30
+    assert periods_of(run.hosts[0]).is_between.sum() == 1
+
+
+def test_what_encloses_steps_lies_between_none():
+    space = xspace(
+        host(
+            line(
+                event("run", 0, 100 * US),
+                event("train", 10 * US, 10 * US, step_num=0, _r=1),
+                event("train", 40 * US, 10 * US, step_num=1, _r=1),
+            )
+        )
+    )
+    assert not periods_of(opened(space).hosts[0]).is_between.any()
+
+
+def test_a_mark_around_several_marks_is_no_step():
+    events = []
+    for epoch in range(2):
+        begin = 100 * epoch * US
+        events.append(event("epoch", begin, 90 * US, step_num=epoch, _r=1))
+        events += [
+            event("train", begin + number * 30 * US, 20 * US, step_num=number, _r=1)
+            for number in range(3)
+        ]
+    run = opened(xspace(host(line(*events))))
+    assert list(run_steps(run).names) == ["train 0", "train 1", "train 2"] * 2
+
+
+def test_steps_of_two_kinds_are_never_averaged():
+    events = []
+    for number in range(6):
+        name, length = ("eval", 5) if number % 2 else ("train", 10)
+        events.append(event(name, number * 20 * US, length * US, step_num=number, _r=1))
+    steps = run_steps(opened(xspace(host(line(*events)))))
+    assert steps.main_kind == "train"
+    assert list(steps.typical.names) == ["train 0", "train 2", "train 4"]
+    assert steps.n_steps == 6

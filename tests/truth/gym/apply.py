@@ -1,0 +1,83 @@
+"""Advice, followed in the grammar: the program as it would be afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tests.truth.gym.claims import Claim
+from tests.truth.gym.grammar import Term, allowed
+from tests.truth.gym.truth import Truth
+
+WORTH = 0.15
+"""From this promise on advice is followed: less is lost in noise."""
+
+NOISE = 0.05
+"""So much of a gain may be missing: two recordings are never alike."""
+
+
+def followed(term: Term, claim: Claim) -> Term | None:
+    """The program as advised; None if the grammar has no such program."""
+    rule = claim.metric.removeprefix("advice ")
+    change = _CHANGES.get(rule)
+    if change is None or (claim.value or 0.0) < WORTH:
+        return None
+    found = change(term, claim)
+    return None if found is None or allowed(found) == term else allowed(found)
+
+
+def gain(before: Truth, after: Truth) -> float:
+    """The part of the time of a batch that the change has saved."""
+    return 1.0 - _per_batch(after) / _per_batch(before)
+
+
+def keeps(promised: float, got: float) -> bool:
+    """Whether at least half of what was promised has been saved."""
+    return got >= 0.5 * promised - NOISE
+
+
+def _per_batch(truth: Truth) -> float:
+    together: int = truth.fact("batches_per_step", 1)
+    return truth.whole_ms / together
+
+
+def _with_prefetch(term: Term, claim: Claim) -> Term | None:
+    return replace(term, input=replace(term.input, prefetch=True))
+
+
+def _faster_input(term: Term, claim: Claim) -> Term | None:
+    given = term.input
+    if "num_parallel_calls" in claim.text and given.cost in ("map", "tfrecord"):
+        return replace(term, input=replace(given, parallel=4, prefetch=True))
+    if "TFRecord files instead" in claim.text and given.cost == "generator":
+        return replace(term, input=replace(given, cost="none"))
+    return None
+
+
+def _in_one_function(term: Term, claim: Claim) -> Term | None:
+    if term.framework == "eager":
+        return replace(term, framework="tf", body="products" if term.body == "products" else "tiny")
+    if term.framework == "jax" and term.body == "tiny" and "jax.jit" in claim.text:
+        return replace(term, body="tiny_jit")
+    if term.framework == "keras" and term.together == 1 and "steps_per_execution" in claim.text:
+        return replace(term, together=4)
+    return None
+
+
+def _not_changing(term: Term, claim: Claim) -> Term | None:
+    return replace(term, disturbances=tuple(d for d in term.disturbances if d != "recompile"))
+
+
+def _compiled(term: Term, claim: Claim) -> Term | None:
+    return replace(term, body="compiled") if term.body == "products" else None
+
+
+_CHANGES: dict[str, Callable[[Term, Claim], Term | None]] = {
+    "input-pipeline/prefetch": _with_prefetch,
+    "input-pipeline/bound": _faster_input,
+    "python/unexplained": _in_one_function,
+    "tf-function/eager": _in_one_function,
+    "tf-function/retracing": _not_changing,
+    "compilation/share": _not_changing,
+    "ops/small": _compiled,
+}

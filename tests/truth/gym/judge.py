@@ -1,0 +1,486 @@
+"""Holds what tfprof says of a program against what the program knows.
+
+Tolerances. A time may differ by 15 % and 0.3 ms: a clock read around a mark is that much late on a
+busy machine, and profiling itself takes time in each event. A share may differ by 8 points: a
+step of 3 ms has 0.25 ms at its borders that either side may count. What is stated of too little to
+be sure of is compared with the ends of a ``Range``, which the truth itself cannot narrow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.truth.gym.claims import UNKNOWN, Claim, claims_of
+from tests.truth.gym.truth import Range, Truth
+
+PART, AMOUNT_MS, POINTS = 0.15, 0.3, 0.08
+
+DENIED, HIGHLY = 0.15, 0.10
+"""From this part of waiting on, the input may not be called fast enough; below that one, it may not
+be called what holds the program up most."""
+
+REMARK = 0.05
+"""What takes less of the period is no finding."""
+
+Kind = Literal["ok", "false", "unknown"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim.
+
+    Attributes:
+        kind: ``ok``, ``false``, or ``unknown`` if tfprof says that it cannot tell.
+        claim: What was stated.
+        truth: What is so.
+    """
+
+    kind: Kind
+    claim: Claim
+    truth: str = ""
+
+
+def judge(truth: Truth) -> list[Verdict]:
+    """All verdicts on a recorded program."""
+    found = []
+    for claim in claims_of(truth.capture, budget_of(truth)):
+        rule = RULES.get(claim.metric)
+        if claim.value == UNKNOWN:
+            found.append(Verdict("unknown", claim))
+        elif rule is not None:
+            problem = rule(truth, claim)
+            if problem is not None:
+                found.append(Verdict("false" if problem else "ok", claim, problem))
+    return found
+
+
+Problem = str | None
+"""What is so instead; empty if the claim is true, None if the program does not know."""
+
+
+def _shown(ranges: list[Range], unit: str = "ms") -> str:
+    ends = (f"{low:.3g}" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g}–{high:.3g}"
+            for low, high in ranges)  # fmt: skip
+    return f"{' or '.join(ends)} {unit}"
+
+
+# Steps
+
+
+def _step_time(truth: Truth, claim: Claim) -> Problem:
+    if truth.fact("batches_per_step", 1) > 1 and truth.is_keras_loop is False:
+        return None if truth.term.framework == "jax" else _near(truth.step_time_ms, claim)
+    if truth.step_span == "launch" and truth.term.body == "two":
+        return None  # either function may count as a step
+    return _near(truth.step_time_ms, claim)
+
+
+def _near(ranges: list[Range], claim: Claim) -> str:
+    if any(one.holds(claim.value, PART, AMOUNT_MS) for one in ranges):
+        return ""
+    return _shown(ranges)
+
+
+def _n_steps(truth: Truth, claim: Claim) -> Problem:
+    true = truth.n_steps
+    if claim.value == 0:
+        return f"{true} marked steps" if truth.is_marked else None
+    if not truth.is_marked and (truth.is_jax or truth.term.framework == "eager"):
+        return None
+    if truth.term.body == "two" and not truth.is_marked and claim.value in (true, 2 * true):
+        return ""
+    few = max(3, true // 4)  # steps that are left out, which other sentences name
+    slack = 1 if truth.is_keras_loop else 0
+    return "" if true - few <= claim.value <= true + slack else f"{true} steps of training"
+
+
+def _marked_steps(truth: Truth, claim: Claim) -> Problem:
+    if not truth.is_marked:
+        return None
+    evals, epochs = len(truth.ms("eval_mark")), len(truth.ms("epoch_mark"))
+    if claim.value in {truth.n_steps, truth.n_steps + evals, truth.n_steps + epochs}:
+        return ""
+    return f"{truth.n_steps} steps of training, {evals} of evaluation, {epochs} epochs"
+
+
+def _step_rows(truth: Truth, claim: Claim) -> Problem:
+    """Each row of a step: its own mark, at most and about."""
+    if not truth.is_marked:
+        return None
+    for name, took_ms in claim.value.items():
+        word, _, number = name.rpartition(" ")
+        if not number.isdigit() or (word and word != "train"):
+            continue
+        if not truth.waits_in_step:
+            if took_ms < 0.3 * truth.alone_ms.low:
+                return f"{name}: {took_ms:.3g} ms, but {_shown(truth.step_time_ms)}"
+            continue
+        place = int(number)
+        if place >= truth.n_steps:
+            return f"{name}: there are {truth.n_steps} steps"
+        period = [*truth.periods_ms, truth.steps_ms[-1]][place]
+        ranges = [Range(one, one) for one in (truth.steps_ms[place], period)]
+        if not any(one.holds(took_ms, PART, 0.6) for one in ranges):
+            return f"{name}: {took_ms:.3g} ms, but {_shown(ranges)}"
+    return ""
+
+
+def _unusual_step(truth: Truth, claim: Claim) -> Problem:
+    number = claim.more["step"]
+    if not truth.is_marked or "eval" in claim.more["name"]:
+        return None
+    if not 0 <= number < truth.n_steps:
+        return f"there are steps 0 to {truth.n_steps - 1}"
+    took = truth.steps_ms[number]
+    period = truth.periods_ms[min(number, len(truth.periods_ms) - 1)]
+    problem = _near([Range(took, took), Range(period, period)], claim)
+    if problem:
+        return f"step {number}: {problem}"
+    for span, causes in _CAUSES.items():
+        spent = truth.within_steps(span)[number]
+        if spent > 0.6 * took:
+            first = claim.more["cause"].split(",")[0]
+            return "" if re.search(causes, first) else f"{span}: {spent:.3g} of {took:.3g} ms"
+    return ""
+
+
+_CAUSES = {
+    "slow_step": "All others|no op|Python|nothing", "changed": "Compil|tracing|Host compute",
+    "input": "[Ii]nput|All others|no op",
+}  # fmt: skip
+"""What a step's additional time may be called, by what it is."""
+
+
+def _ops_in_steps(truth: Truth, claim: Claim) -> Problem:
+    return "each step computes"
+
+
+def _step_function(truth: Truth, claim: Claim) -> Problem:
+    name = claim.value
+    wanted = {"scaled", "eval_step", "inner"}
+    if truth.is_marked:
+        return "steps are marked"
+    if truth.step_span == "launch" and name in wanted:
+        return "train_step is what each step calls"
+    return "" if any(one in name for one in truth.functions) or name == "a session" else None
+
+
+# Shares
+
+
+def _input(truth: Truth, claim: Claim) -> Problem:
+    share = truth.input_in_period
+    if claim.value == "NOT":
+        is_true = share.low < DENIED
+    elif claim.value == "HIGHLY":
+        is_true = max(share.high, truth.input_in_step.high) >= HIGHLY
+    else:
+        is_true = max(share.high, truth.input_in_step.high) >= 0.02 and share.low <= 0.4
+    return "" if is_true else f"{_shown([share], 'of the period')} waits for input"
+
+
+def _input_share(truth: Truth, claim: Claim) -> Problem:
+    scope = claim.more.get("scope", "step")
+    ranges = {
+        "step": [truth.input_in_step], "period": [truth.input_in_period],
+        "either": [truth.input_in_step, truth.input_in_period],
+    }[scope]  # fmt: skip
+    if not truth.is_marked:
+        ranges = [truth.input_in_step, truth.input_in_period]
+    return _share(ranges, claim)
+
+
+def _share(ranges: list[Range], claim: Claim) -> str:
+    if any(one.holds(claim.value, 0.0, POINTS) for one in ranges):
+        return ""
+    return _shown(ranges, "is so")
+
+
+def _idle_share(truth: Truth, claim: Claim) -> Problem:
+    if not truth.is_marked and truth.term.body == "two":
+        return None
+    ranges = [truth.idle_in_step]
+    if truth.input_in_step.high > 0.05 and not truth.can_see_tf_data:
+        # Input that Python makes: nothing computes meanwhile, and it cannot be known as input.
+        low, high = truth.idle_in_step
+        more = truth.input_in_step
+        ranges.append(Range(low, min(1.0, high + more.high)))
+    return _share(ranges, claim)
+
+
+def _compile_share(truth: Truth, claim: Claim) -> Problem:
+    return _share([truth.compile_in_step], claim)
+
+
+def _collective_share(truth: Truth, claim: Claim) -> Problem:
+    return "" if truth.has_collectives else "there is one device"
+
+
+def _gap(truth: Truth, claim: Claim) -> Problem:
+    if not truth.is_marked or truth.term.marks == "eval":
+        return None
+    gaps = central(truth.gaps_ms)
+    if not gaps.holds(claim.value, PART, AMOUNT_MS):
+        return f"{_shown([gaps])} between steps"
+    said = claim.more.get("input_ms")
+    true = central(truth.gap_input_ms())
+    if said is None or true.holds(said, PART, AMOUNT_MS):
+        return ""
+    return f"{_shown([true])} of it waits for input"
+
+
+def central(values: list[float]) -> Range:
+    """As ``truth.central``; nothing of no values."""
+    from tests.truth.gym.truth import NOTHING
+    from tests.truth.gym.truth import central as of_some
+
+    return of_some(values) if values else NOTHING
+
+
+# Input
+
+
+def _tf_data_seen(truth: Truth, claim: Claim) -> Problem:
+    if truth.is_jax:
+        return None  # its profiler does not record TensorFlow
+    return "there is a pipeline" if truth.uses_tf_data else ""
+
+
+def _is_culprit(truth: Truth, name: str) -> bool:
+    from tests.truth.gym.pipelines import CULPRITS
+
+    cost = truth.term.input.cost
+    if truth.term.input.kind == "python":
+        return name in ("Generator", "FlatMap")
+    plain = re.sub(r"^Parallel|V\d+$", "", name)
+    plain = {"MapAndBatch": "Map"}.get(plain, plain)
+    return cost == "none" or plain in CULPRITS[cost]
+
+
+def _slow_iterator(truth: Truth, claim: Claim) -> Problem:
+    if not truth.uses_tf_data:
+        return "there is no pipeline"
+    if _is_culprit(truth, claim.value) or truth.input_in_period.high < REMARK:
+        return ""
+    if claim.value.startswith("Prefetch"):
+        return ""  # it is what a call waits for; that it is not the cause is said with it
+    return f"{truth.term.input.cost} is what is slow"
+
+
+def _advice_on_input(truth: Truth, claim: Claim) -> Problem:
+    share = truth.input_in_period
+    said = float(claim.value or 0.0)
+    if share.high < REMARK and truth.input_in_step.high < REMARK:
+        return f"{_shown([share], 'of the period')} waits for input"
+    if not any(one.holds(said, 0.0, POINTS) for one in (share, truth.input_in_step)):
+        return f"{_shown([truth.input_in_step, share], 'waits for input')}"
+    op = str(claim.more["evidence"].get("op", ""))
+    return _iterator_problem(truth, op, claim.text)
+
+
+def _iterator_problem(truth: Truth, op: str, text: str) -> str:
+    if not op:
+        return ""
+    if not truth.uses_tf_data:
+        return "there is no pipeline of tf.data"
+    name = re.sub(r"\[.*\]$", "", op.rsplit("::", 1)[-1])
+    is_named_below = "Below it" in text
+    if not _is_culprit(truth, name) and not (name.startswith("Prefetch") and is_named_below):
+        return f"{truth.term.input.cost} is what is slow, not {name}"
+    if "cache()" in text and truth.term.input.cache:
+        return "it is cached already"
+    if re.search(r"Set num_parallel_calls", text) and truth.term.input.parallel > 1:
+        return "its calls are parallel already"
+    has_generator = truth.term.input.kind == "python" or truth.term.input.cost == "generator"
+    if "TFRecord files instead" in text and not has_generator:
+        return "no Python generator is in the pipeline"
+    return ""
+
+
+def _advice_prefetch(truth: Truth, claim: Claim) -> Problem:
+    if truth.term.input.prefetch:
+        return "it ends with a prefetch already"
+    return "" if truth.uses_tf_data else "there is no pipeline of tf.data"
+
+
+def _advice_slow_iterator(truth: Truth, claim: Claim) -> Problem:
+    if truth.input_in_period.high < REMARK:
+        return f"{_shown([truth.input_in_period], 'of the period')} waits for input"
+    return _iterator_problem(truth, str(claim.more["evidence"].get("op", "")), claim.text)
+
+
+# Advice
+
+
+def _advice_python(truth: Truth, claim: Claim) -> Problem:
+    said = Claim(claim.source, "idle_share", claim.value, claim.text)
+    wrong = _idle_share(truth, said)
+    if wrong:
+        return wrong
+    term = truth.term
+    is_one_call = term.body in ("jit", "scan", "while", "products", "compiled", "nested", "asleep",
+                                "pmap", "shard_map") and term.framework != "eager"  # fmt: skip
+    others = [truth.within_steps(span) for span in ("input", "python", "copies", "tiny_ops")]
+    slept = sum(map(sum, others)) / max(sum(truth.steps_ms), 1e-9)
+    advises = re.search(r"whole step into one (jax\.jit|tf\.function)", claim.text)
+    if advises and is_one_call and "tiny_ops" not in term.disturbances and slept > 0.25:
+        return f"the step is one call; {slept:.0%} of it is the program's own code before it"
+    return ""
+
+
+def _advice_eager(truth: Truth, claim: Claim) -> Problem:
+    if truth.term.framework == "eager" or "tiny_ops" in truth.term.disturbances:
+        return ""
+    return "the step is a function already"
+
+
+def _advice_run_eagerly(truth: Truth, claim: Claim) -> Problem:
+    return "no function runs eagerly"
+
+
+def _advice_retracing(truth: Truth, claim: Claim) -> Problem:
+    count = truth.fact("n_traces", 0)
+    if not count:
+        return "nothing is traced anew"
+    function = str(claim.more["evidence"].get("function", ""))
+    if "scaled" not in function:
+        return "scaled is what is traced anew"
+    found = re.search(r"went to (\d+) of (\d+) calls", claim.text)
+    if found and int(found[1]) != count:
+        return f"{count} of {count} calls traced"
+    return ""
+
+
+def _advice_compiling(truth: Truth, claim: Claim) -> Problem:
+    wrong = _share([truth.compile_in_step], claim)
+    found = re.search(r"in (\d+) of (\d+) steps", claim.text)
+    if wrong or found is None:
+        return wrong
+    left_out = 2  # unusual steps are
+    if truth.n_changed - left_out <= int(found[1]) <= truth.n_changed:
+        return ""
+    return f"{truth.n_changed} of {truth.n_steps} steps"
+
+
+def _advice_collectives(truth: Truth, claim: Claim) -> Problem:
+    return _collective_share(truth, claim)
+
+
+def _advice_straggler(truth: Truth, claim: Claim) -> Problem:
+    return "there is one process"
+
+
+def _advice_small_ops(truth: Truth, claim: Claim) -> Problem:
+    many = truth.term.body in ("tiny", "while") or "tiny_ops" in truth.term.disturbances
+    return "" if many else "a step has few ops"
+
+
+# The gate
+
+
+def budget_of(truth: Truth) -> str:
+    """Limits at half of the truth, which are exceeded, and at twice the truth, which are met."""
+    ranges = truth.step_time_ms
+    low, high = min(one.low for one in ranges), max(one.high for one in ranges)
+    lines = [f'step_time = ["<= {0.5 * low:.6f} ms", "<= {2 * high + 0.6:.6f} ms"]']
+    share = truth.input_in_period
+    limits = []
+    if share.low > 2 * POINTS:
+        limits.append(0.5 * share.low)
+    if max(share.high, truth.input_in_step.high) < 0.4:
+        limits.append(2 * max(share.high, truth.input_in_step.high) + POINTS)
+    if limits:
+        lines.append(f"input_share = [{', '.join(_percent(one) for one in limits)}]")
+    if truth.idle_in_step.high < 0.4 and truth.input_in_period.high < 0.1:
+        lines.append(f"idle_share = [{_percent(2 * truth.idle_in_step.high + POINTS)}]")
+    count = truth.fact("n_compilations")
+    if count is not None:
+        some = [f'"<= {count}"'] + ([f'"<= {count - 1}"'] if count else [])
+        lines.append(f"compilations = [{', '.join(some)}]")
+    traces = truth.fact("n_traces")
+    if traces:
+        lines.append(f'retraces = ["<= {traces}", "<= {traces - 1}"]')
+    return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    return f'"<= {100 * share:.2f} %"'
+
+
+def _checked(true: Callable[[Truth], Range | None]) -> Callable[[Truth, Claim], Problem]:
+    def checked(truth: Truth, claim: Claim) -> Problem:
+        what, limit = true(truth), claim.more["limit"]
+        if what is None or limit is None:
+            return None
+        if claim.value == "met" and what.low > limit:
+            return f"{what.low:.4g} to {what.high:.4g} exceeds {limit:.4g}"
+        if claim.value == "exceeded" and what.high <= limit:
+            return f"{what.low:.4g} to {what.high:.4g} is within {limit:.4g}"
+        return ""
+
+    return checked
+
+
+def _step_time_us(truth: Truth) -> Range | None:
+    if not truth.is_marked and truth.term.body == "two":
+        return None
+    ranges = truth.step_time_ms
+    return Range(1e3 * min(r.low for r in ranges), 1e3 * max(r.high for r in ranges))
+
+
+def _input_checked(truth: Truth) -> Range:
+    return Range(truth.input_in_period.low,
+                 max(truth.input_in_period.high, truth.input_in_step.high))  # fmt: skip
+
+
+def _exactly(fact: str) -> Callable[[Truth], Range | None]:
+    def exactly(truth: Truth) -> Range | None:
+        count = truth.fact(fact)
+        return None if count is None else Range(count, count)
+
+    return exactly
+
+
+RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
+    "step_time": _step_time,
+    "n_steps": _n_steps,
+    "marked_steps": _marked_steps,
+    "step_rows": _step_rows,
+    "unusual_step": _unusual_step,
+    "ops_in_steps": _ops_in_steps,
+    "steps_without_work": _ops_in_steps,
+    "step_function": _step_function,
+    "input": _input,
+    "input_share": _input_share,
+    "idle_share": _idle_share,
+    "compile_share": _compile_share,
+    "collective_share": _collective_share,
+    "gap": _gap,
+    "tf_data_seen": _tf_data_seen,
+    "slow_iterator": _slow_iterator,
+    "advice input-pipeline/bound": _advice_on_input,
+    "advice input-pipeline/prefetch": _advice_prefetch,
+    "advice input-pipeline/slow-iterator": _advice_slow_iterator,
+    "advice python/unexplained": _advice_python,
+    "advice tf-function/eager": _advice_eager,
+    "advice tf-function/run-eagerly": _advice_run_eagerly,
+    "advice tf-function/retracing": _advice_retracing,
+    "advice compilation/share": _advice_compiling,
+    "advice collectives/share": _advice_collectives,
+    "advice workers/straggler": _advice_straggler,
+    "advice ops/small": _advice_small_ops,
+    "check step_time": _checked(_step_time_us),
+    "check input_share": _checked(_input_checked),
+    "check idle_share": _checked(lambda truth: truth.idle_in_step),
+    "check compilations": _checked(_exactly("n_compilations")),
+    "check retraces": _checked(_exactly("n_traces")),
+}
+"""What judges the claims about each metric."""
+
+
+def false_ones(verdicts: list[Verdict]) -> Iterator[Verdict]:
+    """The claims that are not so."""
+    return (one for one in verdicts if one.kind == "false")

@@ -1,0 +1,343 @@
+"""What a drawn program knows of itself, as ranges that a true statement falls into.
+
+A range has two ends where a statement may rightly mean one of several things (the mean or the
+median of the steps, with the unusual ones or without), or where the program knows only so much.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.truth.gym.grammar import Term, from_json
+from tests.truth.own_clock import CAPTURE, FAILURE, TRUTH
+
+
+class Range(NamedTuple):
+    """From the least to the most that is true."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float, part: float = 0.0, amount: float = 0.0) -> bool:
+        """Whether a value is inside, or outside by no more than a part and an amount."""
+        return self.low * (1 - part) - amount <= value <= self.high * (1 + part) + amount
+
+    def joined(self, other: Range) -> Range:
+        """The least range that holds both."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+def central(values: Sequence[float]) -> Range:
+    """The mean and the median, with and without the unusual values."""
+    usual = [one for one in values if one <= 3 * statistics.median(values)] or list(values)
+    found = [function(some) for some in (values, usual)
+             for function in (statistics.fmean, statistics.median)]  # fmt: skip
+    return Range(min(found), max(found))
+
+
+def shares(parts: Sequence[float], wholes: Sequence[float]) -> Range:
+    """The parts of the wholes, with and without the largest wholes and parts."""
+    found = []
+    rows = sorted(zip(wholes, parts, strict=True))
+    for left_out in (0, 1, 2, len(rows) // 5):
+        kept = rows[: len(rows) - left_out]
+        found.append(sum(part for _, part in kept) / max(sum(whole for whole, _ in kept), 1e-9))
+    ratios = [part / max(whole, 1e-9) for whole, part in rows]
+    found += [statistics.median(ratios), statistics.fmean(ratios)]
+    return Range(max(0.0, min(found)), min(1.0, max(found)))
+
+
+NOTHING = Range(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One recorded program.
+
+    Attributes:
+        folder: Of the program.
+    """
+
+    folder: Path
+
+    @property
+    def capture(self) -> Path:
+        """What it recorded."""
+        return self.folder / CAPTURE
+
+    @cached_property
+    def failure(self) -> str:
+        """Why there is no capture; empty if there is one."""
+        for name in (FAILURE, TRUTH):
+            path = self.folder / name
+            if name == FAILURE and path.is_file():
+                return path.read_text("utf-8")
+            if name == TRUTH and not path.is_file():
+                return "nothing was recorded"
+        return ""
+
+    @cached_property
+    def term(self) -> Term:
+        """The program."""
+        return from_json((self.folder / "term.json").read_text("utf-8"))
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / TRUTH).read_text("utf-8"))
+        return found
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """A count or a name that the program noted."""
+        return self._known["facts"].get(name, default)
+
+    def ms(self, span: str) -> list[float]:
+        """How long each of its spans took."""
+        found: list[float] = self._known["spans_ms"].get(span, [])
+        return found
+
+    def begun(self, span: str) -> list[float]:
+        """When each of them began."""
+        found: list[float] = self._known["begun_ms"].get(span, [])
+        return found
+
+    # Steps
+
+    @property
+    def is_keras_loop(self) -> bool:
+        """Whether the loop is Keras' own."""
+        return self.term.framework == "keras" and self.term.body != "train_on_batch"
+
+    @property
+    def is_jax(self) -> bool:
+        """Whether a call returns before it has computed."""
+        return "jax" in (self.term.framework, self.term.backend)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the program marks its steps."""
+        return self.term.marks != "none"
+
+    @cached_property
+    def step_span(self) -> str:
+        """The span that is a step: the mark, or the call if there is none."""
+        return "call" if self.is_keras_loop else "mark" if self.is_marked else "launch"
+
+    @cached_property
+    def n_steps(self) -> int:
+        """Steps of training."""
+        return len(self.ms(self.step_span))
+
+    @cached_property
+    def steps_ms(self) -> list[float]:
+        """How long each mark or call took."""
+        return self.ms(self.step_span)
+
+    @cached_property
+    def periods_ms(self) -> list[float]:
+        """From the start of a step to the start of the next; of the last, to its end."""
+        begun = self.begun(self.step_span)
+        return [after - before for before, after in pairwise(begun)] or self.steps_ms
+
+    @cached_property
+    def alone_ms(self) -> Range:
+        """The work of a step with free input and nothing else, waited for."""
+        if self.is_keras_loop:
+            alone: float = self.fact("alone_period_ms")
+            return Range(0.6 * alone, 1.4 * alone)
+        measured = self.ms("alone")
+        return Range(min(measured), max(statistics.median(measured), measured[-1]))
+
+    @cached_property
+    def waits_in_step(self) -> bool:
+        """Whether a step's mark or call holds its computation."""
+        if not self.is_jax:
+            return True
+        if self.is_keras_loop or self.step_span == "launch":
+            return False
+        return self.term.fetch in ("now", "late") or self.term.framework == "keras"
+
+    @cached_property
+    def whole_ms(self) -> float:
+        """From the start of the first step until all has been computed, for each step."""
+        begun = self.begun("iteration") or self.begun(self.step_span)
+        ends = [
+            begin + took
+            for span in ("iteration", "drain", self.step_span)
+            for begin, took in zip(self.begun(span), self.ms(span), strict=True)
+        ]
+        return (max(ends) - begun[0]) / self.n_steps
+
+    @cached_property
+    def step_time_ms(self) -> list[Range]:
+        """What "a step takes" may mean: the mark if it holds the work, the period, the work."""
+        whole = Range(self.whole_ms, self.whole_ms)
+        if self.waits_in_step:
+            return [central(self.steps_ms), central(self.periods_ms), whole]
+        if self.term.fetch == "never":
+            return [self.alone_ms]
+        return [whole, self.alone_ms.joined(whole)]
+
+    @cached_property
+    def extremes_ms(self) -> Range:
+        """Between these lie all marks and periods."""
+        all_of = [*self.steps_ms, *self.periods_ms, self.whole_ms, *self.alone_ms]
+        if not self.waits_in_step:
+            all_of = [one for one in all_of if one >= 0.5 * self.alone_ms.low]
+        return Range(min(all_of), max(all_of))
+
+    # Where the time goes
+
+    def within_steps(self, span: str, *, whole_period: bool = False) -> list[float]:
+        """How much of a span began in each step, or in each period."""
+        begun = self.begun(self.step_span)
+        ends = [b + d for b, d in zip(begun, self.steps_ms, strict=True)]
+        if whole_period:
+            ends = [*begun[1:], float("inf")]
+        found = [0.0] * len(begun)
+        for begin, took in zip(self.begun(span), self.ms(span), strict=True):
+            for place, (low, high) in enumerate(zip(begun, ends, strict=True)):
+                if low <= begin < high:
+                    found[place] += took
+        return found
+
+    @cached_property
+    def _is_input_clocked(self) -> bool:
+        """Whether the program's own clock is around all of its waiting for input."""
+        kind = self.term.input.kind
+        return not self.is_keras_loop and kind != "in_function"
+
+    @property
+    def input_span(self) -> str:
+        """The span of waiting for input."""
+        return "made" if self.term.input.kind == "callback" else "input"
+
+    @cached_property
+    def input_in_step(self) -> Range:
+        """Part of the marks, or calls, that waits for input."""
+        if not self._is_input_clocked:
+            return self._input_by_difference
+        found = shares(self.within_steps(self.input_span), self.steps_ms)
+        return self._not_hidden(found)
+
+    @cached_property
+    def input_in_period(self) -> Range:
+        """Part of the time from step to step that waits for input."""
+        if not self._is_input_clocked:
+            return self._input_by_difference
+        waited = self.within_steps(self.input_span, whole_period=True)
+        if self.term.marks in ("compute", "none") and self.input_span == "input":
+            waited = self.ms("input")[1:]  # that of a step comes before it
+        found = shares(waited[: len(self.periods_ms)], self.periods_ms)
+        return self._not_hidden(found)
+
+    def _not_hidden(self, found: Range) -> Range:
+        """While a program waits for input, devices may still work on the steps before."""
+        if self.waits_in_step and self.term.fetch == "now":
+            return found
+        if not self.is_jax:
+            return found
+        idle = 1.0 - 1.2 * self.alone_ms.high / max(self.whole_ms, 1e-9)
+        return Range(max(0.0, min(found.low, idle)), found.high)
+
+    @cached_property
+    def _input_by_difference(self) -> Range:
+        """What is left of the steps when the work alone and other known spans are taken off."""
+        if self.term.input.kind == "none" or self.term.input.cost == "none":
+            return Range(0.0, 0.25)  # pipelines take a little in any case
+        periods = self.periods_ms if self.is_keras_loop else self.steps_ms
+        known = [0.0] * len(periods)
+        for span in ("callback", "checkpoint", "gc", "evaluation"):
+            if self.is_keras_loop:
+                more = self.within_steps(span, whole_period=True)
+                known = [a + b for a, b in zip(known, more, strict=False)]
+        whole = sum(periods)
+        left = max(0.0, whole - sum(known))
+        count = len(periods)
+        low, high = (left - count * part for part in (self.alone_ms.high, self.alone_ms.low))
+        return Range(max(0.0, low / whole), max(0.0, min(1.0, high / whole)))
+
+    @cached_property
+    def idle_in_step(self) -> Range:
+        """Part of the marks in which nothing computes and no input is waited for."""
+        whole = sum(self.steps_ms)
+        sleeps = [self.within_steps(span) for span in ("python", "slow_step")]
+        slept = [sum(row) for row in zip(*sleeps, strict=True)]
+        low = shares(slept, self.steps_ms).low
+        if not self.waits_in_step:
+            whole = self.whole_ms * self.n_steps
+            low = 0.0
+        if self.knows_work:
+            # What is measured alone has the overhead of a call, too: some of it counts as idle.
+            busy = 0.6 * self.alone_ms.low * self.n_steps / whole
+            extra = sum(sum(self.within_steps(span)) for span in ("changed",)) / whole
+            return Range(low, max(low, 1.0 - busy - 0.5 * extra))
+        return Range(low, 1.0)
+
+    @property
+    def knows_work(self) -> bool:
+        """Whether a call of the step is computing, and hardly anything else."""
+        term = self.term
+        plain = term.framework in ("tf", "jax", "session") and term.body != "tiny"
+        return plain and self.alone_ms.low > 1.5
+
+    @cached_property
+    def compile_in_step(self) -> Range:
+        """Part of the marks that traces or compiles."""
+        changed = self.within_steps("changed")
+        if not self.is_jax:
+            return shares(changed, self.steps_ms)
+        inside = shares(changed, self.steps_ms)
+        return Range(0.4 * inside.low, inside.high)
+
+    @property
+    def n_changed(self) -> int:
+        """Steps in which something was traced or compiled."""
+        return len(self.ms("changed"))
+
+    @cached_property
+    def gaps_ms(self) -> list[float]:
+        """From the end of a step to the start of the next."""
+        begun = self.begun(self.step_span)
+        return [
+            after - before - took
+            for (before, after), took in zip(pairwise(begun), self.steps_ms, strict=False)
+        ]
+
+    def gap_input_ms(self) -> list[float]:
+        """Waiting for input in each of these gaps."""
+        if self.term.marks in ("compute", "none") and self._is_input_clocked:
+            return self.ms("input")[1:]
+        return [0.0] * len(self.gaps_ms)
+
+    # What is there
+
+    @property
+    def functions(self) -> set[str]:
+        """Its functions that a framework may call, in parts of names."""
+        return {
+            "train_step", "eval_step", "scaled", "padded_step", "apply_update", "inner",
+            "replica_step", "one_step_on", "multi_step", "test_step", "predict_step",
+        }  # fmt: skip
+
+    @property
+    def uses_tf_data(self) -> bool:
+        """Whether batches come from a pipeline of tf.data."""
+        keras = self.is_keras_loop and not (self.is_jax and self.term.input.kind == "python")
+        return keras or self.term.input.kind in ("tfdata", "in_function")
+
+    @property
+    def can_see_tf_data(self) -> bool:
+        """Whether the profiler of its framework records the iterators of tf.data."""
+        return self.uses_tf_data and not self.is_jax
+
+    @property
+    def has_collectives(self) -> bool:
+        """Whether devices talk to each other."""
+        return self.term.body in ("pmap", "shard_map") or self.term.devices == "mirrored"

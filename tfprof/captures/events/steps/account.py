@@ -1,0 +1,167 @@
+"""One account of time: where each step begins, when it is done, and what follows until the next.
+
+Every answer on steps takes its times from here (``docs/adr/0035-one-account-of-time.md``):
+
+* The *mark* is what the program put around its step, or the call that counts as one.
+* The *work* is what the step launched: kernels and runs of compiled programs, whenever they run.
+* A step *begins* with its mark; if the work of the step before still runs then, when that ends:
+  launches that wait in a queue take no time of their own.
+* It is *done* when its mark has ended and its work, too.
+* Its *period* lasts until the next step begins. Between a step that is done and the next one, a
+  program reads input, writes a checkpoint, evaluates, or does what the capture does not tell.
+
+So periods follow one another without a gap, and their sum is the time from the first step to the
+last. The last one ends with its step, as no other follows. Marks that overlap, as those of several
+threads do, have no period: each is as long as itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The periods of steps, in the order of their groups.
+
+    Attributes:
+        groups: Group of each step, ascending, shape (n,).
+        start_ps: When it begins, shape (n,).
+        done_ps: When its mark and its work have ended, shape (n,).
+        end_ps: When the next step begins; of the last step ``done_ps``, shape (n,).
+        mark_ps: Start and end of its mark, or of its work if the capture lacks the mark,
+            shape (n, 2).
+    """
+
+    groups: Int64Array
+    start_ps: Int64Array
+    done_ps: Int64Array
+    end_ps: Int64Array
+    mark_ps: Int64Array
+
+    @classmethod
+    def of_spans(cls, groups: Int64Array, spans_ps: Int64Array) -> Account:
+        """Steps without periods: each is as long as its span, shape (n, 2)."""
+        start, end = spans_ps[:, 0], spans_ps[:, 1]
+        return cls(groups, start, end, end, spans_ps)
+
+    def until(self, ends_ps: Mapping[int, int]) -> Account:
+        """The same, where the next steps are left out: when these begin, by group."""
+        known = zip(self.groups.tolist(), self.end_ps.tolist(), strict=True)
+        ends = np.array([ends_ps.get(group, end) for group, end in known], np.int64)
+        return replace(self, end_ps=np.maximum(ends, self.done_ps))
+
+
+def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Account:
+    """The periods of steps.
+
+    Args:
+        groups: Group of each step, ascending, shape (n,).
+        mark_ps: Start and end of its mark; -1 where the capture has none, shape (n, 2).
+        work_ps: The first start and the last end of what it launched; -1 without any,
+            shape (n, 2).
+    """
+    has_mark, has_work = mark_ps[:, 1] >= 0, work_ps[:, 1] >= 0
+    mark_ps = np.where(has_mark[:, None], mark_ps, work_ps)
+    if not len(groups) or _overlap(mark_ps[has_mark]):
+        return Account.of_spans(groups, _hulls(mark_ps, work_ps))
+    order = np.lexsort((mark_ps[:, 1], mark_ps[:, 0]))
+    begin, closed = mark_ps[order, 0], mark_ps[order, 1]
+    worked = np.where(has_work[order], work_ps[order, 1], np.iinfo(np.int64).min)
+    worked = np.maximum.accumulate(worked)  # a queue keeps the order
+    done = np.maximum(closed, worked)
+    start = np.maximum(begin, np.concatenate([begin[:1], worked[:-1]]))
+    end = np.append(start[1:], done[-1:])
+    back = np.argsort(order, kind="stable")
+    return Account(groups, start[back], done[back], end[back], mark_ps)
+
+
+def _overlap(mark_ps: Int64Array) -> bool:
+    """Whether marks of several threads run at the same time."""
+    in_time = mark_ps[np.argsort(mark_ps[:, 0], kind="stable")]
+    return bool((in_time[1:, 0] < in_time[:-1, 1]).any())
+
+
+def _hulls(mark_ps: Int64Array, work_ps: Int64Array) -> Int64Array:
+    has_work = work_ps[:, 1] >= 0
+    end = np.where(has_work, np.maximum(mark_ps[:, 1], work_ps[:, 1]), mark_ps[:, 1])
+    return np.stack([mark_ps[:, 0], end], axis=1)
+
+
+def work_spans(timeline: Timeline, groups: Groups) -> dict[int, tuple[int, int]]:
+    """The first start and the last end of what each step launched on a CPU's devices, ps."""
+    if groups.work is None:
+        return {}
+    events = np.flatnonzero(groups.work & (groups.of_event >= 0))
+    numbers, row = np.unique(groups.of_event[events], return_inverse=True)
+    row = row.reshape(-1)
+    first, last = np.full(len(numbers), np.iinfo(np.int64).max), np.zeros(len(numbers), np.int64)
+    np.minimum.at(first, row, timeline.starts_ps[events])
+    np.maximum.at(last, row, timeline.ends_of(events))
+    spans = zip(first.tolist(), last.tolist(), strict=True)
+    return dict(zip(numbers.tolist(), spans, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """What counts in the periods of steps.
+
+    Attributes:
+        steps: The steps.
+        groups: Their events, with those between two steps in the group of the first of them.
+        is_between: Which events these are, shape (n events,).
+    """
+
+    steps: Account
+    groups: Groups
+    is_between: BoolArray
+
+    def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
+        """The starts of events, of those between two steps not before the first one is done."""
+        if not self.is_between.any():
+            return starts_ps
+        row = np.searchsorted(self.steps.groups, self.groups.of_event[events])
+        done = self.steps.done_ps[np.minimum(row, len(self.steps.groups) - 1)]
+        return np.where(self.is_between[events], np.maximum(starts_ps, done), starts_ps)
+
+
+def with_between(timeline: Timeline, groups: Groups, steps: Account) -> Periods:
+    """The step in whose period each event counts.
+
+    Beside the events of a step these are the events that run between it and the next one, and are
+    no part of another step: on the threads on which steps begin, and what these led to.
+    """
+    of_event = groups.of_event.copy()
+    is_between = np.zeros(len(of_event), np.bool_)
+    if not (steps.end_ps > steps.done_ps).any():
+        return Periods(steps, groups, is_between)
+    free = np.flatnonzero(~np.isin(of_event, steps.groups) & (timeline.durations_ps > 0))
+    free = free[_counts(timeline, groups, free)]
+    order = np.argsort(steps.start_ps, kind="stable")
+    start, done, end = steps.start_ps[order], steps.done_ps[order], steps.end_ps[order]
+    place = np.searchsorted(start, timeline.starts_ps[free], side="right") - 1
+    at = np.maximum(place, 0)
+    inside = (place >= 0) & (timeline.starts_ps[free] < end[at])
+    ends = timeline.ends_of(free)
+    inside &= (ends > done[at]) & (ends <= end[at])  # what reaches farther encloses another step
+    free, at = free[inside], at[inside]
+    of_event[free], is_between[free] = steps.groups[order[at]], True
+    return Periods(steps, replace(groups, of_event=of_event), is_between)
+
+
+def _counts(timeline: Timeline, groups: Groups, events: Int64Array) -> BoolArray:
+    """Events that the program's own threads made or led to."""
+    roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
+    is_own = np.zeros(len(timeline.lines) + 1, np.bool_)
+    is_own[np.unique(timeline.lines_of(roots))] = True
+    counts: BoolArray = groups.of_event[events] >= 0
+    counts |= is_own[timeline.lines_of(events)]
+    counts &= timeline.on_threads[events] | (groups.of_event[events] >= 0)
+    return counts

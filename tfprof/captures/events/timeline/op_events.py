@@ -1,0 +1,30 @@
+"""Which events are runs of ops, and which are the program's own code or bookkeeping."""
+
+from __future__ import annotations
+
+import re
+
+from tfprof.captures.events.timeline.op_names import OpKind
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray
+
+EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
+"""An op that Python runs by itself. Functions are called ``__inference_…`` there."""
+
+
+def is_part_of_op(timeline: Timeline) -> BoolArray:
+    """Which events of a host's threads are runs of ops, or lie around one of the same op, (n,).
+
+    All others are the program's own code, or bookkeeping of the runtime.
+    """
+    by_name = [
+        op.kind is not OpKind.UNKNOWN or EAGER.fullmatch(name) is not None
+        for name, op in zip(timeline.names, timeline.ops, strict=True)
+    ]
+    is_op = timeline.kind_mask(by_name)
+    instructions, tf_op = timeline.stat("hlo_op"), timeline.stat("tf_op")
+    is_op[instructions.events[instructions.is_text()]] = True
+    is_op[tf_op.events[tf_op.is_text() & (timeline.durations_ps[tf_op.events] > 0)]] = True
+    is_op[timeline.stat("correlation_id").events] = False
+    is_op &= timeline.on_threads
+    return is_op

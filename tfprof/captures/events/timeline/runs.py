@@ -1,0 +1,212 @@
+"""Which call of the program launched each run of a compiled program on the CPU's devices.
+
+JAX hands a compiled program to a queue, one for each device, and returns. The run may begin long
+after the call, on any thread of a pool. What ties the two together, by how sure it is:
+
+* ``run_id``: with several devices, the call and the ops of the run have it in common.
+* A chain: if the queue was empty, the thread pool's region in which the run begins names the call
+  (``ThreadpoolListener::Record`` inside the call leads to it). What else runs in that region may
+  belong to later calls, so a chain tells of the first run in it only.
+* Order: the runs of a device follow one another in the order of the calls. One chain fixes which
+  run belongs to which call, and so all others; without any, the last run belongs to the last call.
+
+Measured on JAX 0.10 (``docs/adr/0035-one-account-of-time.md``): chains alone give 18 of 130 runs to
+the wrong call, order fixed by chains gives all to the right one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.timeline.links import Links
+from tfprof.captures.events.timeline.nesting import Nesting
+from tfprof.captures.events.timeline.threadpool import REGION
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.columns.columns import BoolArray, Int64Array
+
+_CALL_OF_ONE = re.compile(
+    r"(CommonPjRtLoadedExecutable|TfrtCpuExecutable|PjRtCpuExecutable)"
+    r"::ExecuteHelper(OnSingleDevice)?"
+)
+"""A call for one device; it has no stat."""
+
+_CALL = re.compile(r"PjitFunction\((.*)\)")
+"""What Python calls; the compiled module is ``jit_`` and its name."""
+
+_WAIT = "ThunkExecutor::Execute"
+"""There is one of each run, also of one without ops."""
+
+_NO_CALL = -1
+
+
+class Runs(NamedTuple):
+    """Runs of compiled programs on the devices of a CPU.
+
+    Attributes:
+        of_event: The run of each event that has one, -1 for others, shape (n events,).
+        calls: The event that launched each run, -1 if it is not in the capture, shape (n runs,).
+    """
+
+    of_event: Int64Array
+    calls: Int64Array
+
+
+def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
+    """The runs of compiled programs on a host's threads, and the calls that launched them."""
+    n_events = len(timeline)
+    of_event = np.full(n_events, _NO_CALL, np.int64)
+    run_ids = timeline.stat("run_id")
+    run_ids = run_ids.only(run_ids.is_integer() & timeline.on_threads[run_ids.events])
+    devices = timeline.stat("device_ordinal").dense(n_events, missing=_NO_CALL)
+    is_part = timeline.having("hlo_op") | timeline.named(lambda name: name.startswith(_WAIT))
+    on_device = (devices[run_ids.events] >= 0) & is_part[run_ids.events]
+    events, ids = run_ids.events[on_device].astype(np.int64), run_ids.values[on_device]
+    if not len(events):
+        return Runs(of_event, np.zeros(0, np.int64))
+    keys = np.stack([devices[events].astype(np.int64), ids], axis=1)
+    distinct, row = np.unique(keys, axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    starts = np.full(len(distinct), np.iinfo(np.int64).max)
+    np.minimum.at(starts, row, timeline.starts_ps[events])
+    of_event[events] = row
+
+    calls = np.full(len(distinct), _NO_CALL, np.int64)
+    by_id = {
+        int(run_id): int(event)
+        for event, run_id in zip(
+            run_ids.events[~on_device][::-1], run_ids.values[~on_device][::-1], strict=True
+        )
+    }
+    calls[:] = [by_id.get(run_id, _NO_CALL) for run_id in distinct[:, 1].tolist()]
+    single = np.flatnonzero(timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None))
+    single = single[timeline.on_threads[single]]
+    single = single[np.argsort(timeline.starts_ps[single], kind="stable")]
+    open_runs = np.flatnonzero(calls < 0)
+    if not len(single) or not len(open_runs):
+        return Runs(of_event, calls)
+    # A call of one device tells no device, but a program has one queue only if it has one device.
+    in_order = open_runs[np.argsort(starts[open_runs], kind="stable")]
+    modules = _modules(timeline, events, row, len(distinct))
+    called = _called(timeline, nesting, single)
+    chained = _chained(timeline, nesting, links, single, of_event)
+    calls[in_order] = _in_order(
+        timeline.starts_ps[single], called, starts[in_order],
+        [modules[run] for run in in_order.tolist()],
+        [chained.get(run, _NO_CALL) for run in in_order.tolist()],
+        single,
+    )  # fmt: skip
+    return Runs(of_event, calls)
+
+
+def _in_order(
+    launched_ps: Int64Array,
+    called: list[str],
+    begun_ps: Int64Array,
+    modules: list[str],
+    chained: list[int],
+    calls: Int64Array,
+) -> Int64Array:
+    """The call of each run, both in order of time.
+
+    From a run whose call a chain names, or else from the last ones, runs and calls are paired one
+    by one in both directions; a call of another program, or one after the run began, launched none
+    of the runs that are left.
+    """
+    found = np.full(len(begun_ps), _NO_CALL, np.int64)
+
+    def fits(run: int, call: int) -> bool:
+        same = not called[call] or not modules[run] or modules[run] == f"jit_{called[call]}"
+        return same and launched_ps[call] <= begun_ps[run]
+
+    anchors = [(run, call) for run, call in enumerate(chained) if call >= 0 and fits(run, call)]
+    # Anchors are in order, too; one that is not (a later run in a region) is none.
+    kept: list[tuple[int, int]] = []
+    for run, call in anchors:
+        if not kept or call > kept[-1][1]:
+            kept.append((run, call))
+    last_call = len(calls)
+    bounds = [*kept, (len(begun_ps), last_call)]
+    below = (-1, -1)
+    for above in bounds:
+        if above[0] < len(begun_ps):
+            found[above[0]] = calls[above[1]]
+        _between(found, calls, fits, below, above, from_below=below[0] >= 0)
+        below = above
+    return found
+
+
+def _between(
+    found: Int64Array,
+    calls: Int64Array,
+    fits: object,
+    below: tuple[int, int],
+    above: tuple[int, int],
+    *,
+    from_below: bool,
+) -> None:
+    """Pair the runs between two anchors with the calls between them."""
+    assert callable(fits)
+    if from_below:
+        call = below[1] + 1
+        for run in range(below[0] + 1, above[0]):
+            at = call
+            while at < above[1] and not fits(run, at):
+                at += 1
+            if at < above[1]:
+                found[run], call = calls[at], at + 1
+        return
+    call = above[1] - 1
+    for run in range(above[0] - 1, below[0], -1):
+        at = call
+        while at > below[1] and not fits(run, at):
+            at -= 1
+        if at > below[1]:
+            found[run], call = calls[at], at - 1
+
+
+def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: int) -> list[str]:
+    """The module of each run; empty if its ops do not tell."""
+    stat = timeline.stat("hlo_module")
+    stat = stat.only(stat.is_text())
+    places = stat.rows_of(events)
+    modules = [""] * n_runs
+    has_module = places >= 0
+    for run, place in zip(row[has_module].tolist(), places[has_module].tolist(), strict=True):
+        modules[run] = modules[run] or stat.texts[int(stat.held[place])]
+    return modules
+
+
+def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str]:
+    """The function that Python called around each call; empty if that is not recorded."""
+    named = timeline.named(lambda name: _CALL.fullmatch(name) is not None)
+    places = np.where(named, np.arange(len(timeline)), _NO_CALL)
+    around = nesting.nearest(places)[calls]
+    names = []
+    for event in around.tolist():
+        match = _CALL.fullmatch(timeline.name(event)) if event >= 0 else None
+        names.append(match[1] if match else "")
+    return names
+
+
+def _chained(
+    timeline: Timeline, nesting: Nesting, links: Links, calls: Int64Array, of_event: Int64Array
+) -> dict[int, int]:
+    """The place of the call of some runs: those that begin a region which a call led to."""
+    is_region: BoolArray = timeline.named(REGION.__eq__)
+    kept = is_region[links.targets]
+    sources, regions = links.sources[kept], links.targets[kept]
+    place_of = np.full(len(timeline), _NO_CALL, np.int64)
+    place_of[calls] = np.arange(len(calls))
+    around = nesting.nearest(place_of)[sources]
+    chained: dict[int, int] = {}
+    has_call = np.flatnonzero(around >= 0)
+    with_run = np.flatnonzero(of_event >= 0)
+    for row in has_call.tolist():
+        region = int(regions[row])
+        first = int(np.searchsorted(with_run, region))
+        if first < len(with_run) and with_run[first] < nesting.ends[region]:
+            chained.setdefault(int(of_event[with_run[first]]), int(around[row]))
+    return chained

@@ -1,0 +1,39 @@
+"""Which compiled programs ran in a capture, and for how long."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from tfprof.captures.facts.hlo_programs import HostProgram
+from tfprof.captures.run.run import Host
+from tfprof.captures.tools.op_profile_tree import run_device_ops
+
+ProgramTimes = Callable[[HostProgram], int | None]
+
+
+def program_times(hosts: Sequence[Host]) -> ProgramTimes:
+    """The self time of the instructions of each program, in ps.
+
+    Args:
+        hosts: The hosts whose runs count.
+
+    Returns:
+        A function of a program; None for all of them if no instruction in the capture names its
+        program.
+    """
+    times_ps: Counter[tuple[int | None, str]] = Counter()
+    for op in run_device_ops(hosts, classic=False).ops:
+        if op.key.program_id is not None:
+            times_ps[op.key.program_id, op.key.module] += op.self_ps
+    by_id: Counter[int | None] = Counter()
+    for (program, _), time_ps in times_ps.items():
+        by_id[program] += time_ps
+
+    def time_of(each: HostProgram) -> int | None:
+        if not times_ps:
+            return None
+        key = (each.program.id, each.program.name)
+        return times_ps[key] if key in times_ps else by_id[each.program.id]
+
+    return time_of
