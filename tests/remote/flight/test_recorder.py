@@ -28,7 +28,7 @@ class FakeSession:
         self.began_ns = time.time_ns()
         self.n_snapshots = 0
         self.slow = threading.Event()
-        self.hang = 0.0
+        self.hang, self.n_parts = 0.0, 1
         self.gone = self.is_silent = self.is_always_slow = False
 
     def methods(self):
@@ -65,6 +65,12 @@ class FakeSession:
         self.slow.clear()
         self.n_snapshots += 1
         steps = [event("train", 0, took, step_num=self.n_snapshots)]
+        if self.n_parts > 1:  # steps without time between them
+            part = (self.began_ns - began) // self.n_parts
+            steps = [
+                event("train", part * each, part, step_num=self.n_snapshots * self.n_parts + each)
+                for each in range(self.n_parts)
+            ]
         if self.is_silent:
             self.n_snapshots, steps = self.n_snapshots - 1, [event("other", 0, 5)]
         # The step of 4 s reaches beyond the snapshot; what it is recorded with is no matter here.
@@ -369,8 +375,8 @@ def test_a_limit_of_runs(recorder):
 
 
 def test_a_step_that_a_snapshot_has_cut_is_missing_and_the_run_says_so(recorder):
-    """Ten steps, then a second without any, and then the one after."""
     fake = FakeSession()
+    fake.n_parts = 10
     with recorder(fake, when="step_time > 300ms", count=1) as recording:
         wait_for(lambda: fake.n_snapshots > 12)
         fake.is_silent = True

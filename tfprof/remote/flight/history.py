@@ -200,12 +200,11 @@ class _Past:
         if kind in steps.begun:
             number, start = steps.begun[kind]
             past = replace(past, begun=(number, start + window.start_ns), has_begins=True)
-        past = replace(past, n_cuts=past.n_cuts + 1, answers=past.answers + window.answer_seconds)
         if past.has_begins:
             found += past._begun_step(kind, window.stop_ns, before)
         elif is_silent:
             found += past._silence(kind, window, before)
-        return past, found
+        return past._with_border(window, before["median"]), found
 
     def _with_steps(
         self, kind: str, steps: Steps, starts_ns: Int64Array, before: Baseline
@@ -300,16 +299,30 @@ class _Past:
             )
         ]  # fmt: skip
 
+    def _with_border(self, window: Window, usual: float | None) -> _Past:
+        """With the end of a snapshot, which may cut a step.
+
+        A window between two cut steps has at most a part of each and what lies between them. A
+        longer one without steps is part of one step, which was cut already.
+        """
+        seconds = (window.stop_ns - window.start_ns) / 1e9
+        longest = 2 * (usual or 0.0) + self._usual_gap + self._longer_gap
+        is_inside = not len(window.steps) and seconds > longest
+        return replace(
+            self,
+            n_cuts=max(self.n_cuts if is_inside else self.n_cuts + 1, 1),
+            answers=self.answers + window.answer_seconds,
+        )
+
     def _silence(self, kind: str, window: Window, before: Baseline) -> list[StepSeen]:
         """A whole snapshot in which no step has ended: one may go on."""
         usual = before["median"]
         if self.last is None or usual is None or self.last[1] > window.start_ns:
             return []
-        n_ended = self.n_cuts - 1  # each snapshot may have cut one
+        n_ended = self.n_cuts  # each snapshot may have cut one
         passed = (window.stop_ns - self.last[1]) / 1e9
-        answers = self.answers - window.answer_seconds
         seconds = passed - self._usual_gap
-        least = seconds - n_ended * (usual + self._usual_gap) - self._longer_gap - answers
+        least = seconds - n_ended * (usual + self._usual_gap) - self._longer_gap - self.answers
         first = self.last[0] + self._stride
         return [
             StepSeen(
