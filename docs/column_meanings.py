@@ -207,10 +207,11 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {
             "input_pipeline": "name of the pipeline",
             "iterator": "type of the iterator",
-            "self_us": "its time in the slowest call, without that of iterators it calls",
+            "self_us": "its time in the slowest call, without that of iterators it calls; n/a if "
+            "it ran at other times only",
             "total_us": "its time in the slowest call",
             "calls": "how often it was called in there",
-            "role": "bottleneck, blocking if the call waited for it, or empty",
+            "role": "bottleneck, blocking if the call waited for it, not in this call, or empty",
             "long_name": "the iterator with all that encloses it",
         },
     ),

@@ -164,7 +164,9 @@ def _recorded(framework: str, pairs: int, folder: Path) -> None:
     subprocess.run(command, env=environment, check=True)
 
 
-def _table(framework: str, folder: Path, *, verbose: bool) -> Iterator[tuple[str, int, Counter[str]]]:
+def _table(
+    framework: str, folder: Path, *, verbose: bool
+) -> Iterator[tuple[str, int, Counter[str]]]:
     """For each kind of pair: how many there are, and how many have a claim in which table."""
     numbers = sorted({int(path.name.split("-")[1]) for path in folder.glob(f"{framework}-*-a")})
     for percent in SLOWER:
@@ -180,7 +182,11 @@ def _table(framework: str, folder: Path, *, verbose: bool) -> Iterator[tuple[str
             )
             if verbose and percent == 0 and any(found.values()):
                 print(f"  {framework} {number}: {found}")
-        yield f"A/A {framework}" if not percent else f"+{percent} % {framework}", len(numbers), counts
+        yield (
+            f"A/A {framework}" if not percent else f"+{percent} % {framework}",
+            len(numbers),
+            counts,
+        )
 
 
 def main() -> int:
