@@ -26,14 +26,14 @@ class FakeServer:
     text, bytes, or ``"hang"``; without any, a capture is answered. ``requests`` has what was asked.
     """
 
-    def __init__(self, *answers, **methods):
+    def __init__(self, *answers, port=0, **methods):
         self.answers = list(answers)
         self.methods = methods
         self.requests = []
         self.asked, self.given_up, self.over = (threading.Event() for _ in range(3))
         self._server = grpc.server(ThreadPoolExecutor(8))
         self._server.add_generic_rpc_handlers([_Handler(self)])
-        self.port = self._server.add_insecure_port("localhost:0")
+        self.port = self._server.add_insecure_port(f"localhost:{port}")
         self.address = f"localhost:{self.port}"
         self._server.start()
 
@@ -72,8 +72,8 @@ class _Handler(grpc.GenericRpcHandler):
 def fake_server():
     servers = []
 
-    def start(*answers, **methods):
-        servers.append(FakeServer(*answers, **methods))
+    def start(*answers, port=0, **methods):
+        servers.append(FakeServer(*answers, port=port, **methods))
         return servers[-1]
 
     yield start

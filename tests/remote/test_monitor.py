@@ -100,6 +100,17 @@ def test_a_caller_that_leaves_is_not_kept_by_a_hanging_server(mute):
     assert not [each for each in threading.enumerate() if each.name.startswith("tfprof-monitor")]
 
 
+def test_a_hanging_worker_delays_no_other(fake_server, mute):
+    import time
+
+    server = fake_server(Monitor=filled)
+    start = time.monotonic()
+    looks = list(monitor([mute, server.address], count=4, interval_seconds=0.1))
+    assert time.monotonic() - start < 4  # each look at the first one takes 5 s
+    assert ["no answer for" in hangs.trouble for hangs, _ in looks] == [True] * 4
+    assert [well.matrix_unit_percent for _, well in looks] == [40.0] * 4
+
+
 @pytest.mark.parametrize("given", [{"level": 3}, {"interval_seconds": 0}, {"count": 0}])
 def test_wrong_arguments(given):
     with pytest.raises(UsageError, match="must be"):

@@ -85,8 +85,8 @@ def top(
         MissingDependencyError: grpcio is not installed.
     """
     return watch(
-        addresses, _look, level=_LEVEL_OF_OPS, interval_seconds=interval_seconds, count=count,
-        stop=stop,
+        addresses, _look, _late, level=_LEVEL_OF_OPS, interval_seconds=interval_seconds,
+        count=count, stop=stop,
     )  # fmt: skip
 
 
@@ -98,6 +98,10 @@ def _look(worker: Watched) -> Look:
         return Look(sample, steps_per_second(run), _memory_bytes(run), tuple(_ops(run)))
     except TfprofError as error:  # a part of the capture that cannot be read
         return Look(replace(sample, trouble=shortened(str(error))))
+
+
+def _late(worker: Watched, seconds: float) -> Look:
+    return Look(worker.late(seconds))
 
 
 def steps_per_second(run: Run) -> float | None:

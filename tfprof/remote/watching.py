@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -31,6 +31,9 @@ _ANSWER_SECONDS = 10.0
 _LONGEST_CAPTURE_SECONDS = 1.0
 _CAPTURED_SHARE = 0.5
 """Of an interval; the program runs unobserved for the rest."""
+
+_PATIENCE_SECONDS = 2.0
+"""For so long beyond the interval the other workers wait for one."""
 
 _FEWEST_SECONDS, _MOST_SECONDS = 0.01, 3600.0
 
@@ -95,13 +98,15 @@ def monitor(
     if level not in (1, 2):
         raise UsageError(f"option level={level} must be 1 or 2")
     return watch(
-        addresses, Watched.look, level=level, interval_seconds=interval_seconds, count=count
-    )
+        addresses, Watched.look, Watched.late, level=level, interval_seconds=interval_seconds,
+        count=count,
+    )  # fmt: skip
 
 
 def watch(
     addresses: str | Sequence[str],
     look: Callable[[Watched], T],
+    late: Callable[[Watched, float], T],
     *,
     level: int,
     interval_seconds: float,
@@ -113,6 +118,7 @@ def watch(
     Args:
         addresses: The workers.
         look: One look at one worker; runs in a thread.
+        late: Stands for a look that others would have to wait for; gets its seconds so far.
         level: What short captures record.
         interval_seconds: From one look to the next.
         count: Number of looks.
@@ -126,28 +132,49 @@ def watch(
     load_grpc()
     stop = stop or Stop()
     watched = [Watched(address, level, interval_seconds, stop) for address in workers]
-    return _looks(watched, look, interval_seconds, count, stop)
+    return _looks(watched, look, late, interval_seconds, count, stop)
 
 
 def _looks(
     watched: Sequence[Watched],
     look: Callable[[Watched], T],
+    late: Callable[[Watched, float], T],
     interval_seconds: float,
     count: int | None,
     stop: Stop,
 ) -> Iterator[list[T]]:
     pool = ThreadPoolExecutor(len(watched), "tfprof-monitor")
+    under_way: dict[Watched, tuple[Future[T], float]] = {}
     n_done = 0
     try:
         while (count is None or n_done < count) and not stop.is_set:
-            next_look = time.monotonic() + interval_seconds
-            yield [future.result() for future in [pool.submit(look, each) for each in watched]]
+            now = time.monotonic()
+            begun = [each for each in watched if each not in under_way]
+            for each in begun:
+                under_way[each] = (pool.submit(look, each), now)
+            _wait_for([under_way[each][0] for each in begun], interval_seconds + _PATIENCE_SECONDS)
+            seen = []
+            for each in watched:
+                future, since = under_way[each]
+                if future.done():
+                    del under_way[each]
+                    seen.append(future.result())
+                else:
+                    seen.append(late(each, time.monotonic() - since))
+            yield seen
             n_done += 1
             if n_done != count:
-                stop.wait(max(0.0, next_look - time.monotonic()))
+                stop.wait(max(0.0, now + interval_seconds - time.monotonic()))
     finally:  # also where the caller stops early
         stop.now()
         pool.shutdown()
+
+
+def _wait_for(looks: list[Future[T]], seconds: float) -> None:
+    """Wait for looks; as long as it takes for the first, for others not longer than some time."""
+    done, others = wait(looks, seconds)
+    if others and not done:
+        wait(others, return_when=FIRST_COMPLETED)
 
 
 class Watched:
@@ -161,6 +188,15 @@ class Watched:
     def look(self) -> Sample:
         """Figures from the ``Monitor`` call, or from a short capture where it is not filled in."""
         return self._tried(self._asked if self._has_monitor else None)[0]
+
+    def late(self, seconds: float) -> Sample:
+        """Stands for a look that takes too long for the other workers.
+
+        Args:
+            seconds: For how long.
+        """
+        said = f"no answer for {seconds:.1f} s; it is still waited for"
+        return Sample(str(self._address), time.time(), trouble=said)
 
     def record(self) -> tuple[Sample, Run | None]:
         """Figures from a short capture, with the capture; None if the sample has a trouble."""

@@ -7,11 +7,10 @@ import pytest
 
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.remote.flight import keeping
-from tfprof.remote.flight.history import StepHistory
 from tfprof.remote.flight.keeping import Ring, one_capture
 from tfprof.remote.flight.merging import Part, merged
 from tfprof.remote.flight.overhead import overhead
-from tfprof.remote.flight.snapshots import Steps, Times, look
+from tfprof.remote.flight.snapshots import Times, look
 from tfprof.testing.xspace_builders import Reference, event, gpu, host, line, xspace
 from tfprof.wire import messages as pb
 
@@ -112,58 +111,6 @@ def test_look():
     assert len(look(b"\x0a\xff").steps) == 0  # damaged
 
 
-def steps(*spans, first=0, marked=True):
-    starts, durations = np.array(spans, np.int64).reshape(-1, 2).T
-    return Steps(starts, durations, np.arange(first, first + len(spans)), marked)
-
-
-def test_a_cut_step_is_known_by_its_neighbours():
-    history = StepHistory()
-    assert history.baseline(steps())["median"] is None
-    usual = [(i * 10 * MS, 10 * MS) for i in range(20)]
-    assert len(history.add(steps(*usual), 0, 200 * MS, None)) == 20
-    assert history.baseline(steps())["median"] == pytest.approx(0.01)
-    # Steps 20 and 21 are missing: 1 s lies between, one of them took 10 ms.
-    (cut, whole) = history.add(steps((1000 * MS, 10 * MS), first=22), 200 * MS, 1300 * MS, 0.01)
-    assert (cut.first, cut.last, cut.is_whole) == (20, 21, False)
-    assert cut.seconds == pytest.approx(0.99)
-    assert str(cut) == "one of the steps 20 to 21 took about 0.99 s"
-    assert str(whole) == "step 22 took 0.01 s"
-    # The next one follows at once: nothing was cut.
-    assert len(history.add(steps((0, MS), first=23), 1300 * MS, 1400 * MS, 0.01)) == 1
-
-
-def test_the_time_of_the_snapshot_is_not_that_of_the_steps_it_cuts():
-    history = StepHistory()
-    usual = [(i * 10 * MS, 10 * MS) for i in range(20)]
-    history.add(steps(*usual), 0, 200 * MS, None, answer_seconds=0.03)
-    # 60 ms for the steps 20 to 22: 10 for each, and 30 of the snapshot.
-    (cut, _) = history.add(steps((60 * MS, 10 * MS), first=23), 200 * MS, 300 * MS, 0.01, 0.03)
-    assert cut.seconds == pytest.approx(0.01)
-    # Two snapshots without a step, then all of it.
-    assert history.add(steps(), 300 * MS, 400 * MS, 0.01, 0.03)
-    (cut, _) = history.add(steps((100 * MS, 10 * MS), first=25), 400 * MS, 600 * MS, 0.01)
-    assert cut.seconds == pytest.approx(0.23 - 0.06)
-
-
-def test_a_step_that_goes_on_is_told_once():
-    history = StepHistory()
-    history.add(steps((0, 10 * MS)), 0, 100 * MS, None)
-    assert history.add(steps(), 100 * MS, 900 * MS, 0.01)[0].seconds == pytest.approx(0.89)
-    (open_step,) = history.add(steps(), 900 * MS, 2 * S, 0.01)
-    assert str(open_step) == "a step from 1 on has taken 1.99 s so far"
-    history.told(open_step)
-    assert history.add(steps(), 2 * S, 3 * S, 0.01) == []
-    assert len(history.add(steps((0, MS), first=3), 3 * S, 4 * S, 0.01)) == 1  # not told again
-
-
-def test_unmarked_steps_have_no_numbers():
-    history = StepHistory()
-    history.add(steps((0, 10 * MS), marked=False), 0, 100 * MS, None)
-    (step,) = history.add(steps((0, S), marked=False), S, 3 * S, 0.01)
-    assert str(step) == "a step took 1 s"
-
-
 @pytest.fixture
 def ring_of():
     rings = []
@@ -189,14 +136,6 @@ def kept(ring):
     return found
 
 
-def test_what_was_guessed_is_forgotten_when_a_step_is_marked():
-    history = StepHistory()
-    history.add(steps(*[(i * MS, MS) for i in range(20)], marked=False), 0, S, None)
-    now = steps(*[(i * S, S) for i in range(10)])
-    history.add(now, S, 11 * S, 0.001)
-    assert history.baseline(now)["median"] == 1 and history.are_marked
-
-
 def test_the_ring_lets_go_of_the_oldest(ring_of):
     ring = ring_of(10, 1000)
     for second in range(20):
@@ -210,6 +149,18 @@ def test_the_ring_lets_go_of_the_oldest(ring_of):
     assert ring.n_bytes == 800
     ring.close()
     assert (ring.taken(), ring.n_bytes) == ([], 0)
+
+
+def test_the_ring_holds_what_a_run_is_about(ring_of):
+    ring = ring_of(3, 1000)
+    ring.add(b"x" * 10, 0, S)
+    ring.hold(S // 2)
+    for second in range(1, 9):
+        ring.add(b"x" * 10, second * S, (second + 1) * S)
+    assert ended(ring)[0] == 1
+    for second in range(9, 12):  # it was taken meanwhile
+        ring.add(b"x" * 10, second * S, (second + 1) * S)
+    assert ended(ring) == [9, 10, 11, 12]
 
 
 def test_files_are_closed_when_nothing_in_them_is_kept(ring_of, monkeypatch):

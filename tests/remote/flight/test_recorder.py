@@ -8,6 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+import tfprof
 from tests.remote.flight.test_parts import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError, UsageError
@@ -27,7 +28,8 @@ class FakeSession:
         self.began_ns = time.time_ns()
         self.n_snapshots = 0
         self.slow = threading.Event()
-        self.hang = self.gone = False
+        self.hang, self.n_parts = 0.0, 1
+        self.gone = self.is_silent = self.is_always_slow = False
 
     def methods(self):
         return {
@@ -53,17 +55,27 @@ class FakeSession:
     def get(self, data, context):
         self.calls.append("get")
         if self.hang:
-            time.sleep(0.5)
+            time.sleep(self.hang)
         if self.gone:
             context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
         if not self.is_on:
             context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
         began, self.began_ns = self.began_ns, time.time_ns()
-        took = 4 * S if self.slow.is_set() else S / 100
+        took = 4 * S if self.slow.is_set() or self.is_always_slow else S / 100
         self.slow.clear()
         self.n_snapshots += 1
-        step = event("train", 0, took, step_num=self.n_snapshots)
-        data = snapshot(host(line(step)), start_ns=began, stop_ns=self.began_ns)
+        steps = [event("train", 0, took, step_num=self.n_snapshots)]
+        if self.n_parts > 1:  # steps without time between them
+            part = (self.began_ns - began) // self.n_parts
+            steps = [
+                event("train", part * each, part, step_num=self.n_snapshots * self.n_parts + each)
+                for each in range(self.n_parts)
+            ]
+        if self.is_silent:
+            self.n_snapshots, steps = self.n_snapshots - 1, [event("other", 0, 5)]
+        # The step of 4 s reaches beyond the snapshot; what it is recorded with is no matter here.
+        stop = max(self.began_ns, began + round(took))
+        data = snapshot(host(line(*steps)), start_ns=began, stop_ns=stop)
         return pb.ProfileResponse(xspace=pb.XSpace.FromString(data)).SerializeToString()
 
 
@@ -152,7 +164,7 @@ def test_a_server_that_hangs(recorder):
     fake = FakeSession()
     with recorder(fake, answer_seconds=0.2) as recording:
         wait_for(lambda: fake.n_snapshots > 2)
-        fake.hang = True
+        fake.hang = 0.5
         (saved,) = recording.events()
     assert "no answer within 0.2 s" in saved.reason and saved.folder
 
@@ -261,3 +273,132 @@ def test_overhead_is_measured(recorder):
 def test_wrong_options(options, text, tmp_path):
     with pytest.raises(UsageError, match=text):
         FlightRecorder("localhost:1", tmp_path, **options)
+
+
+def test_a_worker_that_comes_back_is_recorded_again(fake_server, tmp_path):
+    first, second, other, said = FakeSession(), FakeSession(), FakeSession(), []
+    going, staying = fake_server(**first.methods()), fake_server(**other.methods())
+    recorder = FlightRecorder(
+        [going.address, staying.address], tmp_path, interval_seconds=0.05, say=said.append
+    )
+    with recorder:
+        wait_for(lambda: first.n_snapshots)
+        going.close()
+        events = recorder.events()
+        assert "ended: " in next(events).reason
+        assert recorder.observed[going.address].trouble
+        fake_server(port=going.port, **second.methods())
+        wait_for(lambda: second.n_snapshots > 2)
+        wait_for(lambda: not recorder.observed[going.address].trouble)
+        recorder.save("both")
+        saved = next(events)
+    assert f"{going.address}: recorded again" in said and not second.is_on
+    assert len(saved.files) == 2 and all(step_numbers(saved))
+
+
+def test_a_lonely_worker_that_comes_back(fake_server, tmp_path):
+    first, second = FakeSession(), FakeSession()
+    server = fake_server(**first.methods())
+    recorder = FlightRecorder(
+        server.address, tmp_path, interval_seconds=0.05, restart_seconds=20, count=2
+    )
+    with recorder:
+        wait_for(lambda: first.n_snapshots)
+        server.close()
+        events = recorder.events()
+        assert "ended" in next(events).reason
+        fake_server(port=server.port, **second.methods())
+        threading.Timer(1.5, recorder.save, ["later"]).start()
+        assert next(events).reason == "later"
+    assert second.n_snapshots
+
+
+def test_a_worker_that_hangs_delays_no_run(recorder):
+    hanging, well = FakeSession(), FakeSession()
+    with recorder(hanging, well, answer_seconds=30, count=1) as recording:
+        wait_for(lambda: well.n_snapshots and hanging.n_snapshots)
+        hanging.hang, begun = 8, time.monotonic()
+        recording.save("now")
+        (saved,) = recording.events()
+        assert time.monotonic() - begun < 6
+        hanging.hang = 0
+    assert hanging.n_snapshots and saved.folder
+    assert f"{next(iter(recording.observed))} has not answered in time" in saved.notes[0]
+
+
+def test_slow_steps_in_the_cool_down_come_in_one_run(recorder):
+    fake = FakeSession()
+    with recorder(
+        fake, when="step_time > 3 * median", cooldown_seconds=1.0, keep_seconds=0.1, count=2
+    ) as recording:
+        wait_for(lambda: fake.n_snapshots > 12)
+        events = recording.events()
+        fake.slow.set()
+        first = next(events)
+        for _ in range(3):
+            fake.slow.set()
+            wait_for(lambda: not fake.slow.is_set())
+        second = next(events)
+    assert len(first.steps) == 1 and len(second.steps) == 3
+    assert second.reason.count("took 4 s") == 3 and second.time - first.time > 0.9
+    assert all(step.has_mark for step in second.steps) and not second.notes
+    ((*numbers, _),) = step_numbers(second)
+    assert {step.step.first for step in second.steps} <= set(numbers)
+
+
+def test_what_is_slow_at_the_end_is_written(recorder):
+    fake = FakeSession()
+    with recorder(fake, when="step_time > 3 * median", cooldown_seconds=60) as recording:
+        wait_for(lambda: fake.n_snapshots > 12)
+        events = recording.events()
+        fake.slow.set()
+        next(events)
+        fake.slow.set()
+        wait_for(lambda: not fake.slow.is_set())
+        recording.stop()
+        (last,) = events
+    assert len(last.steps) == 1 and last.folder
+
+
+def test_a_limit_of_runs(recorder):
+    fake, said = FakeSession(), []
+    with recorder(
+        fake, when="step_time > 1s", cooldown_seconds=0, most_runs=2, say=said.append,
+        for_seconds=2,
+    ) as recording:  # fmt: skip
+        fake.slow.set()
+        wait_for(lambda: fake.n_snapshots > 10)
+        fake.is_always_slow = True
+        saved = list(recording.events())
+    assert len(saved) == 2
+    assert said == ["2 runs were written for the condition, which is the limit: it writes no more"]
+
+
+def test_a_step_that_a_snapshot_has_cut_is_missing_and_the_run_says_so(recorder):
+    fake = FakeSession()
+    fake.n_parts = 10
+    with recorder(fake, when="step_time > 300ms", count=1) as recording:
+        wait_for(lambda: fake.n_snapshots > 12)
+        fake.is_silent = True
+        (saved,) = recording.events()
+    (step,) = saved.steps
+    assert not step.has_mark and step.seconds > 0
+    (note,) = saved.notes
+    assert "it goes on, so this run has no mark of it" in note
+    about = json.loads((Path(saved.folder) / "record.json").read_text())
+    assert about["notes"] == [note] and about["steps"][0]["has_mark"] is False
+    run = tfprof.open_run(saved.folder)
+    assert note in [each.message for each in run.notes]
+
+
+def test_a_program_that_holds_too_much(recorder):
+    import os
+
+    fake, said = FakeSession(), []
+    with recorder(fake, most_program_bytes=1 << 20, say=said.append) as recording:
+        (saved,) = recording.events()
+        (seen,) = recording.observed.values()
+    assert "and the limit is 1.05 MB: it is not recorded any more" in saved.reason
+    assert seen.is_limited and seen.program_bytes > 1 << 20
+    (worker,) = recording._workers
+    assert worker._memory.process == os.getpid()

@@ -25,16 +25,18 @@ from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION
 from tfprof.cli.servers import Levels, level_options, servers_argument
 from tfprof.errors import UsageError
+from tfprof.text.units import human_memory
 
 if TYPE_CHECKING:
-    from tfprof.remote.flight import FlightRecorder, Saved
+    from tfprof.remote.flight import FlightRecorder, Observed, Saved
 
 EXIT_INCOMPLETE = 1
-"""Exit code if a worker was not recorded, or a run could not be written."""
+"""Exit code if a worker was not recorded, or only up to its limit of memory, or if a run could not
+be written."""
 
 _LINES = "jsonl"
 _PATIENCE = 2
-"""Ctrl-C more often than this breaks off."""
+"""Ctrl-C more often than this breaks off, without what is not written yet."""
 
 _WHEN, _WHAT, _WHERE, _HOW = "When to write", "What to keep", "Where to write it", "Patience"
 
@@ -47,6 +49,8 @@ class _Durations:
     for_: str | None
     overhead_check: str
     timeout: str
+    cooldown: str
+    restart_wait: str
 
 
 def run(
@@ -54,7 +58,9 @@ def run(
     when: str | None,
     logdir: str,
     count: int | None,
+    most_runs: int,
     max_size: int,
+    max_program_memory: int | None,
     retries: int,
     format: str,  # the name of the option
     **params: Any,
@@ -76,11 +82,14 @@ def run(
         for_seconds=None if given.for_ is None else seconds_of(given.for_),
         overhead_seconds=seconds_of(given.overhead_check),
         answer_seconds=seconds_of(given.timeout), most_bytes=max_size << 20,
+        cooldown_seconds=seconds_of(given.cooldown), most_runs=most_runs,
+        restart_seconds=seconds_of(given.restart_wait),
+        most_program_bytes=None if max_program_memory is None else max_program_memory << 20,
         options=CaptureOptions(**asdict(levels)),
-        say=note,
+        say=lambda remark: note(harmless(remark)),
     )  # fmt: skip
     gc.enable()  # it runs for days
-    with _signals(recorder) as interrupts, keys(_pressed(recorder)) as has_keys, recorder:
+    with _signals(recorder), keys(_pressed(recorder)) as has_keys, recorder:
         said = _say_what_is_done(recorder, given.keep, has_keys=has_keys)
         is_incomplete = False
         try:
@@ -89,20 +98,19 @@ def run(
                 is_incomplete |= bool(saved.trouble)
         finally:
             _say_what_was_seen(recorder, said)
-    if interrupts:
-        raise KeyboardInterrupt
-    is_incomplete |= any(not each.n_snapshots for each in recorder.observed.values())
+    is_incomplete |= any(
+        each.trouble and (each.is_limited or not each.n_snapshots)
+        for each in recorder.observed.values()
+    )
     return EXIT_INCOMPLETE if is_incomplete else 0
 
 
 @contextmanager
-def _signals(recorder: FlightRecorder) -> Iterator[list[int]]:
+def _signals(recorder: FlightRecorder) -> Iterator[None]:
     """SIGUSR1 writes what is kept, SIGTERM and Ctrl-C end.
 
-    None of them breaks in, so that sessions are handed back also if Ctrl-C comes twice.
-
-    Yields:
-        A list that has an element for each Ctrl-C.
+    None of them breaks in, so that what has happened is written and sessions are handed back also
+    if Ctrl-C comes twice.
     """
     interrupts: list[int] = []
 
@@ -122,7 +130,7 @@ def _signals(recorder: FlightRecorder) -> Iterator[list[int]]:
         if number is not None:
             before.append((number, signal.signal(number, lambda *_, work=work: work())))
     try:
-        yield interrupts
+        yield
     finally:
         for number, handler in before:
             signal.signal(number, handler)
@@ -145,9 +153,20 @@ def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) ->
     if hasattr(signal, "SIGUSR1"):
         ways.append(f"kill -USR1 {os.getpid()} writes them")
     remarks = recorder.remarks
-    for remark in ["; ".join([f"recording; the last {keep} are kept", *ways]), *remarks]:
+    held = [
+        f"{address}: the program holds {_memory(seen.program_bytes)}"
+        for address, seen in recorder.observed.items()
+        if not seen.trouble
+    ]
+    for remark in ["; ".join([f"recording; the last {keep} are kept", *ways]), *held, *remarks]:
         note(harmless(remark))
     return remarks
+
+
+def _memory(n_bytes: int | None) -> str:
+    if n_bytes is None:
+        return "memory that is not visible from here"
+    return f"{human_memory(n_bytes)} of memory"
 
 
 def _say_what_was_seen(recorder: FlightRecorder, said: Sequence[str]) -> None:
@@ -157,8 +176,17 @@ def _say_what_was_seen(recorder: FlightRecorder, said: Sequence[str]) -> None:
     for address, seen in recorder.observed.items():
         if seen.n_snapshots:
             note(f"{address}: {seen.percent:.1f} % of {seen.seconds:.0f} s were observed, in "
-                 f"{seen.n_snapshots} {seen.unit}; {seen.n_steps} whole steps")  # fmt: skip
+                 f"{seen.n_snapshots} {seen.unit}; {seen.n_steps} whole steps; the program holds "
+                 f"{_memory(seen.program_bytes)}{_growth(seen)}")  # fmt: skip
     note(f"this recorder took {recorder.cpu_percent:.1f} % of one CPU core")
+
+
+def _growth(seen: Observed) -> str:
+    now, before = seen.program_bytes, seen.program_bytes_before
+    if now is None or before is None:
+        return ""
+    more = "more" if now >= before else "less"
+    return f", {human_memory(abs(now - before))} {more} than before"
 
 
 def _line(saved: Saved, form: str) -> str:
@@ -171,6 +199,7 @@ def _line(saved: Saved, form: str) -> str:
                      f"{shlex.quote(saved.folder)}")  # fmt: skip
     elif not saved.trouble:
         lines.append("  nothing was recorded since the last run")
+    lines += [f"  {remark}" for remark in saved.notes]
     if saved.trouble:
         lines.append(f"  {saved.trouble}")
     return "".join(f"{harmless(line)}\n" for line in lines)
@@ -193,6 +222,15 @@ def _options() -> list[CommandOption]:
             help="End after so many events. [default: go on]",
         ),
         CommandOption(
+            ["--cooldown"], default="10s", metavar="TIME", section=_WHEN,
+            help="Between a run and the next one that --when writes; steps for which it holds "
+            "meanwhile are all in that one. [default: 10s]",
+        ),
+        CommandOption(
+            ["--most-runs"], type=IntType(), default=100, metavar="N", section=_WHEN,
+            help="Write at most so many runs because of --when. [default: 100]",
+        ),
+        CommandOption(
             ["--for", "for_"], default=None, metavar="TIME", section=_WHEN,
             help="End after so long. [default: until Ctrl-C, or until all programs have ended]",
         ),
@@ -202,13 +240,19 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--interval"], default="8s", metavar="TIME", section=_WHAT,
-            help="From one snapshot to the next, at most 10s. Each cuts the step that is under "
+            help="From one snapshot to the next at most, up to 10s; shorter where snapshots are "
+            "large, because the program's memory grows with them. Each cuts the step that is under "
             "way, and costs. [default: 8s]",
         ),
         CommandOption(
             ["--max-size"], type=IntType(), default=1024, metavar="MIB", section=_WHAT,
             help="Keep at most so much of a worker, in MiB; older seconds go first. "
             "[default: 1024]",
+        ),
+        CommandOption(
+            ["--max-program-memory"], type=IntType(), default=None, metavar="MIB", section=_WHAT,
+            help="End the recording of a program that holds more memory than this, in MiB, where "
+            "that is visible: on this machine. [default: no limit]",
         ),
         *level_options(_WHAT),
         CommandOption(
@@ -224,6 +268,11 @@ def _options() -> list[CommandOption]:
             ["--retries"], type=IntType(), default=3, metavar="N", section=_HOW,
             help="Further attempts to begin with a worker that cannot be reached, or is being "
             "captured by somebody else. [default: 3]",
+        ),
+        CommandOption(
+            ["--restart-wait"], default="0s", metavar="TIME", section=_HOW,
+            help="When no program is left, wait so long for one to come back. One that comes back "
+            "while others are recorded is recorded again. [default: 0s]",
         ),
         CommandOption(
             ["--timeout"], default="30s", metavar="TIME", section=_HOW,
@@ -242,8 +291,9 @@ command = Command(
     params=[servers_argument(), *_options()],
     help="Record running programs all the time, keep the last seconds, and write them as a run "
     "when something happens: a slow step, SIGUSR1, the key s, or the end of a program. Ctrl-C, "
-    "SIGTERM and the key q end it. Exits with 0, or with 1 if a worker was not recorded or a run "
-    "could not be written. Needs pip install 'tfprof[remote]'.",
+    "SIGTERM and the key q end it, after slow steps that are not written yet. Exits with 0, or "
+    "with 1 if a worker was not recorded or a run could not be written. Needs pip install "
+    "'tfprof[remote]'.",
     examples=[
         "tfprof record localhost:6009 --logdir logs --when 'step_time > 3 * median'",
         "tfprof record worker0:6009,worker1:6009 --keep 30s --after 10s --logdir logs "

@@ -1,72 +1,236 @@
 """The steps of a worker over many snapshots, with those that a snapshot has cut.
 
-A step that is under way when a snapshot is taken loses its mark: of it only the time is known that
-lies between its neighbours. Without this, the very steps that take long would never be seen.
+A snapshot cuts the step that is under way: its mark is lost. What is left are the steps before and
+after it, and, where ``tfprof.capture.step`` marks them, its end with the time that it took.
+
+A history is a value: ``after`` makes the next one from a window, and reports the steps of it.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from tfprof.remote.flight.snapshots import Steps
+from tfprof.columns.columns import Int64Array
+from tfprof.remote.flight.snapshots import NO_STEPS, Steps
+
+T = TypeVar("T")
 
 MOST_BEFORE = 1000
-"""Steps that a step is compared with."""
+"""Steps that a step is compared with, and times between steps."""
 FEWEST_BEFORE = 10
 """With fewer the usual time of a step is unknown."""
 
+_MOST_CUTS, _FEWEST_CUTS = 20, 3
+_SPREAD = 3.0
+"""So many times its median a snapshot may delay the steps that it cuts."""
+
+_SAME_NS = 1_000_000
+
+Baseline = Mapping[str, "float | None"]
+"""What steps are compared with, in seconds: ``median``, ``mean`` and ``p99`` of those before."""
+
+
+class Window(NamedTuple):
+    """What a snapshot tells about steps.
+
+    Attributes:
+        steps: Its steps.
+        start_ns: When it began.
+        stop_ns: When it ended.
+        answer_seconds: How long the program took to hand the snapshot out. Meanwhile it is slower,
+            which is not a fault of the steps that this snapshot cuts.
+    """
+
+    steps: Steps
+    start_ns: int
+    stop_ns: int
+    answer_seconds: float = 0.0
+
 
 class StepSeen(NamedTuple):
-    """A step, or what is known of it.
+    """A step, or what is left of it.
 
     Attributes:
         first: Its number; of a cut one the first number that it may have. -1 without numbers.
-        last: Its number; of a cut one the last number that it may have. -1 while it goes on.
-        seconds: How long it took; of a cut one what its neighbours and the snapshot itself leave
-            for it, if other cut ones took as long as usual; of one that goes on how long it has
-            taken so far.
-        is_whole: Whether it was recorded whole.
+        last: Its number; of a cut one the last number that it may have. -1 while it goes on and
+            its number is not certain.
+        seconds: How long it took, or has taken so far. Of a cut one without its end this is what
+            its neighbours leave for it, if others took as long as usual.
+        least: The same if what lies between steps was as long as it ever was, and the snapshot
+            delayed the program: so long it took for certain.
+        is_whole: Whether the snapshot has its mark.
+        is_exact: Whether its own marks tell ``seconds``.
+        is_open: Whether it goes on.
+        begin_ns: When it began at the earliest.
+        end_ns: When it ended at the latest, or the snapshot did.
+        kind: What the program calls it, without digits.
+        before: The steps before it.
     """
 
     first: int
     last: int
     seconds: float
+    least: float
     is_whole: bool
+    is_exact: bool
+    is_open: bool
+    begin_ns: int
+    end_ns: int
+    kind: str
+    before: Baseline
+
+    def is_same(self, other: StepSeen) -> bool:
+        """Whether this may be the step that another snapshot has shown before it ended."""
+        if self.kind != other.kind:
+            return False
+        if self.is_exact and other.is_exact:
+            return self.first == other.first and abs(self.begin_ns - other.begin_ns) < _SAME_NS
+        return self.begin_ns < other.end_ns and other.begin_ns < self.end_ns
 
     def __str__(self) -> str:
-        if self.is_whole:
-            which = "a step" if self.first < 0 else f"step {self.first}"
-            return f"{which} took {self.seconds:.3g} s"
-        if self.last < 0:
-            which = "a step" if self.first < 0 else f"a step from {self.first} on"
-            return f"{which} has taken {self.seconds:.3g} s so far"
-        which = f"step {self.first}"
+        took = f"{self.seconds:.3g} s"
+        which = "a step" if self.first < 0 else f"step {self.first}"
+        if self.is_open:
+            if self.last < 0:
+                which = f"a step from {self.first} on, with what lies before it,"
+            return f"{which} has taken {took} so far"
+        if self.is_exact:
+            return f"{which} took {took}"
         if self.last > self.first:
             which = f"one of the steps {self.first} to {self.last}"
-        return f"{which} took about {self.seconds:.3g} s"
+        return f"{which} took about {took}"
 
 
-class StepHistory:
-    """Takes in the steps of one snapshot after the other."""
+@dataclass(frozen=True, slots=True)
+class History:
+    """The steps of all windows so far.
 
-    def __init__(self) -> None:
-        self._before: deque[float] = deque(maxlen=MOST_BEFORE)
-        self._last: tuple[int, int] | None = None  # number and end of the last whole step
-        self._open_was_told = False
-        self._disturbed_seconds = 0.0  # since the last whole step
-        self.are_marked = False
-        self.n_steps = 0
+    Attributes:
+        kinds: The past of each kind of step, by name.
+        are_marked: Whether the program marks its steps.
+        n_steps: Steps whose time is known.
+    """
 
-    def baseline(self, now: Steps) -> dict[str, float | None]:
-        """What steps are compared with: ``median``, ``mean`` and ``p99`` of those before them.
+    kinds: Mapping[str, _Past] = field(default_factory=dict)
+    are_marked: bool = False
+    n_steps: int = 0
+
+    def after(self, window: Window) -> tuple[History, list[StepSeen]]:
+        """The history with a window more, and its steps in order of time."""
+        steps = window.steps
+        if self.are_marked and not steps.are_marked:
+            steps = NO_STEPS
+        kinds = dict(self.kinds)
+        if steps.are_marked and not self.are_marked:  # what was guessed before were not steps
+            kinds = {}
+        is_silent = not len(steps)
+        seen: list[StepSeen] = []
+        for name in dict.fromkeys([*kinds, *steps.kinds]):
+            past, found = kinds.get(name, _Past()).after(
+                name, window._replace(steps=steps.of(name)), is_silent=is_silent
+            )
+            kinds[name] = past
+            seen += found
+        seen.sort(key=lambda step: (step.begin_ns, step.end_ns))
+        is_marked = self.are_marked or steps.are_marked
+        return History(kinds, is_marked, self.n_steps + len(steps)), seen
+
+    def interrupted(self) -> History:
+        """The same after a time without a session: what came between is not known."""
+        kinds = {
+            name: replace(past, last=None, begun=None, n_cuts=0, answers=0.0)
+            for name, past in self.kinds.items()
+        }
+        return replace(self, kinds=kinds)
+
+    @property
+    def usual_seconds(self) -> float | None:
+        """The longest usual time of a step, of all kinds; None if it is unknown."""
+        medians = [
+            float(np.median(past.durations))
+            for past in self.kinds.values()
+            if len(past.durations) >= FEWEST_BEFORE
+        ]
+        return max(medians, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What is left of the steps of one kind before a window.
+
+    Attributes:
+        durations: Of the latest steps, in seconds.
+        gaps: Between steps that follow each other, in seconds.
+        strides: Differences of their numbers.
+        delays: Of the latest cuts: time too much, as a share of the time of the answer.
+        last: Number and end of the latest step whose end is known.
+        begun: Number and start of a step that has begun since.
+        has_begins: Whether the program marks where a step begins.
+        n_cuts: Snapshots since the end of the latest step.
+        answers: Time of their answers, in seconds.
+    """
+
+    durations: tuple[float, ...] = ()
+    gaps: tuple[float, ...] = ()
+    strides: tuple[int, ...] = ()
+    delays: tuple[float, ...] = ()
+    last: tuple[int, int] | None = None
+    begun: tuple[int, int] | None = None
+    has_begins: bool = False
+    n_cuts: int = 0
+    answers: float = 0.0
+
+    def after(self, kind: str, window: Window, *, is_silent: bool) -> tuple[_Past, list[StepSeen]]:
+        """With a window more.
 
         Args:
-            now: The steps themselves, which count where there are too few before them.
+            kind: Their name.
+            window: With steps of this kind only.
+            is_silent: No step of any kind has ended in it.
         """
-        seconds = np.array(self._before)
+        steps, before = window.steps, self._baseline(window.steps)
+        past, found = self, list[StepSeen]()
+        if len(steps):
+            starts = steps.starts_ns + window.start_ns
+            past, found = self._with_steps(kind, steps, starts, before)
+        if kind in steps.begun:
+            number, start = steps.begun[kind]
+            past = replace(past, begun=(number, start + window.start_ns), has_begins=True)
+        if past.has_begins:
+            found += past._begun_step(kind, window.stop_ns, before)
+        elif is_silent:
+            found += past._silence(kind, window, before)
+        return past._with_border(window, before["median"]), found
+
+    def _with_steps(
+        self, kind: str, steps: Steps, starts_ns: Int64Array, before: Baseline
+    ) -> tuple[_Past, list[StepSeen]]:
+        ends_ns = starts_ns + steps.durations_ns
+        seconds = (steps.durations_ns / 1e9).tolist()
+        past = self._with_gaps(steps.numbers, starts_ns, ends_ns)
+        past, found = past._with_cut(kind, int(steps.numbers[0]), int(starts_ns[0]), before)
+        found += [
+            StepSeen(number, number, took, took, not cut, True, False, start, end, kind, before)
+            for number, took, cut, start, end in zip(
+                steps.numbers.tolist() if steps.are_marked else [-1] * len(steps), seconds,
+                steps.has_ended.tolist(), starts_ns.tolist(), ends_ns.tolist(), strict=True,
+            )
+        ]  # fmt: skip
+        begun = past.begun
+        if begun is not None and begun[1] <= int(ends_ns[-1]):
+            begun = None
+        return replace(
+            past, durations=_latest(past.durations, seconds), begun=begun, n_cuts=0, answers=0.0,
+            last=(int(steps.numbers[-1]), int(ends_ns[-1])) if steps.are_marked else None,
+        ), found  # fmt: skip
+
+    def _baseline(self, now: Steps) -> Baseline:
+        """Of the steps before these, which count where there are too few before them."""
+        seconds = np.array(self.durations)
         if len(seconds) < FEWEST_BEFORE:
             seconds = np.concatenate([seconds, now.durations_ns / 1e9])
         if len(seconds) < FEWEST_BEFORE:
@@ -77,68 +241,114 @@ class StepHistory:
             "p99": float(np.quantile(seconds, 0.99)),
         }
 
-    def add(
-        self,
-        steps: Steps,
-        start_ns: int,
-        stop_ns: int,
-        usual_seconds: float | None,
-        answer_seconds: float = 0.0,
-    ) -> list[StepSeen]:
-        """The new steps, in order of time; they count among those before the next ones.
+    def _with_gaps(self, numbers: Int64Array, starts: Int64Array, ends: Int64Array) -> _Past:
+        """What lies between steps that follow each other, also over a snapshot."""
+        if self.last is not None:
+            numbers = np.concatenate([[self.last[0]], numbers])
+            starts = np.concatenate([[self.last[1]], starts])
+            ends = np.concatenate([[self.last[1]], ends])
+        strides = np.diff(numbers)
+        known = strides[strides > 0].tolist()
+        past = replace(self, strides=_latest(self.strides, known))
+        follows = strides == past._stride
+        gaps = np.maximum(starts[1:] - ends[:-1], 0)[follows] / 1e9
+        return replace(past, gaps=_latest(self.gaps, gaps.tolist()))
 
-        Args:
-            steps: Steps of a snapshot.
-            start_ns: When the snapshot began.
-            stop_ns: When it ended.
-            usual_seconds: What a step takes usually, if that is known.
-            answer_seconds: How long the program took to hand the snapshot out. Meanwhile it is
-                slower, which is no fault of the steps that this snapshot cuts.
+    @property
+    def _stride(self) -> int:
+        return int(np.median(self.strides)) if self.strides else 1
+
+    @property
+    def _usual_gap(self) -> float:
+        return float(np.median(self.gaps)) if self.gaps else 0.0
+
+    @property
+    def _longer_gap(self) -> float:
+        """By how much one gap may be longer than usual."""
+        return max(self.gaps) - self._usual_gap if self.gaps else 0.0
+
+    @property
+    def _usual_delay(self) -> float:
+        return float(np.median(self.delays)) if len(self.delays) >= _FEWEST_CUTS else 1.0
+
+    def _with_cut(
+        self, kind: str, number: int, start_ns: int, before: Baseline
+    ) -> tuple[_Past, list[StepSeen]]:
+        """What lies between the latest step and the next one, over snapshots."""
+        usual = before["median"]
+        if self.last is None or usual is None:
+            return self, []
+        n_cut, rest = divmod(number - self.last[0], self._stride)
+        n_cut -= 1
+        between = (start_ns - self.last[1]) / 1e9
+        if rest or n_cut < 1 or between <= 0:
+            return self, []  # how many there were is not known
+        excess = between - n_cut * usual - (n_cut + 1) * self._usual_gap
+        seconds = usual + excess - self._usual_delay * self.answers
+        spread = _SPREAD * np.sqrt(n_cut - 1) * _deviation(self.durations)
+        delay = (min(_SPREAD * self._usual_delay, 1.0) - self._usual_delay) * self.answers
+        least = seconds - self._longer_gap - delay - spread
+        past = self
+        if self.answers > 0:
+            share = min(max(excess / self.answers, 0.0), 1.0)
+            past = replace(self, delays=_latest(self.delays, [share], _MOST_CUTS))
+        return past, [
+            StepSeen(
+                self.last[0] + self._stride, number - self._stride, max(seconds, 0.0),
+                max(float(least), 0.0), False, False, False, self.last[1], start_ns, kind, before,
+            )
+        ]  # fmt: skip
+
+    def _with_border(self, window: Window, usual: float | None) -> _Past:
+        """With the end of a snapshot, which may cut a step.
+
+        A window between two cut steps has at most a part of each and what lies between them. A
+        longer one without steps is part of one step, which was cut already.
         """
-        if not len(steps):
-            self._disturbed_seconds += answer_seconds
-            return self._still_open(start_ns, stop_ns)
-        if steps.are_marked and not self.are_marked:  # what was guessed before were no steps
-            self.are_marked, self._last = True, None
-            self._before.clear()
-        starts = steps.starts_ns + start_ns
-        ends = (starts + steps.durations_ns).tolist()
-        numbers = steps.numbers.tolist() if steps.are_marked else [-1] * len(steps)
-        seconds = (steps.durations_ns / 1e9).tolist()
-        found = self._cut(numbers[0], int(starts[0]), usual_seconds)
-        found += [
-            StepSeen(number, number, took, is_whole=True)
-            for number, took in zip(numbers, seconds, strict=True)
+        seconds = (window.stop_ns - window.start_ns) / 1e9
+        longest = 2 * (usual or 0.0) + self._usual_gap + self._longer_gap
+        is_inside = not len(window.steps) and seconds > longest
+        return replace(
+            self,
+            n_cuts=max(self.n_cuts if is_inside else self.n_cuts + 1, 1),
+            answers=self.answers + window.answer_seconds,
+        )
+
+    def _silence(self, kind: str, window: Window, before: Baseline) -> list[StepSeen]:
+        """A whole snapshot in which no step has ended: one may go on."""
+        usual = before["median"]
+        if self.last is None or usual is None or self.last[1] > window.start_ns:
+            return []
+        n_ended = self.n_cuts  # each snapshot may have cut one
+        passed = (window.stop_ns - self.last[1]) / 1e9
+        seconds = passed - self._usual_gap
+        least = seconds - n_ended * (usual + self._usual_gap) - self._longer_gap - self.answers
+        first = self.last[0] + self._stride
+        return [
+            StepSeen(
+                first, -1, seconds, max(least, 0.0), False, False, True, self.last[1],
+                window.stop_ns, kind, before,
+            )
+        ]  # fmt: skip
+
+    def _begun_step(self, kind: str, stop_ns: int, before: Baseline) -> list[StepSeen]:
+        """The step that has begun and goes on."""
+        if self.begun is None:
+            return []
+        number, start_ns = self.begun
+        seconds = (stop_ns - start_ns) / 1e9
+        return [
+            StepSeen(
+                number, number, seconds, seconds, False, True, True, start_ns, stop_ns, kind, before
+            )
         ]
-        self._last = (numbers[-1], ends[-1])
-        self._open_was_told = False
-        self._disturbed_seconds = answer_seconds
-        self._before.extend(seconds)
-        self.n_steps += len(steps)
-        return found
 
-    def told(self, step: StepSeen) -> None:
-        """A step was reported; one that goes on is not reported again."""
-        self._open_was_told = not step.is_whole
 
-    def _cut(
-        self, next_number: int, next_start_ns: int, usual_seconds: float | None
-    ) -> list[StepSeen]:
-        """What lies between the last whole step and the next one, over a snapshot."""
-        if self._last is None or self._open_was_told or usual_seconds is None:
-            return []
-        number, end_ns = self._last
-        n_cut = next_number - number - 1
-        if number < 0 or n_cut < 1 or next_start_ns <= end_ns:
-            return []  # without numbers nobody knows how many there were
-        seconds = (next_start_ns - end_ns) / 1e9 - (n_cut - 1) * usual_seconds
-        seconds -= self._disturbed_seconds
-        return [StepSeen(number + 1, next_number - 1, max(seconds, 0.0), is_whole=False)]
+def _latest(old: tuple[T, ...], new: Sequence[T], most: int = MOST_BEFORE) -> tuple[T, ...]:
+    return (*old, *new)[-most:]
 
-    def _still_open(self, start_ns: int, stop_ns: int) -> list[StepSeen]:
-        """A whole snapshot without the end of any step: one goes on, for so long."""
-        if self._last is None or self._open_was_told or self._last[1] > start_ns:
-            return []
-        number, end_ns = self._last
-        first = number + 1 if number >= 0 else -1
-        return [StepSeen(first, -1, (stop_ns - end_ns) / 1e9, is_whole=False)]
+
+def _deviation(seconds: tuple[float, ...]) -> float:
+    """Standard deviation of the most, whatever a few outliers are."""
+    low, high = np.quantile(seconds, [0.25, 0.75]) if seconds else (0.0, 0.0)
+    return float(high - low) / 1.349

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import deque
+from collections.abc import Sequence
 from typing import IO
 
 from tfprof.remote.flight.merging import Part, merged
@@ -104,6 +105,7 @@ class Ring:
         self._spool: _Spool | None = None
         self._correction_ns = 0
         self._last: tuple[int, int] | None = None  # begin of a snapshot on both axes
+        self._held_ns: int | None = None
         self.n_bytes = 0
         self.n_jumps = 0
         self.was_short = False
@@ -129,13 +131,21 @@ class Ring:
         with self._lock:
             self._kept.append(self._spooled(data, begin_ns, end_ns))
             self.n_bytes += len(data)
+            since_ns = end_ns - self._keep_ns
+            if self._held_ns is not None:
+                since_ns = min(since_ns, self._held_ns)
             while len(self._kept) > 1 and (
-                self._kept[0].end_ns < end_ns - self._keep_ns or self.n_bytes > self._most_bytes
+                self._kept[0].end_ns < since_ns or self.n_bytes > self._most_bytes
             ):
-                self.was_short |= self._kept[0].end_ns >= end_ns - self._keep_ns
+                self.was_short |= self._kept[0].end_ns >= since_ns
                 oldest = self._kept.popleft()
                 self.n_bytes -= oldest.size
                 oldest.drop()
+
+    def hold(self, begin_ns: int) -> None:
+        """Keep what happened from a moment on until it is taken, however old it becomes."""
+        with self._lock:
+            self._held_ns = begin_ns if self._held_ns is None else min(self._held_ns, begin_ns)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -160,6 +170,7 @@ class Ring:
         with self._lock:
             kept = list(self._kept)
             self._kept.clear()
+            self._held_ns = None
             self.n_bytes = 0
         return kept
 
@@ -170,7 +181,7 @@ class Ring:
             self.n_bytes += sum(each.size for each in kept)
 
 
-def one_capture(kept: list[Kept]) -> bytes:
-    """Snapshots as one XSpace."""
+def one_capture(kept: list[Kept], warnings: Sequence[str] = ()) -> bytes:
+    """Snapshots as one XSpace, with warnings of our own beside the profiler's."""
     first_ns = kept[0].begin_ns
-    return merged(Part(each.data(), each.begin_ns - first_ns) for each in kept)
+    return merged((Part(each.data(), each.begin_ns - first_ns) for each in kept), warnings)

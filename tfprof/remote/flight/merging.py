@@ -31,10 +31,14 @@ class Part(NamedTuple):
     shift_ns: int
 
 
-def merged(parts: Iterable[Part]) -> bytes:
+def merged(parts: Iterable[Part], warnings: Iterable[str] = ()) -> bytes:
     """One serialized XSpace of all events; times count from the start of the first capture.
 
     One part at a time is held as messages.
+
+    Args:
+        parts: In order of time.
+        warnings: Put beside those of the parts; every tool shows them.
 
     Raises:
         MalformedProfileError: A part is no XSpace.
@@ -48,6 +52,7 @@ def merged(parts: Iterable[Part]) -> bytes:
             known.extend(text for text in getattr(space, field) if text not in known)
         for plane in space.planes:
             planes.setdefault(plane.name, _Plane(plane)).add(plane, part.shift_ns)
+    rest.warnings.extend(text for text in warnings if text not in rest.warnings)
     return b"".join([*(plane.field() for plane in planes.values()), rest.SerializeToString()])
 
 

@@ -6,8 +6,8 @@ import json
 import logging
 import queue
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,6 +16,7 @@ from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import addresses_of
 from tfprof.remote.flight.conditions import condition
+from tfprof.remote.flight.events import Event, StepHeld, held
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
 from tfprof.remote.flight.watched import Observed, Settings, WatchedWorker
@@ -29,9 +30,11 @@ _log = logging.getLogger("tfprof")
 KEEP_SECONDS = 60.0
 INTERVAL_SECONDS = 8.0
 """Snapshots are most of what recording costs; longer ones would seem to be nobody's too soon."""
+COOLDOWN_SECONDS = 10.0
+MOST_RUNS = 100
 MOST_BYTES = 1 << 30
 _ANSWER_SECONDS = 30.0
-_POLL_SECONDS = 0.02
+_POLL_SECONDS = 0.2
 _MOST_SECONDS = 86400.0
 _MOST_REASONS = 5
 
@@ -47,6 +50,8 @@ class Saved:
         seconds: How much time the run covers.
         files: Its files, one of each worker.
         trouble: Why it could not be written, or which workers are missing.
+        steps: The steps for which the condition held, and how much of each the run has.
+        notes: What the run lacks of them.
     """
 
     reason: str
@@ -55,10 +60,16 @@ class Saved:
     seconds: float
     files: tuple[str, ...]
     trouble: str = ""
+    steps: tuple[StepHeld, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
-        return asdict(self)
+        return {
+            "reason": self.reason, "time": self.time, "folder": self.folder,
+            "seconds": self.seconds, "files": list(self.files), "trouble": self.trouble,
+            "steps": [step.to_dict() for step in self.steps], "notes": list(self.notes),
+        }  # fmt: skip
 
 
 class FlightRecorder:
@@ -80,7 +91,8 @@ class FlightRecorder:
         when: A condition on steps, such as ``step_time > 3 * median``; see
             ``tfprof.remote.flight.conditions``.
         after_seconds: How much of what follows an event is kept, too.
-        interval_seconds: From one snapshot to the next.
+        interval_seconds: From one snapshot to the next at most; shorter where snapshots are large,
+            because the program's memory grows with them.
         options: What is recorded.
         count: Number of runs after which it ends; None goes on.
         for_seconds: Time after which it ends; None goes on.
@@ -89,7 +101,13 @@ class FlightRecorder:
             compared; 0 leaves that out.
         retries: Further attempts to begin with a worker.
         answer_seconds: How long a server may take for a snapshot; then it hangs.
-        say: Is called with what recording costs, once that is known.
+        cooldown_seconds: Between two runs that the condition writes; the steps meanwhile are all
+            in the second one.
+        most_runs: Number of runs that the condition writes.
+        most_program_bytes: Resident memory at which a program is not recorded any more, where it
+            is visible; None has no limit.
+        restart_seconds: How long to wait for programs to come back when none is left.
+        say: Is called with remarks, such as what recording costs.
 
     Raises:
         UsageError: An argument is wrong.
@@ -112,6 +130,10 @@ class FlightRecorder:
         overhead_seconds: float = 0.0,
         retries: int = 3,
         answer_seconds: float = _ANSWER_SECONDS,
+        cooldown_seconds: float = COOLDOWN_SECONDS,
+        most_runs: int = MOST_RUNS,
+        most_program_bytes: int | None = None,
+        restart_seconds: float = 0.0,
         say: Callable[[str], None] = _log.info,
     ) -> None:
         for name, seconds, least, most in (
@@ -120,30 +142,39 @@ class FlightRecorder:
             ("interval", interval_seconds, 0.05, LONGEST_INTERVAL_SECONDS),
             ("for", for_seconds, 0.0, float("inf")),
             ("overhead-check", overhead_seconds, 0.0, _MOST_SECONDS),
+            ("cooldown", cooldown_seconds, 0.0, _MOST_SECONDS),
+            ("restart-wait", restart_seconds, 0.0, _MOST_SECONDS),
         ):
             if seconds is not None and not least <= seconds <= most:
                 span = f"from {least:g} to {most:g} s"
                 raise UsageError(f"option {name}={seconds:g} s must be {span}")
         if count is not None and count < 1:
             raise UsageError(f"option count={count} must be 1 or more")
+        if most_runs < 1:
+            raise UsageError(f"option most_runs={most_runs} must be 1 or more")
+        if most_program_bytes is not None and most_program_bytes < 1:
+            raise UsageError(f"option most_program_bytes={most_program_bytes} must be above 0")
         if most_bytes < 1 or retries < 0:
             raise UsageError("options most_bytes and retries must not be negative")
         if options is not None and (options.delay or options.duration or options.session_id):
             raise UsageError("options delay, duration and session_id are not for flight recorders")
         settings = Settings(
             keep_seconds, interval_seconds, condition(when) if when else None,
-            options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds, say,
+            options or CaptureOptions(), most_bytes, overhead_seconds, retries, answer_seconds,
+            most_program_bytes, say,
         )  # fmt: skip
-        self._logdir, self._after = logdir, after_seconds
-        self._count, self._for, self._answer = count, for_seconds, answer_seconds
-        self._told: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._logdir, self._after, self._say = logdir, after_seconds, say
+        self._count, self._for, self._restart = count, for_seconds, restart_seconds
+        self._cooldown, self._most_runs = cooldown_seconds, most_runs
+        self._told: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._held: list[Event] = []  # for the condition, in its cool-down
+        self._next_write = 0.0
+        self._n_written = self._n_left_out = 0
         load_grpc()
         self._workers = [
-            WatchedWorker(address, settings, self._told.put, lambda: self._told.put(None))
-            for address in addresses_of(addresses)
+            WatchedWorker(address, settings, self._told.put) for address in addresses_of(addresses)
         ]
-        self._reported: set[WatchedWorker] = set()
-        self._is_stopped = False
+        self._is_stopped, self._judges = False, settings.when is not None
         self._cpu_seconds = self._start = 0.0
 
     def __enter__(self) -> FlightRecorder:
@@ -158,10 +189,10 @@ class FlightRecorder:
         try:
             for worker in self._workers:
                 worker.start()
-            while not self._is_stopped and any(
-                each.is_alive and not each.has_begun for each in self._workers
+            while not self._is_stopped and not all(
+                each.wait_settled(_POLL_SECONDS) for each in self._workers
             ):
-                time.sleep(_POLL_SECONDS)
+                pass
             if not self._is_stopped and not any(each.has_begun for each in self._workers):
                 reasons = "\n".join(f"  {each.address}: {each.trouble}" for each in self._workers)
                 raise InputError(f"no worker can be recorded:\n{reasons}")
@@ -180,12 +211,12 @@ class FlightRecorder:
 
     def save(self, reason: str) -> None:
         """Let ``events`` write what is kept; may be called from any thread or signal handler."""
-        self._told.put(reason)
+        self._told.put(Event(reason))
 
     def stop(self) -> None:
         """Let ``events`` end; may be called from any thread or signal handler."""
         self._is_stopped = True
-        self._told.put(None)
+        self._told.put(_WAKE)
 
     @property
     def observed(self) -> dict[str, Observed]:
@@ -209,6 +240,10 @@ class FlightRecorder:
             if worker.has_cleared:
                 said.append(f"{worker.address} had a session of a recorder that is gone; it was "
                             "ended")  # fmt: skip
+            if worker.n_unclear:
+                said.append(f"{worker.address}: of {worker.n_unclear} steps that snapshots have "
+                            "cut it is not known whether they were slow: the time between steps "
+                            "differs as much; mark them with tfprof.capture.step")  # fmt: skip
             if not worker.has_begun and worker.trouble:
                 said.append(f"{worker.address} is not recorded: {worker.trouble}")
             if worker.ring.was_short:
@@ -222,91 +257,133 @@ class FlightRecorder:
         """Wait for what happens, and write a run for each event.
 
         Ends when no worker is left, after ``count`` events or ``for_seconds``, and after
-        ``stop``. That a worker ends is an event, too.
+        ``stop``; slow steps that are not written by then are written at the end. That a worker
+        ends is an event, too.
         """
         until = None if self._for is None else self._start + self._for
         n_saved = 0
-        while not self._is_stopped:
-            reason = self._next_reason(until)
-            if reason is None:
-                break
-            yield (saved := self._saved(reason))
+        while n_saved != self._count and (happened := self._next(until)):
+            yield (saved := self._saved(happened))
             n_saved += bool(saved.folder)
-            if n_saved == self._count:
-                break
+        if n_saved != self._count and (rest := self._rest()):
+            yield self._written(rest, time.time())
 
-    def _next_reason(self, until: float | None) -> str | None:
-        """The reason of the next event; None at the end."""
+    def _next(self, until: float | None) -> list[Event]:
+        """What is to be written now; nothing at the end."""
+        alone_since = None
         while not self._is_stopped:
-            if all(worker.is_over for worker in self._workers) and self._told.empty():
-                return self._an_end()
-            left = None if until is None else until - time.monotonic()
-            if left is not None and left <= 0:
-                return None
+            now = time.monotonic()
+            if self._held and now >= self._next_write:
+                return self._let_go()
+            if not any(worker.is_recording for worker in self._workers) and self._told.empty():
+                alone_since = now if alone_since is None else alone_since
+                may_return = any(worker.is_alive for worker in self._workers)
+                if not may_return or now >= alone_since + self._restart:
+                    return []
+            else:
+                alone_since = None
+            if until is not None and now >= until:
+                return []
+            waits = [_POLL_SECONDS, *([] if until is None else [until - now])]
             try:
-                told = self._told.get(timeout=left)
+                event = self._told.get(timeout=max(0.0, min(waits)))
             except queue.Empty:
-                return None
-            reason = told if told is not None else self._an_end()
-            if reason is not None:
-                return reason
-        return None
+                continue
+            if event is not _WAKE and self._is_due(event):
+                return [*self._let_go(), event]
+        return []
 
-    def _an_end(self) -> str | None:
-        """That a worker which was recorded has ended; each once."""
-        for worker in self._workers:
-            if worker.trouble and worker.has_begun and worker not in self._reported:
-                self._reported.add(worker)
-                return f"{worker.address} ended: {worker.trouble}"
-        return None
+    def _is_due(self, event: Event) -> bool:
+        """Whether an event is written at once; else it waits, or is left out."""
+        if not event.is_condition:
+            return True
+        if self._n_written >= self._most_runs:
+            if not self._n_left_out:
+                self._say(f"{self._n_written} runs were written for the condition, which is the "
+                          "limit: it writes no more")  # fmt: skip
+            self._n_left_out += 1
+            return False
+        self._held.append(event)
+        return False
 
-    def _saved(self, reason: str) -> Saved:
+    def _let_go(self) -> list[Event]:
+        held, self._held = self._held, []
+        return held
+
+    def _saved(self, happened: list[Event]) -> Saved:
         """Wait for what follows an event, and write."""
         when = time.time()
-        reasons = [reason]
         until = time.monotonic() + self._after
         while (left := until - time.monotonic()) > 0 and not self._is_stopped:
             if not any(worker.is_recording for worker in self._workers):
                 break
             try:
-                told = self._told.get(timeout=left)
+                happened.append(self._told.get(timeout=min(left, _POLL_SECONDS)))
             except queue.Empty:
-                break
-            reasons += [each for each in [told if told is not None else self._an_end()] if each]
-        for worker in self._workers:
-            if worker.is_recording:
-                worker.flush(self._answer)
-        while not self._told.empty():  # of the same seconds
-            told = self._told.get()
-            reasons += [each for each in [told if told is not None else self._an_end()] if each]
-        text = "; ".join(dict.fromkeys(reasons[:_MOST_REASONS]))
-        return self._written(text, when)
+                continue
+        late = self._flush()
+        return self._written([*happened, *self._all_told()], when, late)
 
-    def _written(self, reason: str, when: float) -> Saved:
+    def _rest(self) -> list[Event]:
+        """Slow steps that are not written at the end, those of the last moments included."""
+        if self._judges:
+            self._flush()
+        due = [event for event in self._all_told() if event is not _WAKE and self._is_due(event)]
+        return [*self._let_go(), *due]
+
+    def _flush(self) -> list[str]:
+        """Let all workers take a snapshot at once; those that do not answer in time."""
+        asked = [(worker, worker.ask()) for worker in self._workers if worker.is_recording]
+        return [str(worker.address) for worker, wait in asked if not wait()]
+
+    def _all_told(self) -> list[Event]:
+        told = []
+        while not self._told.empty():
+            told.append(self._told.get())
+        return told
+
+    def _written(self, happened: list[Event], when: float, late: Sequence[str] = ()) -> Saved:
+        events = [event for event in happened if event is not _WAKE]
+        if any(event.is_condition for event in events):
+            self._n_written += 1
+        texts = list(dict.fromkeys(event.text for event in events))
+        reason = "; ".join(texts[:_MOST_REASONS])
+        if len(texts) > _MOST_REASONS:
+            reason += f"; and {len(texts) - _MOST_REASONS} more"
         taken = {worker: worker.ring.taken() for worker in self._workers}
         kept = {worker: each for worker, each in taken.items() if each}
+        self._next_write = time.monotonic() + self._cooldown
+        steps = _steps_of(events, kept)
+        notes = [step.note for step in steps if step.note]
         if not kept:
-            return Saved(reason, when, "", 0.0, ())
+            return Saved(reason, when, "", 0.0, (), "", steps, tuple(notes))
         seconds = max((each[-1].end_ns - each[0].begin_ns) / 1e9 for each in kept.values())
+        notes += [
+            f"{address} has not answered in time; its last seconds are not in this run"
+            for address in late
+        ]
+        saved = Saved(reason, when, "", seconds, (), "", steps, tuple(notes))
         try:
-            folder, files, troubles = self._write(kept, reason, when, seconds)
+            folder, files, troubles = self._write(kept, saved)
         except (InputError, ServerError, OSError) as error:
             for worker, snapshots in kept.items():
                 worker.ring.give_back(snapshots)
-            return Saved(reason, when, "", seconds, (), f"it could not be written: {error}")
+            return replace(saved, trouble=f"it could not be written: {error}")
         for snapshots in kept.values():
             for each in snapshots:
                 each.drop()
-        return Saved(reason, when, folder, seconds, tuple(files), "; ".join(troubles))
+        return replace(saved, folder=folder, files=tuple(files), trouble="; ".join(troubles))
 
     def _write(
-        self, kept: dict[WatchedWorker, list[Kept]], reason: str, when: float, seconds: float
+        self, kept: dict[WatchedWorker, list[Kept]], saved: Saved
     ) -> tuple[str, list[str], list[str]]:
         files, troubles = [], []
         with Staging(self._logdir, new_run_name(self._logdir, None)) as staging:
             for worker, snapshots in kept.items():
+                own = str(worker.address)
+                notes = [each.note for each in saved.steps if each.note and each.address == own]
                 try:
-                    data = one_capture(snapshots)
+                    data = one_capture(snapshots, notes)
                 except TfprofError as error:
                     troubles.append(f"{worker.address}: {error}")
                     continue
@@ -314,7 +391,9 @@ class FlightRecorder:
                 files.append(staging.keep(worker.address, whole))
             if not files:
                 raise InputError("; ".join(troubles))
-            about = {"reason": reason, "time": when, "seconds": round(seconds, 3)}
+            about = saved.to_dict()
+            about = {name: about[name] for name in ("reason", "time", "steps", "notes")}
+            about["seconds"] = round(saved.seconds, 3)
             staging.note("record.json", json.dumps(about, indent=1) + "\n")
             folder = staging.finish(is_named=False)
         return folder, files, troubles
@@ -333,3 +412,22 @@ class FlightRecorder:
             worker.ring.close()
         if interrupt is not None:
             raise interrupt
+
+
+_WAKE = Event("")
+"""Ends a wait."""
+
+
+def _steps_of(
+    events: Sequence[Event], kept: Mapping[WatchedWorker, Sequence[Kept]]
+) -> tuple[StepHeld, ...]:
+    """The steps that events are about, and what of them is kept."""
+    spans = {
+        str(worker.address): [(each.begin_ns, each.end_ns) for each in snapshots]
+        for worker, snapshots in kept.items()
+    }
+    return tuple(
+        held(event.step, event.address, spans.get(event.address, []))
+        for event in events
+        if event.step is not None
+    )

@@ -2,41 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
-from tfprof.captures.model.xspace import XSpace
+from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.read.xspace import read_xspace
-from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.errors import TfprofError
 
 _STEP = "step_num"
 _IN_USE = "bytes_allocated"
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Steps that a snapshot has whole, in order of their starts.
+    """Steps whose time a snapshot tells, in order of their starts.
 
     Attributes:
-        starts_ns: Since the session's start, shape (n,).
+        starts_ns: Since the session's start, shape (n,); below 0 where only the end is in it.
         durations_ns: Shape (n,).
         numbers: Shape (n,); those of the program if ``are_marked``, else 0, 1, ….
         are_marked: Whether the program marks its steps.
+        are_cut: Whether the snapshot has the end only, shape (n,); None if it has all whole.
+        kinds: What the program calls its steps, without digits.
+        of_kind: Which of ``kinds`` each is, shape (n,); None if there is one.
+        begun: By kind, number and start of the step that goes on at the end, where the program
+            marks where its steps begin.
     """
 
     starts_ns: Int64Array
     durations_ns: Int64Array
     numbers: Int64Array
     are_marked: bool
+    are_cut: BoolArray | None = None
+    kinds: tuple[str, ...] = ("",)
+    of_kind: Int64Array | None = None
+    begun: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.starts_ns)
 
+    @property
+    def has_ended(self) -> BoolArray:
+        """Whether each has its end only, shape (n,)."""
+        return np.zeros(len(self), bool) if self.are_cut is None else self.are_cut
 
-NO_STEPS = Steps(no_rows(), no_rows(), no_rows(), are_marked=False)
+    def of(self, kind: str) -> Steps:
+        """Those of one kind."""
+        if self.kinds == (kind,):
+            return self
+        if kind not in self.kinds:
+            return replace(NO_STEPS, are_marked=self.are_marked)
+        codes = self.of_kind if self.of_kind is not None else np.zeros(len(self), np.int64)
+        rows = np.flatnonzero(codes == self.kinds.index(kind))
+        begun = {kind: self.begun[kind]} if kind in self.begun else {}
+        return Steps(
+            self.starts_ns[rows], self.durations_ns[rows], self.numbers[rows], self.are_marked,
+            self.has_ended[rows], (kind,), None, begun,
+        )  # fmt: skip
+
+
+NO_STEPS = Steps(no_rows(), no_rows(), no_rows(), are_marked=False, kinds=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +145,23 @@ def marked_steps(space: XSpace) -> Steps:
         starts = plane.starts_ps(0)[rows] // 1000
         order = np.argsort(starts, kind="stable")
         durations = plane.events.durations_ps[rows] // 1000
-        numbers = column.signed[rows]
-        best = Steps(starts[order], durations[order], numbers[order], are_marked=True)
+        kinds, of_kind = _kinds(plane, rows[order])
+        best = Steps(
+            starts[order], durations[order], column.signed[rows][order], are_marked=True,
+            kinds=kinds, of_kind=of_kind,
+        )  # fmt: skip
     return best
+
+
+def _kinds(plane: Plane, events: Int64Array) -> tuple[tuple[str, ...], Int64Array]:
+    """Names of events without digits, and the place of each event's name among them."""
+    _, first, of_name = np.unique(
+        plane.metadata_rows[events], return_index=True, return_inverse=True
+    )
+    names = [_DIGITS.sub("", plane.event_name(int(event))) for event in events[first]]
+    kinds = tuple(dict.fromkeys(names))
+    places = np.array([kinds.index(name) for name in names], np.int64)
+    return kinds, places[of_name]
 
 
 def _worked_out(data: bytes) -> tuple[Steps, tuple[float | None, float | None]]:

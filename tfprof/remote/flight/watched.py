@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,19 +13,29 @@ from tfprof.errors import TfprofError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
 from tfprof.remote.flight.conditions import Condition
-from tfprof.remote.flight.history import StepHistory
+from tfprof.remote.flight.events import Event
+from tfprof.remote.flight.history import History, StepSeen, Window
 from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
+from tfprof.remote.flight.pacing import Pace
+from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.flight.sessions import Session, Snapshot
 from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
 from tfprof.remote.service import Stop
 from tfprof.remote.troubles import ServerError
+from tfprof.text.units import human_memory
 
 _CONNECT_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 _LONGEST_CAPTURE_SECONDS = 2.0
+_MEMORY_SECONDS = 0.5
+_FLUSH_SECONDS, _FLUSH_ANSWERS = 2.0, 3.0
+_MEMORY_BYTES = 512 << 20
 _ONLY_TIMES = frozenset[str]()
-_STEPS = frozenset({"step_time", "median", "mean", "p99"})
+
+
+class MemoryLimitError(TfprofError):
+    """The program holds more memory than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,7 @@ class Settings:
     overhead_seconds: float
     retries: int
     answer_seconds: float
+    most_program_bytes: int | None
     say: Callable[[str], None]
 
 
@@ -51,11 +62,18 @@ class Observed:
         way: ``continuous``, or ``captures`` where the server has no continuous profiling.
         seconds: From the first moment to the last.
         percent: Share of them in which a session recorded.
-        n_snapshots: How often the server was asked.
-        n_steps: Whole steps that were seen.
+        n_snapshots: Number of snapshots.
+        n_steps: Steps whose time is known.
+        n_unclear: Steps that snapshots have cut, for which the condition may hold or not: they
+            cannot be told from the time between steps.
         n_bytes: Bytes that are kept now.
+        interval_seconds: From one snapshot to the next, now.
+        program_bytes: Resident memory of the program at the last snapshot; None if it is not
+            visible, as on another machine.
+        program_bytes_before: The same before recording began.
         overhead: What recording costs the program; None if it was not measured.
-        trouble: Why it is not recorded any more; empty if it is.
+        trouble: Why it is not recorded now; empty if it is.
+        is_limited: Whether that is because of the limit of the program's memory.
     """
 
     way: str
@@ -63,46 +81,49 @@ class Observed:
     percent: float
     n_snapshots: int
     n_steps: int
+    n_unclear: int
     n_bytes: int
+    interval_seconds: float
+    program_bytes: int | None
+    program_bytes_before: int | None
     overhead: Overhead | None
     trouble: str
+    is_limited: bool = False
 
     @property
     def unit(self) -> str:
-        """What was asked for, for people."""
+        """What the server is asked for."""
         return "captures" if self.way == "captures" else "snapshots"
 
 
 class WatchedWorker:
-    """Records one worker in a thread of its own.
+    """Records one worker in a thread of its own; one that comes back is recorded again.
 
     Args:
         address: Its server.
         settings: How.
-        tell: Is called with a reason when the condition holds.
-        ended: Is called when the worker cannot be recorded any more.
+        tell: Is called with what happens.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        settings: Settings,
-        tell: Callable[[str], None],
-        ended: Callable[[], None],
-    ) -> None:
-        self.address, self._settings = address, settings
-        self._tell, self._ended = tell, ended
+    def __init__(self, address: Address, settings: Settings, tell: Callable[[Event], None]) -> None:
+        self.address, self._settings, self._tell = address, settings, tell
         self._stop, self._wake = Stop(), threading.Event()
-        self._taken = threading.Condition()
+        self._changed = threading.Condition()
         self.ring = Ring(settings.keep_seconds, settings.most_bytes)
-        self._history = StepHistory()
-        self._begun = threading.Event()
+        self._history = History()
+        self._pace = Pace(settings.interval_seconds)
+        self._reported: dict[str, StepSeen] = {}
         self._span_ns: tuple[int, int] | None = None
-        self._observed_ns = self._n_snapshots = 0
+        self._observed_ns = self._n_snapshots = self.n_unclear = 0
+        self._answer_seconds = 0.0
         self._overhead: Overhead | None = None
         self._way = "continuous"
-        self.has_cleared = False
-        self.is_over = False
+        self._memory: ProgramMemory | None = None
+        self._bytes_now: int | None = None
+        self._bytes_before: int | None = None
+        self._said_bytes = _MEMORY_BYTES
+        self.has_cleared = self.has_begun = False
+        self.is_settled = self.is_recording = self._is_limited = False
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{address}")
 
@@ -121,13 +142,8 @@ class WatchedWorker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it is recorded, or about to be."""
+        """Whether it is recorded, or may be again."""
         return self._thread.is_alive()
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether it has been recorded at all."""
-        return self._begun.is_set()
 
     @property
     def observed(self) -> Observed:
@@ -136,64 +152,111 @@ class WatchedWorker:
         percent = 100 * self._observed_ns / (last - first) if last > first else 0.0
         return Observed(
             self._way, (last - first) / 1e9, min(percent, 100.0), self._n_snapshots,
-            self._history.n_steps, self.ring.n_bytes, self._overhead, self.trouble,
+            self._history.n_steps, self.n_unclear, self.ring.n_bytes, self._pace.seconds,
+            self._bytes_now, self._bytes_before, self._overhead, self.trouble, self._is_limited,
         )  # fmt: skip
 
-    def flush(self, timeout_seconds: float) -> None:
-        """Take a snapshot now, and wait for it as long as the worker lives."""
-        with self._taken:
-            before = self._n_snapshots
-            self._wake.set()
-            self._taken.wait_for(
-                lambda: self._n_snapshots > before or not self.is_recording, timeout_seconds
-            )
+    def wait_settled(self, timeout_seconds: float) -> bool:
+        """Whether it is recorded, or the first attempts have failed."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.is_settled, timeout_seconds)
 
-    @property
-    def is_recording(self) -> bool:
-        """Whether its session goes on."""
-        return self.has_begun and not self.is_over and not self.trouble
+    def ask(self) -> Callable[[], bool]:
+        """Take a snapshot now; the result waits for it, and tells whether it has come.
+
+        It waits as long as the worker is recorded, and not much longer than snapshots take: one
+        that hangs delays nobody.
+        """
+        with self._changed:
+            before = self._n_snapshots
+        self._wake.set()
+        limit = min(
+            max(_FLUSH_SECONDS, _FLUSH_ANSWERS * self._answer_seconds),
+            self._settings.answer_seconds,
+        )
+        until = time.monotonic() + limit
+
+        def wait() -> bool:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._n_snapshots > before or not self.is_recording,
+                    max(0.0, until - time.monotonic()),
+                )
+                return self._n_snapshots > before or not self.is_recording
+
+        return wait
 
     def _run(self) -> None:
+        pause, retries = _FIRST_PAUSE_SECONDS, self._settings.retries
+        try:
+            while not self._stop.is_set:
+                may_pass, has_recorded = self._session(retries)
+                retries = 0
+                if has_recorded:
+                    pause = _FIRST_PAUSE_SECONDS
+                if not may_pass or self._stop.wait(pause):
+                    break
+                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+        finally:
+            self._settle(is_recording=False)
+
+    def _session(self, retries: int) -> tuple[bool, bool]:
+        """One session from its begin to its end: whether another may follow, whether it was one."""
         session = Session(
             self.address, self._settings.options, self._stop, self._settings.answer_seconds
         )
+        may_pass, before = True, self._n_snapshots
         try:
-            self._begin(session)
-            self._begun.set()
-            if self._settings.overhead_seconds:
-                self._overhead = self._measured(session)
-                self._settings.say(f"{self.address}: {self._overhead}")
+            self._begin(session, retries)
+            if not self.has_begun:
+                self.has_begun = True
+                self._settle(is_recording=True)
+                if self._settings.overhead_seconds:
+                    self._overhead = self._measured(session)
+                    self._settings.say(f"{self.address}: {self._overhead}")
             self._record(session)
         except (ServerError, TfprofError) as error:
             if not self._stop.is_set:
-                self.trouble = str(error)
+                hangs = isinstance(error, ServerError) and error.code == "DEADLINE_EXCEEDED"
+                may_pass = hangs or (isinstance(error, ServerError) and error.may_pass)
+                self._is_limited = isinstance(error, MemoryLimitError)
+                self._lost(str(error))
         finally:
-            try:
-                session.close()
-            finally:
-                with self._taken:
-                    self.is_over = True
-                    self._taken.notify_all()
-                self._ended()
+            session.close()
+        return may_pass, self._n_snapshots > before
 
-    def _begin(self, session: Session) -> None:
+    def _lost(self, trouble: str) -> None:
+        was_recording, self.trouble = self.is_recording, trouble
+        if was_recording:  # before anybody can see that nothing is recorded any more
+            self._tell(Event(f"{self.address} ended: {trouble}", str(self.address)))
+        self._settle(is_recording=False)
+
+    def _settle(self, *, is_recording: bool) -> None:
+        with self._changed:
+            self.is_recording, self.is_settled = is_recording, True
+            self._changed.notify_all()
+
+    def _begin(self, session: Session, retries: int) -> None:
         pause = _FIRST_PAUSE_SECONDS
-        for attempt in range(self._settings.retries + 1):
+        for attempt in range(retries + 1):
             try:
+                self._memory = ProgramMemory(self.address)
+                held = self._memory.resident_bytes()
                 session.begin(_CONNECT_SECONDS)
                 break
             except ServerError as error:
-                is_last = not error.may_pass or attempt == self._settings.retries
+                is_last = not error.may_pass or attempt == retries
                 if is_last or self._stop.wait(pause):
                     raise
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
-        self._way, self.has_cleared = session.way, session.has_cleared
+        if self._bytes_before is None or not self.is_recording:
+            self._bytes_before = self._bytes_now = held
+        self._way, self.has_cleared = session.way, self.has_cleared or session.has_cleared
 
     def _record(self, session: Session) -> None:
-        interval = self._settings.interval_seconds
         while not self._stop.is_set:
             if session.way == "continuous":
-                self._wake.wait(interval)
+                self._wait()
             self._wake.clear()
             if self._stop.is_set:
                 return
@@ -204,15 +267,55 @@ class WatchedWorker:
                 if error.code != "NOT_FOUND" and not is_busy:
                     raise
                 if is_busy:
-                    self._stop.wait(interval)
-                self._begin(session)  # somebody has ended it
+                    self._stop.wait(self._settings.interval_seconds)
+                self._begin(session, self._settings.retries)  # somebody has ended it
+                self._history = self._history.interrupted()
+            self._check_memory()
 
-    def _take(self, session: Session) -> tuple[Look, int, int, float]:
+    def _wait(self) -> None:
+        """Until the next snapshot; sooner if the program's memory reaches its limit."""
+        until = time.monotonic() + self._pace.seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._is_too_large():
+                return
+
+    def _is_too_large(self) -> bool:
+        held = self._memory.resident_bytes() if self._memory is not None else None
+        self._bytes_now = held
+        limit = self._settings.most_program_bytes
+        return limit is not None and held is not None and held > limit
+
+    def _check_memory(self) -> None:
+        """Stop at the limit, and mention a program that grows.
+
+        Raises:
+            MemoryLimitError: The program holds more than it may.
+        """
+        is_too_large, held, before = self._is_too_large(), self._bytes_now, self._bytes_before
+        if held is None:
+            return
+        if is_too_large:
+            limit = human_memory(self._settings.most_program_bytes or 0)
+            raise MemoryLimitError(
+                f"the program holds {human_memory(held)} of memory, and the limit is {limit}: it "
+                "is not recorded any more. Raise the limit, or record less with "
+                "--host-tracer-level 1"
+            )
+        if before is not None and held - before > self._said_bytes:
+            self._said_bytes *= 2
+            self._settings.say(
+                f"{self.address}: the program holds {human_memory(held)} of memory, "
+                f"{human_memory(held - before)} more than before it was recorded"
+            )
+
+    def _take(self, session: Session) -> tuple[Look, Window]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
-        taken = session.snapshot(min(self._settings.interval_seconds, _LONGEST_CAPTURE_SECONDS))
+        taken = session.snapshot(min(self._pace.seconds, _LONGEST_CAPTURE_SECONDS))
         seen = look(taken.data, names, may_guess=not self._history.are_marked)
         begin_ns, end_ns = self._keep(taken, seen.times)
-        return seen, begin_ns, end_ns, taken.seconds
+        covered = (end_ns - begin_ns) / 1e9
+        self._pace.add(len(taken.data), covered, self._history.usual_seconds)
+        return seen, Window(seen.steps, begin_ns, end_ns, taken.seconds)
 
     def _keep(self, taken: Snapshot, times: Times | None) -> tuple[int, int]:
         if times is None:  # by our clock then
@@ -224,30 +327,48 @@ class WatchedWorker:
         first = self._span_ns[0] if self._span_ns is not None else begin_ns
         self._span_ns = (first, max(end_ns, begin_ns + 1))
         self._observed_ns += end_ns - begin_ns
-        with self._taken:
-            self._n_snapshots += 1
-            self._taken.notify_all()
+        self._answer_seconds = taken.seconds
         return begin_ns, end_ns
 
-    def _judge(self, seen: Look, begin_ns: int, end_ns: int, answer_seconds: float) -> None:
-        """Find the slowest step for which the condition holds, if there is any."""
-        before = self._history.baseline(seen.steps)
-        steps = self._history.add(seen.steps, begin_ns, end_ns, before["median"], answer_seconds)
+    def _judge(self, seen: Look, window: Window) -> None:
+        """Report the steps for which the condition holds."""
+        if not self.is_recording:  # it has come back, with other numbers
+            self._history, self._reported, self.trouble = History(), {}, ""
+            self._settings.say(f"{self.address}: recorded again")
+        self._history, steps = self._history.after(window)
         when = self._settings.when
-        if when is None:
+        if when is not None:
+            shares = {
+                "input_share": seen.input_share, "idle_share": seen.idle_share,
+                "memory": seen.memory,
+            }  # fmt: skip
+            for step in steps:
+                self._judge_step(step, when, shares)
+            if not len(seen.steps) and when(shares):
+                self.ring.hold(window.start_ns)
+                self._tell(Event(f"{self.address}: {when}", str(self.address), None, True))
+        with self._changed:
+            self._n_snapshots += 1
+        self._settle(is_recording=True)
+
+    def _judge_step(
+        self, step: StepSeen, when: Condition, shares: Mapping[str, float | None]
+    ) -> None:
+        holds = [
+            when({**step.before, **shares, "step_time": seconds})
+            for seconds in {step.seconds, step.least}
+        ]
+        if not all(holds):
+            self.n_unclear += any(holds) and not step.is_open
             return
-        values: dict[str, float | None] = {
-            **before, "input_share": seen.input_share, "idle_share": seen.idle_share,
-            "memory": seen.memory,
-        }  # fmt: skip
-        held = [step for step in steps if when({**values, "step_time": step.seconds})]
-        if held:
-            slowest = max(held, key=lambda step: step.seconds)
-            for step in held:
-                self._history.told(step)
-            self._tell(f"{slowest} on {self.address}: {when}")
-        elif not steps and when(values):
-            self._tell(f"{self.address}: {when}")
+        before = self._reported.get(step.kind)
+        self._reported[step.kind] = step
+        if before is not None and step.is_same(before):
+            if before.is_open and not step.is_open:
+                self._settings.say(f"{self.address}: {step}")  # how long it took in the end
+            return
+        self.ring.hold(step.begin_ns)
+        self._tell(Event(f"{step} on {self.address}: {when}", str(self.address), step, True))
 
     def _measured(self, session: Session) -> Overhead:
         """Compare times with and without a session; what is recorded meanwhile is kept."""
@@ -260,15 +381,18 @@ class WatchedWorker:
                 session.end()
                 if self._stop.wait(seconds):
                     break
-                self._begin(session)
+                self._begin(session, self._settings.retries)
             if self._stop.wait(seconds):
                 break
             taken = session.snapshot(seconds)
             seen = look(taken.data)
             begin_ns, end_ns = self._keep(taken, seen.times)
             windows.append(_marked(seen.steps, begin_ns))
-            steps = seen.steps
-            self._history.add(steps if steps.are_marked else NO_STEPS, begin_ns, end_ns, None)
+            steps = seen.steps if seen.steps.are_marked else NO_STEPS
+            window = Window(steps, begin_ns, end_ns, taken.seconds)
+            self._history = self._history.interrupted()
+            self._judge(replace(seen, steps=steps), window)
+            self._pace.add(len(taken.data), (end_ns - begin_ns) / 1e9, None)
         self._span_ns, self._observed_ns = None, 0  # times without a session are no loss
         return overhead(windows)
 

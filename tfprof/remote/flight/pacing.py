@@ -1,0 +1,44 @@
+"""How long a snapshot may be: the memory of the program follows its bytes."""
+
+from __future__ import annotations
+
+SNAPSHOT_BYTES = 4 << 20
+"""A program holds about 40 bytes for each byte of a snapshot, and gives none back."""
+
+_FIRST_SECONDS = 1.0
+_SHORTEST_SECONDS = 0.2
+_STEPS = 3
+_GROWTH = 2.0
+
+
+class Pace:
+    """Time from one snapshot to the next: as long as the user wants, or as the bytes allow.
+
+    Attributes:
+        seconds: Until the next one.
+
+    Args:
+        longest_seconds: What the user wants.
+    """
+
+    def __init__(self, longest_seconds: float) -> None:
+        self._longest = longest_seconds
+        self.seconds = min(longest_seconds, _FIRST_SECONDS)
+
+    def add(self, n_bytes: int, seconds: float, step_seconds: float | None) -> None:
+        """Learn from a snapshot.
+
+        Args:
+            n_bytes: Its size.
+            seconds: How much time it covers.
+            step_seconds: The usual time of a step, of which a snapshot has some; None is unknown.
+        """
+        shortest = max(_SHORTEST_SECONDS, _STEPS * (step_seconds or 0.0))
+        wanted = SNAPSHOT_BYTES * seconds / n_bytes if n_bytes else self._longest
+        grown = _GROWTH * max(self.seconds, _SHORTEST_SECONDS)
+        self.seconds = min(max(min(wanted, grown), shortest), self._longest)
+
+    @property
+    def is_shorter(self) -> bool:
+        """Whether the bytes do not allow what the user wants."""
+        return self.seconds < self._longest
