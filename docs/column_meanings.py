@@ -355,6 +355,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kernel_launch_us": "the host launched work of devices",
             "compile_us": "the host compiled",
             "host_code_us": "the program's own code",
+            "runtime_us": "the framework's runtime, while no op ran",
             "unexplained_us": "nothing that was recorded",
             "collectives_us": "collectives, while nothing else of this went on",
         },
