@@ -1,4 +1,7 @@
-"""What tfprof says of a capture, as claims. The only module that reads its sentences."""
+"""What tfprof says of a capture, as claims of one form.
+
+The only module that reads sentences: those of tools that have no claims of their own yet.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from click.testing import CliRunner
 
 import tfprof
 from tfprof.cli.program import cli
+from tfprof.text.claims import Claim as Stated
 
 UNKNOWN = "unknown"
 
@@ -57,8 +61,8 @@ def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
     run = tfprof.open_run(capture)
     for tool in ("overview", "input_pipeline", "monitor", "pod", "tf_data"):
         result = getattr(tfprof.tools, tool)(run)
-        for sentence in result.verdict:
-            yield from _of_sentence(tool, sentence)
+        for stated in result.claims:
+            yield from _of_claim(tool, stated)
         if tool in ("overview", "tf_data"):
             for note in result.notes:
                 yield from _of_note(tool, note.message)
@@ -69,61 +73,66 @@ def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
     yield from _of_commands(capture, budget)
 
 
-_SENTENCES: tuple[tuple[str, str, str], ...] = (
-    (rf"A step takes {_TIME} on average \((\d+) steps", "step_time", "average"),
-    (rf"The one step took {_TIME}", "step_time", "one"),
-    (rf"Step time: {_TIME} on average.*\((\d+) steps?\)", "step_time", "average"),
-    (rf"^(?!Step time)\S[^:]*: {_TIME} per step, ([\d.]+)% of it (.+)\.$", "worker", ""),
-    (r"(HIGHLY|MODERATELY) input-bound: ([\d.]+)% of (.*?) is waiting", "input", ""),
-    (r"(NOT) input-bound: only ([\d.]+)% of (.*?) is waiting", "input", ""),
-    (r"Waiting for input \(lower is better\): ([\d.]+)% of a step on average", "input_share", ""),
-    (r"In ([\d.]+)% of the step time no op runs", "idle_share", ""),
-    (r"([\d.]+)% of the step time goes to tracing and compiling", "compile_share", ""),
-    (r"([\d.]+)% of the step time goes to communication", "collective_share", ""),
-    (rf"Between two steps {_TIME} pass, ([\d.]+)%", "gap", ""),
-    (rf"Step (\S+ ?\d*) took {_TIME}, ([\d.,]+) times as long: (.*?);", "unusual_step", ""),
-)
+def _of_claim(tool: str, stated: Stated) -> Iterator[Claim]:
+    """A claim of tfprof's own, or what its sentence says if that is all there is."""
+    text, value, details = stated.text, stated.value, stated.details
+    if stated.metric == "statement":
+        yield from _of_sentence(tool, text)
+    elif stated.metric == "input_share":
+        if value is None:
+            yield Claim(tool, "input", UNKNOWN, text)
+            return
+        level = re.search("HIGHLY|MODERATELY|NOT", text)
+        yield Claim(tool, "input", level[0] if level else "", text)
+        yield Claim(tool, "input_share", value, text, "share")
+    elif stated.metric == "step_time" and "times" in details:
+        number = re.search(r"(\d+)$", str(details["name"]))
+        more = {"step": int(number[1]) if number else -1, "name": str(details["name"]),
+                "cause": str(details["causes"])}  # fmt: skip
+        yield Claim(tool, "unusual_step", value, text, "ms", more)
+    elif stated.metric == "step_time" and stated.subject == "step":
+        count = int(details["step_count"])
+        yield Claim(tool, "step_time", value, text, "ms")
+        yield Claim(tool, "n_steps", count, text, more=dict(details))
+        if details.get("gap_ms"):
+            yield Claim(tool, "gap", details["gap_ms"], text, "ms")
+    elif stated.metric == "step_time":
+        more = {"count": int(details["step_count"])}
+        yield Claim(tool, f"other_steps {details['kind']}", value, text, "ms", more)
+    elif stated.metric == "between_share":
+        more = {"input_share": details["wait_share"], "longest_ms": details["longest_ms"]}
+        yield Claim(tool, "between_share", value, text, "share", more)
+    else:
+        metric = "idle_share" if stated.metric == "unexplained_share" else stated.metric
+        yield Claim(tool, metric, value, text, stated.unit)
+
+
+_WORKER = re.compile(rf"^(?!Step time)\S[^:]*: {_TIME} per step, ([\d.]+)% of it (.+)\.$")
+_MONITOR = re.compile(rf"Step time: {_TIME} on average.*\((\d+) steps?\)")
+_WAITING = re.compile(r"Waiting for input \(lower is better\): ([\d.]+)% of a step on average")
+
+_CATEGORIES = {
+    "Input": "input_share", "All others": "idle_share", "Compilation": "compile_share",
+    "Device collectives": "collective_share",
+}  # fmt: skip
 
 
 def _of_sentence(tool: str, text: str) -> Iterator[Claim]:
-    if re.search(r"not certain|No verdict|it is unknown|No steps", text):
+    found = _WORKER.search(text)
+    if found is not None:
+        yield Claim(tool, "step_time", _ms(*found.groups()[:2]), text, "ms")
+        share = float(found[3]) / 100
+        if found[4] in _CATEGORIES:
+            yield Claim(tool, _CATEGORIES[found[4]], share, text, "share")
+    found = _MONITOR.search(text)
+    if found is not None:
+        yield Claim(tool, "step_time", _ms(*found.groups()[:2]), text, "ms")
+        yield Claim(tool, "n_steps", int(found[3]), text)
+    found = _WAITING.search(text)
+    if found is not None:
+        yield Claim(tool, "input_share", float(found[1]) / 100, text, "share")
+    if re.search("unknown|No steps", text):
         yield Claim(tool, "input", UNKNOWN, text)
-    for pattern, metric, kind in _SENTENCES:
-        found = re.search(pattern, text)
-        if found is None:
-            continue
-        groups = found.groups()
-        if metric == "step_time":
-            count = int(groups[2]) if kind == "average" else 1
-            yield Claim(tool, "step_time", _ms(*groups[:2]), text, "ms", {"n_steps": count})
-            yield Claim(tool, "n_steps", count, text)
-        elif metric == "worker":
-            yield Claim(tool, "step_time", _ms(*groups[:2]), text, "ms")
-            share = float(groups[2]) / 100
-            metrics = {
-                "Input": "input_share", "All others": "idle_share",
-                "Compilation": "compile_share", "Device collectives": "collective_share",
-            }  # fmt: skip
-            if groups[3] in metrics:
-                yield Claim(tool, metrics[groups[3]], share, text, "share")
-        elif metric == "input":
-            scope = "period" if "one step to the next" in groups[2] else "step"
-            yield Claim(tool, "input", groups[0], text)
-            share = float(groups[1]) / 100
-            yield Claim(tool, "input_share", share, text, "share", {"scope": scope})
-        elif metric == "gap":
-            input_ms = re.search(rf"{_TIME} of it is waiting for input", text)
-            more = {"share": float(groups[2]) / 100}
-            if input_ms is not None:
-                more["input_ms"] = _ms(*input_ms.groups())
-            yield Claim(tool, "gap", _ms(*groups[:2]), text, "ms", more)
-        elif metric == "unusual_step":
-            number = int(groups[0].split()[-1]) if groups[0].split()[-1].isdigit() else -1
-            more = {"step": number, "name": groups[0], "cause": groups[4]}
-            yield Claim(tool, "unusual_step", _ms(*groups[1:3]), text, "ms", more)
-        else:
-            more = {"scope": "either"} if metric == "input_share" else {}
-            yield Claim(tool, metric, float(groups[0]) / 100, text, "share", more)
     if "No tf.data activity" in text:
         yield Claim(tool, "tf_data_seen", False, text)
     for name in re.findall(r"\b(\w+) took [\d.]+% of the time of (?:these|this)", text):
@@ -160,7 +169,7 @@ def _of_commands(capture: Path, budget: str) -> Iterator[Claim]:
     _, data = _invoked(["info", str(capture), "--format", "json"])
     n_steps = max(row["steps"] for row in data["rows"])
     yield Claim("info", "marked_steps", n_steps, "column steps")
-    question = "select step, duration_ps from steps order by start_ps"
+    question = "select step, duration_ps from steps where not is_cut order by start_ps"
     code, data = _invoked(["query", str(capture), question, "--format", "json"])
     if code == 0 and data is not None:
         rows = data["rows"] if isinstance(data, dict) else data

@@ -39,6 +39,12 @@ COSTS = ("none", "map", "native", "generator", "interleave", "tfrecord")
 """What is slow in a pipeline of tf.data: nothing, a Python function in map, ops in map, a
 generator, the function of an interleave, or a map behind TFRecord files."""
 
+CULPRITS = {
+    "map": ("Map",), "native": ("Map",), "generator": ("Generator", "FlatMap"),
+    "interleave": ("Interleave", "Map"), "tfrecord": ("Map",), "none": (),
+}  # fmt: skip
+"""Types of the iterators in which the time goes, without Parallel and versions."""
+
 DISTURBANCES = (
     "callback", "checkpoint", "evaluation", "gc", "recompile", "slow_step", "copies", "tiny_ops",
     "python",

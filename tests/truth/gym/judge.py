@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tests.truth.gym.claims import UNKNOWN, Claim, claims_of
-from tests.truth.gym.truth import Range, Truth
+from tests.truth.gym.grammar import CULPRITS
+from tests.truth.gym.truth import Range, Truth, central
 
 PART, AMOUNT_MS, POINTS = 0.15, 0.3, 0.08
 
@@ -114,23 +115,23 @@ def _step_rows(truth: Truth, claim: Claim) -> Problem:
         word, _, number = name.rpartition(" ")
         if not number.isdigit() or (word and word != "train"):
             continue
-        if not truth.waits_in_step:
-            if took_ms < 0.3 * truth.alone_ms.low:
-                return f"{name}: {took_ms:.3g} ms, but {_shown(truth.step_time_ms)}"
-            continue
         place = int(number)
         if place >= truth.n_steps:
             return f"{name}: there are {truth.n_steps} steps"
+        if not truth.waits_in_step or truth.term.fetch == "late":
+            if took_ms < 0.3 * truth.alone_ms.low:
+                return f"{name}: {took_ms:.3g} ms, but {_shown(truth.step_time_ms)}"
+            continue
         period = [*truth.periods_ms, truth.steps_ms[-1]][place]
-        ranges = [Range(one, one) for one in (truth.steps_ms[place], period)]
-        if not any(one.holds(took_ms, PART, 0.6) for one in ranges):
-            return f"{name}: {took_ms:.3g} ms, but {_shown(ranges)}"
+        true = Range(truth.steps_ms[place], max(truth.steps_ms[place], period))
+        if not true.holds(took_ms, PART, 0.6):
+            return f"{name}: {took_ms:.3g} ms, but {_shown([true])}"
     return ""
 
 
 def _unusual_step(truth: Truth, claim: Claim) -> Problem:
     number = claim.more["step"]
-    if not truth.is_marked or "eval" in claim.more["name"]:
+    if not truth.is_marked or "eval" in claim.more["name"] or not truth.waits_in_step:
         return None
     if not 0 <= number < truth.n_steps:
         return f"there are steps 0 to {truth.n_steps - 1}"
@@ -183,14 +184,7 @@ def _input(truth: Truth, claim: Claim) -> Problem:
 
 
 def _input_share(truth: Truth, claim: Claim) -> Problem:
-    scope = claim.more.get("scope", "step")
-    ranges = {
-        "step": [truth.input_in_step], "period": [truth.input_in_period],
-        "either": [truth.input_in_step, truth.input_in_period],
-    }[scope]  # fmt: skip
-    if not truth.is_marked:
-        ranges = [truth.input_in_step, truth.input_in_period]
-    return _share(ranges, claim)
+    return _share([truth.input_in_step, truth.input_in_period], claim)
 
 
 def _share(ranges: list[Range], claim: Claim) -> str:
@@ -202,17 +196,11 @@ def _share(ranges: list[Range], claim: Claim) -> str:
 def _idle_share(truth: Truth, claim: Claim) -> Problem:
     if not truth.is_marked and truth.term.body == "two":
         return None
-    ranges = [truth.idle_in_step]
-    if truth.input_in_step.high > 0.05 and not truth.can_see_tf_data:
-        # Input that Python makes: nothing computes meanwhile, and it cannot be known as input.
-        low, high = truth.idle_in_step
-        more = truth.input_in_step
-        ranges.append(Range(low, min(1.0, high + more.high)))
-    return _share(ranges, claim)
+    return _share(truth.idle_share, claim)
 
 
 def _compile_share(truth: Truth, claim: Claim) -> Problem:
-    return _share([truth.compile_in_step], claim)
+    return _share(truth.compile_share, claim)
 
 
 def _collective_share(truth: Truth, claim: Claim) -> Problem:
@@ -220,24 +208,30 @@ def _collective_share(truth: Truth, claim: Claim) -> Problem:
 
 
 def _gap(truth: Truth, claim: Claim) -> Problem:
-    if not truth.is_marked or truth.term.marks == "eval":
+    if not truth.is_marked or not truth.waits_in_step or truth.term.marks == "eval":
         return None
     gaps = central(truth.gaps_ms)
-    if not gaps.holds(claim.value, PART, AMOUNT_MS):
-        return f"{_shown([gaps])} between steps"
-    said = claim.more.get("input_ms")
-    true = central(truth.gap_input_ms())
-    if said is None or true.holds(said, PART, AMOUNT_MS):
-        return ""
-    return f"{_shown([true])} of it waits for input"
+    return "" if gaps.holds(claim.value, PART, AMOUNT_MS) else f"{_shown([gaps])} between steps"
 
 
-def central(values: list[float]) -> Range:
-    """As ``truth.central``; nothing of no values."""
-    from tests.truth.gym.truth import NOTHING
-    from tests.truth.gym.truth import central as of_some
+def _between_share(truth: Truth, claim: Claim) -> Problem:
+    if not truth.is_marked or not truth.waits_in_step or truth.term.marks == "eval":
+        return None
+    return _share([truth.between_share], claim)
 
-    return of_some(values) if values else NOTHING
+
+def _other_steps(truth: Truth, claim: Claim) -> Problem:
+    kind = claim.metric.split()[1]
+    marks = truth.ms(f"{kind}_mark")
+    if not marks or kind == "train":
+        return f"there are no steps called {kind} beside those of training"
+    if claim.more["count"] != len(marks):
+        return f"{len(marks)} steps called {kind}"
+    begun = truth.begun(f"{kind}_mark")
+    every = sorted(truth.begun("mark") + begun)
+    periods = [min((b for b in every if b > one), default=one + took) - one
+               for one, took in zip(begun, marks, strict=True)]  # fmt: skip
+    return _near([central(marks), central(periods)], claim)
 
 
 # Input
@@ -250,8 +244,6 @@ def _tf_data_seen(truth: Truth, claim: Claim) -> Problem:
 
 
 def _is_culprit(truth: Truth, name: str) -> bool:
-    from tests.truth.gym.pipelines import CULPRITS
-
     cost = truth.term.input.cost
     if truth.term.input.kind == "python":
         return name in ("Generator", "FlatMap")
@@ -355,7 +347,7 @@ def _advice_retracing(truth: Truth, claim: Claim) -> Problem:
 
 
 def _advice_compiling(truth: Truth, claim: Claim) -> Problem:
-    wrong = _share([truth.compile_in_step], claim)
+    wrong = _share(truth.compile_share, claim)
     found = re.search(r"in (\d+) of (\d+) steps", claim.text)
     if wrong or found is None:
         return wrong
@@ -394,8 +386,9 @@ def budget_of(truth: Truth) -> str:
         limits.append(2 * max(share.high, truth.input_in_step.high) + POINTS)
     if limits:
         lines.append(f"input_share = [{', '.join(_percent(one) for one in limits)}]")
-    if truth.idle_in_step.high < 0.4 and truth.input_in_period.high < 0.1:
-        lines.append(f"idle_share = [{_percent(2 * truth.idle_in_step.high + POINTS)}]")
+    idle = max(one.high for one in truth.idle_share)
+    if idle < 0.4 and truth.input_in_period.high < 0.1:
+        lines.append(f"idle_share = [{_percent(2 * idle + POINTS)}]")
     count = truth.fact("n_compilations")
     if count is not None:
         some = [f'"<= {count}"'] + ([f'"<= {count - 1}"'] if count else [])
@@ -459,6 +452,10 @@ RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
     "compile_share": _compile_share,
     "collective_share": _collective_share,
     "gap": _gap,
+    "between_share": _between_share,
+    "other_steps eval": _other_steps,
+    "other_steps epoch": _other_steps,
+    "other_steps train": _other_steps,
     "tf_data_seen": _tf_data_seen,
     "slow_iterator": _slow_iterator,
     "advice input-pipeline/bound": _advice_on_input,
@@ -474,7 +471,9 @@ RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
     "advice ops/small": _advice_small_ops,
     "check step_time": _checked(_step_time_us),
     "check input_share": _checked(_input_checked),
-    "check idle_share": _checked(lambda truth: truth.idle_in_step),
+    "check idle_share": _checked(
+        lambda truth: Range(0.0, max(one.high for one in truth.idle_share))
+    ),
     "check compilations": _checked(_exactly("n_compilations")),
     "check retraces": _checked(_exactly("n_traces")),
 }

@@ -103,11 +103,14 @@ class Loop:
         self.parts.making.is_free = False
         self._iterator = self._batches() if not self.term.input.anew else None
         self.before_recording()
+        gc.collect()
+        gc.freeze()  # or else a collection takes as long as the framework is large
         with self.clock.recording():
             self._steps()
             if self.term.fetch != "never":
                 with self.clock.span("drain"):
                     self._drain()
+        gc.unfreeze()
         self._drain()
         self._closing.set()
         self.clock.knows(n_steps=self.term.n_steps, **self.parts.facts)

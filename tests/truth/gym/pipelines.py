@@ -15,12 +15,6 @@ from tests.truth.gym.loop import Making
 SIDE = 16
 """A batch is a square of so many rows."""
 
-CULPRITS = {
-    "map": ("Map",), "native": ("Map",), "generator": ("Generator", "FlatMap"),
-    "interleave": ("Interleave", "Map"), "tfrecord": ("Map",), "none": (),
-}  # fmt: skip
-"""Types of the iterators in which the time goes, without Parallel and versions."""
-
 
 def dataset(
     given: Input, making: Making, count: int, folder: Path, *, labels: bool = False

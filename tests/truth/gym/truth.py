@@ -180,8 +180,8 @@ class Truth:
         whole = Range(self.whole_ms, self.whole_ms)
         if self.waits_in_step:
             return [central(self.steps_ms), central(self.periods_ms), whole]
-        if self.term.fetch == "never":
-            return [self.alone_ms]
+        if self.term.fetch == "never":  # several runs in a queue may slow each other down
+            return [Range(self.alone_ms.low, 2 * self.alone_ms.high)]
         return [whole, self.alone_ms.joined(whole)]
 
     @cached_property
@@ -264,21 +264,36 @@ class Truth:
         return Range(max(0.0, low / whole), max(0.0, min(1.0, high / whole)))
 
     @cached_property
-    def idle_in_step(self) -> Range:
-        """Part of the marks in which nothing computes and no input is waited for."""
-        whole = sum(self.steps_ms)
-        sleeps = [self.within_steps(span) for span in ("python", "slow_step")]
-        slept = [sum(row) for row in zip(*sleeps, strict=True)]
-        low = shares(slept, self.steps_ms).low
-        if not self.waits_in_step:
-            whole = self.whole_ms * self.n_steps
-            low = 0.0
-        if self.knows_work:
-            # What is measured alone has the overhead of a call, too: some of it counts as idle.
-            busy = 0.6 * self.alone_ms.low * self.n_steps / whole
-            extra = sum(sum(self.within_steps(span)) for span in ("changed",)) / whole
-            return Range(low, max(low, 1.0 - busy - 0.5 * extra))
-        return Range(low, 1.0)
+    def idle_share(self) -> list[Range]:
+        """Part of the marks, and of the periods, in which nothing computes.
+
+        Input that its framework's profiler does not record may or may not count as such.
+        """
+        found = [self._idle(self.steps_ms, ("python", "slow_step"))] if self.waits_in_step else []
+        idle = ("python", "slow_step", "callback", "checkpoint", "gc")
+        whole = [*self.periods_ms, self.steps_ms[-1]]
+        found.append(self._idle(whole, idle, whole_period=True))
+        return found
+
+    def _idle(
+        self, wholes: Sequence[float], spans: Sequence[str], *, whole_period: bool = False
+    ) -> Range:
+        slept = [
+            sum(row)
+            for row in zip(
+                *(self.within_steps(span, whole_period=whole_period) for span in spans),
+                strict=True,
+            )
+        ]
+        low = shares(slept, wholes).low if self.waits_in_step else 0.0
+        if not self.knows_work:
+            return Range(low, 1.0)
+        # What is measured alone has the overhead of a call, too: some of it counts as idle.
+        whole = max(sum(wholes), self.whole_ms * self.n_steps * (not self.waits_in_step))
+        usual = [one for one in wholes if one <= 3 * statistics.median(wholes)]
+        busy = 0.6 * self.alone_ms.low * len(wholes)
+        highs = [1.0 - busy / whole, 1.0 - 0.6 * self.alone_ms.low * len(usual) / sum(usual)]
+        return Range(low, max(low, *highs))
 
     @property
     def knows_work(self) -> bool:
@@ -288,13 +303,14 @@ class Truth:
         return plain and self.alone_ms.low > 1.5
 
     @cached_property
-    def compile_in_step(self) -> Range:
-        """Part of the marks that traces or compiles."""
-        changed = self.within_steps("changed")
+    def compile_share(self) -> list[Range]:
+        """Part of the marks, and of the periods, that traces or compiles."""
+        inside = shares(self.within_steps("changed"), self.steps_ms)
+        periods = [*self.periods_ms, self.steps_ms[-1]]
+        of_periods = shares(self.within_steps("changed", whole_period=True), periods)
         if not self.is_jax:
-            return shares(changed, self.steps_ms)
-        inside = shares(changed, self.steps_ms)
-        return Range(0.4 * inside.low, inside.high)
+            return [inside, of_periods]
+        return [Range(0.4 * one.low, one.high) for one in (inside, of_periods)]
 
     @property
     def n_changed(self) -> int:
@@ -310,11 +326,10 @@ class Truth:
             for (before, after), took in zip(pairwise(begun), self.steps_ms, strict=False)
         ]
 
-    def gap_input_ms(self) -> list[float]:
-        """Waiting for input in each of these gaps."""
-        if self.term.marks in ("compute", "none") and self._is_input_clocked:
-            return self.ms("input")[1:]
-        return [0.0] * len(self.gaps_ms)
+    @cached_property
+    def between_share(self) -> Range:
+        """Part of the time from step to step that is in no step."""
+        return shares(self.gaps_ms, self.periods_ms)
 
     # What is there
 
