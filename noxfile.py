@@ -91,7 +91,7 @@ def readers(session: nox.Session) -> None:
 
     Node, npm, Go and Chromium have to be installed; tests of what is missing are skipped.
     """
-    session.install("-e", ".[test]", *READERS, env=BUILT)
+    session.install("-e", ".[test]", *READERS, env=UNBUILT)
     page = Path(session.create_tmp()).resolve() / SPEEDSCOPE.replace("@", "-")
     release = page / "node_modules" / "speedscope" / "dist" / "release"
     if shutil.which("npm") and not release.is_dir():

@@ -32,9 +32,9 @@ from tfprof.testing.pod_damage import DAMAGE
 from tfprof.wire import messages as pb
 
 
-def main() -> None:
-    """Make it."""
-    kinds = "; ".join(f"{kind}: {what}" for kind, what in DAMAGE.items())
+def options() -> argparse.ArgumentParser:
+    """What can be chosen."""
+    kinds = "; ".join(f"{kind}: {what}" for kind, what in DAMAGE.items()).replace("%", "%%")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -51,6 +51,12 @@ def main() -> None:
     add("--inputs", default=INPUT, help="names of events that wait for input, a pattern")
     add("--waits", default=WAITS, help="names of events that wait for other hosts, a pattern")
     add("--seed", type=int, default=1)
+    return parser
+
+
+def main() -> None:
+    """Make it."""
+    parser = options()
     args = parser.parse_args()
     plan = Plan(
         hosts=args.hosts, late=args.late, factor=args.factor, damage=args.damage, noise=args.noise,

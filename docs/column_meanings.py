@@ -207,10 +207,11 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {
             "input_pipeline": "name of the pipeline",
             "iterator": "type of the iterator",
-            "self_us": "its time in the slowest call, without that of iterators it calls",
+            "self_us": "its time in the slowest call, without that of iterators it calls; n/a if "
+            "it ran at other times only",
             "total_us": "its time in the slowest call",
             "calls": "how often it was called in there",
-            "role": "bottleneck, blocking if the call waited for it, or empty",
+            "role": "bottleneck, blocking if the call waited for it, not in this call, or empty",
             "long_name": "the iterator with all that encloses it",
         },
     ),
@@ -355,6 +356,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "kernel_launch_us": "the host launched work of devices",
             "compile_us": "the host compiled",
             "host_code_us": "the program's own code",
+            "runtime_us": "the framework's runtime, while no op ran",
             "unexplained_us": "nothing that was recorded",
             "collectives_us": "collectives, while nothing else of this went on",
         },

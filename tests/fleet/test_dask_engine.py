@@ -19,7 +19,7 @@ from tfprof.fleet.dask_engine import DaskEngine
 from tfprof.fleet.engines import KILLED, OneProcess, Processes, engine_named
 
 pytestmark = pytest.mark.one_engine
-pytest.importorskip("distributed", reason="needs Dask: pip install 'tfprof[dask]'")
+distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'tfprof[dask]'")
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +121,13 @@ def test_a_file_that_workers_do_not_find_is_named_with_the_worker(cluster, folde
     fleet = fleet_of(logs, engine=cluster)
     fleet.ask(overview)
     (error,) = (host.error for host in fleet.facts.part.hosts.values() if host.error)
-    assert "h02-elsewhere.xplane.pb.gone: is not on worker tcp://127.0.0.1:" in error
+    assert "h02-elsewhere.xplane.pb.gone: is not on worker tls://127.0.0.1:" in error
     assert error.endswith("put files on a shared or remote path")
 
 
 def test_no_answer_if_workers_find_none_of_the_files(cluster, folder):
     logs = folder("h00", "h01-elsewhere", "h02-elsewhere")
-    with pytest.raises(InputError, match=r"finds any of 2 files: .* is not on worker tcp"):
+    with pytest.raises(InputError, match=r"finds any of 2 files: .* is not on worker tls"):
         fleet_of(logs, engine=cluster).ask(overview)
 
 
@@ -155,16 +155,19 @@ def test_a_scheduler_that_wants_certificates():
         DaskEngine("tls://scheduler:8786").__enter__()
 
 
-def test_a_scheduler_by_its_address(cluster, folder):
+def test_a_scheduler_by_its_address(folder, tmp_path_factory):
     logs = folder("h00", "h01", "h02")
-    engine = DaskEngine(cluster._client.scheduler.address)
-    engine.tasks = cluster.tasks
-    assert asked(logs, engine) == asked(logs, OneProcess())
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0",
+        local_directory=str(tmp_path_factory.mktemp("dask")),
+    ) as theirs:  # fmt: skip
+        engine = DaskEngine(theirs.scheduler_address)
+        engine.tasks = "tests.fleet.dask_tasks"
+        assert asked(logs, engine) == asked(logs, OneProcess())
 
 
 def test_nothing_of_dask_is_changed_for_the_process(cluster, folder):
     import dask
-    import distributed
 
     before = dict(dask.config.config)
     asked(folder("h00", "h01"), cluster)

@@ -41,6 +41,27 @@ def test_every_link_of_every_page_of_a_capture_leads_where_it_says(capture):
 
 
 @pytest.mark.one_engine
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_pages_without_content_are_grey_and_in_no_report(capture):
+    site = Site(open_paths([str(path) for path in sorted(folder(capture).glob("*.xplane.pb*"))]))
+    shown = [page["id"] for page in site.to_dict()["pages"] if not page["missing"]]
+    kinds = {page: {block["kind"] for block in site.page(page, {}).blocks} for page in shown}
+    assert [page for page, found in kinds.items() if "empty" in found] == []
+
+
+def test_views_do_not_deny_a_formula_for_ops_of_jax():
+    site = Site(open_paths([str(next(folder("gpu-rocm-jax-conv").glob("*.xplane.pb*")))]))
+    told = [
+        item["text"]
+        for block in site.page("op", {}).blocks
+        if block["kind"] == "remarks"
+        for item in block["items"]
+    ]
+    assert not [text for text in told if "no formula" in text]
+    assert [text for text in told if "conv_general_dilated" in text and "HLO stats" in text]
+
+
+@pytest.mark.one_engine
 def test_every_link_of_the_demo_leads_where_it_says():
     files = demo_files()
     paths = [demo_capture(name) for name in DEMO_CAPTURES]

@@ -1,10 +1,13 @@
 """Simulated runs: the times of each host, by hand, and the truth beside them."""
 
 import json
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tfprof
 from tests.captures.run.recorded_host import N_STEPS, START_NS, recorded
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import open_run
@@ -21,6 +24,13 @@ QUIET = {"noise": 0.0, "clocks_s": 0.0, "early_s": 0.0}
 def ran(folder, space=None, **plan):
     truth = write_run(folder, recorded() if space is None else space, Plan(**QUIET | plan))
     return truth, open_run(folder)
+
+
+def test_the_command_explains_its_options(monkeypatch):
+    benchmarks = Path(tfprof.__file__).parents[1] / "benchmarks"
+    monkeypatch.syspath_prepend(str(benchmarks))
+    text = runpy.run_path(str(benchmarks / "many_hosts.py"))["options"]().format_help()
+    assert "the first 60 % of the bytes" in " ".join(text.split())
 
 
 def times_of(host, name):

@@ -17,7 +17,7 @@ def predicted(tensorflow_program):
     def predicted(name, changed, **how):
         answer = tfprof.whatif(tensorflow_program(name).run, **how)
         truth = tfprof.whatif(tensorflow_program(changed).run)
-        said, is_so = (min(one.table("step").column("after_ms")[2:]) for one in (answer, truth))
+        said, is_so = (min(one.table("step").column("after_ms")[2:-1]) for one in (answer, truth))
         return answer, said, is_so
 
     return predicted

@@ -155,22 +155,37 @@ class DaskEngine:
         """Processes of this machine, which share its CPUs.
 
         They have no limit of memory of their own: a worker near one would be paused or killed,
-        though how many there are was chosen by what fits.
+        though how many there are was chosen by what fits. Who connects to one of them can run code
+        in it, and a loopback address is open to all users of the machine: so both sides of each
+        connection must have the key of this cluster, which is made here and kept in memory. Their
+        web servers, which know no keys, have no pages.
         """
-        return self._dask.LocalCluster(
-            n_workers=self.n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=0,
-            worker_class=_keeper_of_workers(self._dask),
-            local_directory=folder,
-            env={"TFPROF_THREADS": str(max(1, (os.cpu_count() or 1) // self.n_workers))},
-            silence_logs=_NO_LOGS,
-            scheduler_kwargs={"allowed_failures": _DEATHS},
-            preload=["tfprof.fleet.dask_tasks"],
-        )
+        try:
+            security = self._dask.Security.temporary()
+        except ImportError as error:
+            raise MissingDependencyError(
+                "a Dask cluster of this machine needs cryptography: pip install 'tfprof[dask]'"
+            ) from error
+        no_pages: dict[str, Any] = {
+            f"distributed.{one}.http.routes": [] for one in ("scheduler", "worker")
+        }
+        with import_module("dask").config.set(no_pages):
+            return self._dask.LocalCluster(
+                n_workers=self.n_workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=security,
+                dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                worker_class=_keeper_of_workers(self._dask),
+                local_directory=folder,
+                env={"TFPROF_THREADS": str(max(1, (os.cpu_count() or 1) // self.n_workers))},
+                silence_logs=_NO_LOGS,
+                scheduler_kwargs={"allowed_failures": _DEATHS, "dashboard": False},
+                preload=["tfprof.fleet.dask_tasks"],
+            )
 
 
 def _keeper_of_workers(dask: Any) -> type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tfprof.captures.facts.framework import JAX, words_for
 from tfprof.captures.run.fact import fact
 from tfprof.pages.opened import Opened
 from tfprof.text import how_to_capture
@@ -16,6 +17,10 @@ _NO_PYTHON: Final = f"the Python tracer was off; {how_to_capture.PYTHON}"
 _NO_STACKS: Final = (
     "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
 )
+_NO_STACKS_OF_JAX: Final = (
+    "the calls of Python led to no op: programs of JAX run on threads that the Python tracer does "
+    "not see; HLO stats and the trace have the lines of their instructions"
+)
 NO_MEMORY: Final = "no step was recorded with the memory of its outputs"
 
 
@@ -24,7 +29,11 @@ def missing_view(kind: ViewKind, opened: Opened) -> str:
     if kind != "code" or opened.profiler is None:
         return ""
     if opened.run is not None:
-        return "" if any(map(_has_frames, opened.run().hosts)) else _NO_PYTHON
+        hosts = opened.run().hosts
+        if not any(map(_has_frames, hosts)):
+            return _NO_PYTHON
+        is_jax = words_for(hosts) == JAX
+        return _NO_STACKS_OF_JAX if is_jax and not any(map(_has_stacks, hosts)) else ""
     from tfprof.profiler import session_of
 
     return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
@@ -35,6 +44,17 @@ def _has_frames(host: Host) -> bool:
     from tfprof.captures.events.steps.host_code import is_frame
 
     return any(is_frame(name) for plane in host.space.planes for name in plane.event_metadata.names)
+
+
+@fact
+def _has_stacks(host: Host) -> bool:
+    """Whether the Python tracer saw the calls that led to an op."""
+    from tfprof.captures.events.ops.op_runs import first_runs
+    from tfprof.captures.events.steps.python_stacks import python_stacks
+    from tfprof.captures.facts.op_sums import op_runs
+
+    runs = op_runs(host)
+    return bool(python_stacks(host.forest(), first_runs(runs.parts))[1])
 
 
 def missing_memory(opened: Opened) -> str:

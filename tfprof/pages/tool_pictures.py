@@ -284,6 +284,9 @@ _MOST_PIPELINES = 12
 """More drawings on one page help nobody; the tables have all of them."""
 
 
+_NOT_IN_CALL = "not in the slowest call"
+
+
 _NUMBERED = re.compile(r"\[\d+\]$")
 """Which of several inputs of an iterator: ``ParallelInterleaveV4[2]::FlatMap``."""
 
@@ -296,13 +299,14 @@ def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
         is_on_path = any(
             end == long_name or end.startswith((f"{long_name}::", f"{long_name}[")) for end in slow
         )
-        self_us = float(row["self_us"] or 0)
+        self_us = None if row["self_us"] is None else float(row["self_us"])
         nodes.setdefault(
             long_name,
             GraphNode(
                 long_name,
                 str(row["iterator"]),
-                f"{number_text(self_us, 'us')} by itself",
+                _NOT_IN_CALL if self_us is None else f"{number_text(self_us, 'us')} by itself",
+                () if self_us is None else
                 (f"with its inputs: {number_text(float(row['total_us'] or 0), 'us')}",
                  f"calls: {row['calls']}", f"role: {row['role'] or 'none'}"),
                 weights={"self_us": self_us},

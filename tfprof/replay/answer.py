@@ -63,7 +63,7 @@ def answer_of(
     largest = max(kinds, key=lambda kind: kinds[kind], default=-1)
     notes = [Note("info", text) for text in _ASSUMED]
     n_left_out = steps.n_steps - count
-    if n_left_out > replays[0].windows.are_periods:  # the last one has no period
+    if n_left_out > steps.is_last.sum():
         notes.append(
             Note("info", f"{n_left_out} of {steps.n_steps} steps are left out: the capture cut "
                  "them, or they took unusually long.")

@@ -83,8 +83,12 @@ def host_replay(
     recorded = work.recorded
     replay = replayed(recorded.marks, recorded.waits, factors, from_ps)
     starts_ps, stops_ps = windows.start_ps, windows.stop_ps
-    begin_at = _marks_at(work, windows.groups, starts_ps, is_end=False)
-    end_at = _marks_at(work, windows.groups_at_stop, stops_ps, is_end=not windows.are_periods)
+    begin_at = _marks_at(work, windows.groups, starts_ps, recorded.marks.begin_at)
+    end_at = np.where(
+        windows.is_followed,
+        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.begin_at),
+        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.end_at),
+    )
     moved = replay.times_ps - recorded.marks.times_ps
     return HostReplay(
         work,
@@ -97,11 +101,17 @@ def host_replay(
     )
 
 
-def _marks_at(work: Work, of: Int64Array, times_ps: Int64Array, *, is_end: bool) -> Int64Array:
-    """The begin or end of an event of each group that is nearest to a time."""
+def _marks_at(work: Work, of: Int64Array, times_ps: Int64Array, at: Int64Array) -> Int64Array:
+    """The mark of an event of each group that is nearest to a time.
+
+    Args:
+        work: What the host did.
+        of: The groups, shape (n,).
+        times_ps: The times, shape (n,).
+        at: The mark to look at of each event.
+    """
     recorded = work.recorded
     marks = recorded.marks
-    at = marks.end_at if is_end else marks.begin_at
     found = np.zeros(len(times_ps), np.int64)
     by_group = np.argsort(recorded.groups, kind="stable")
     groups = recorded.groups[by_group]

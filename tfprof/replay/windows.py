@@ -1,75 +1,59 @@
-"""What counts as the time of a step: from its start to the start of the next one.
-
-A mark may hold only part of what a step does: the batch is fetched before it, or the result is read
-a step later. From start to start nothing is left out.
-"""
+"""The steps that a prediction is about: from their starts to the ends of their periods."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.captures.facts.steps import HostSteps, RunSteps, unusual
-from tfprof.columns.columns import Int64Array
+from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.columns.columns import BoolArray, Int64Array
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Steps of a host from their starts to their ends.
+    """Steps of a host in the account of time.
 
     Attributes:
         steps: All steps of the host.
         places: Those that count, as places in ``steps``, shape (n,).
-        start_ps: When each of them starts, shape (n,).
-        stop_ps: When it ends.
-        are_periods: Whether they end where the next one starts; else where their marks end.
     """
 
     steps: HostSteps
     places: Int64Array
-    start_ps: Int64Array
-    stop_ps: Int64Array
-    are_periods: bool
+
+    @property
+    def start_ps(self) -> Int64Array:
+        """When each of them starts, shape (n,)."""
+        return self.steps.times.start_ps[self.places]
+
+    @property
+    def stop_ps(self) -> Int64Array:
+        """When its period ends: usually where the next step starts."""
+        return self.start_ps + self.steps.times.duration_ps[self.places]
+
+    @property
+    def is_followed(self) -> BoolArray:
+        """Whether the next step starts where the period ends."""
+        starts_ps = np.append(self.steps.times.start_ps, -1)
+        followed: BoolArray = starts_ps[self.places + 1] == self.stop_ps
+        return followed
 
     @property
     def groups(self) -> Int64Array:
-        """The groups that the steps start with, shape (n,)."""
+        """The groups of which something begins where the steps start, shape (n,)."""
         return self.steps.times.groups[self.places]
 
     @property
     def groups_at_stop(self) -> Int64Array:
-        """The groups of which something begins or ends where they end, shape (n,)."""
-        return self.steps.times.groups[self.places + self.are_periods]
+        """The groups of which something begins or ends where their periods end, shape (n,)."""
+        return self.steps.times.groups[self.places + self.is_followed]
 
 
 def windows_of(steps: RunSteps) -> list[Windows]:
     """The steps of each host that count for averages.
 
     Args:
-        steps: All steps of a run, in the order of their times on each host.
+        steps: All steps of a run.
     """
-    places = steps.typical_places
-    follows = places[places + 1 < steps.n_steps]
-    starts = [one.times.start_ps for one in steps.hosts]
-    marks = [one.times.start_ps + one.times.duration_ps for one in steps.hosts]
-    one_by_one = all(
-        bool((start[1:] >= stop[:-1]).all()) for start, stop in zip(starts, marks, strict=True)
-    )
-    if one_by_one and len(follows):
-        follows = follows[~unusual(_longest([start[follows + 1] - start[follows]
-                                             for start in starts]))]  # fmt: skip
-        return [
-            Windows(one, follows, start[follows], start[follows + 1], are_periods=True)
-            for one, start in zip(steps.hosts, starts, strict=True)
-        ]
-    return [
-        Windows(one, places, start[places], stop[places], are_periods=False)
-        for one, start, stop in zip(steps.hosts, starts, marks, strict=True)
-    ]
-
-
-def _longest(spans_ps: Sequence[Int64Array]) -> Int64Array:
-    longest: Int64Array = np.max(np.stack(spans_ps), axis=0)
-    return longest
+    return [Windows(one, steps.typical_places) for one in steps.hosts]

@@ -464,6 +464,18 @@ def test_a_broken_stat_has_neither_name_nor_value() -> None:
     assert "1 broken stats" in found.notices[0].text
 
 
+def test_a_cut_file_says_how_much_is_missing() -> None:
+    whole = HOSTS + framed(1, framed(2, b"a" * 200))
+    (notice,) = read_xspace(whole[:-70]).notices
+    assert " and by the lengths it states 70 more are missing behind its end. " in notice.text
+    with pytest.raises(MalformedProfileError, match=r" 70 more are missing behind its end\."):
+        read_xspace(whole[:-70], strict=True)
+    # A length that is cut off, or damaged, states nothing.
+    for tail in (b"\x0a\xff", b"\x0a" + b"\xff" * 8 + b"\x01"):
+        (notice,) = read_xspace(whole + tail).notices
+        assert "missing" not in notice.text
+
+
 def damaged_lines() -> bytes:
     lines = []
     for place in range(4):

@@ -31,7 +31,9 @@ def test_the_largest_program_is_shown():
     assert [row["instruction"] for row in result.to_rows("buffers")] == ["p", "a", "b"]
     (chart,) = result.charts
     assert chart.series["with padding"] == (2048, 3072, 3584, 2560, 3584, 3072, 2048)
-    assert not result.notes
+    assert [note.message.partition(":")[0] for note in result.notes] == [
+        "holds no events, only programs"
+    ]
 
 
 def test_programs_that_ran_come_before_those_that_need_more_memory():

@@ -64,12 +64,12 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         said += f" No iterator of tf.data was seen: {evidence.words.build_input}."
     else:
         worst = held[0]
+        below = _heaviest_below(evidence, worst.iterator.long_name)
         said += (
             f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}): "
             f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
-            f"{suggestion(worst.iterator.type, worst.iterator.long_name)[1]}"
+            f"{_suggestion(evidence, worst)}"
         )
-        below = _heaviest_below(evidence, worst.iterator.long_name)
         if "Prefetch" in worst.iterator.type and below is not None:
             said += f" Below it, {below.name} takes the most time of its own."
             numbers |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
@@ -143,7 +143,7 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
             f"{held.pipeline} on {held.host.name} took longer than 50 µs; "
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
             f"of {_slow_calls(held)}{others}. If steps wait for it: "
-            f"{suggestion(held.iterator.type, held.iterator.long_name)[1]}",
+            f"{_suggestion(evidence, held)}",
             {"host": held.host.name, "pipeline": held.pipeline,
              "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,
@@ -157,3 +157,10 @@ def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     ops = input_ops(host_ops.together(evidence.hosts), classic=False)
     below = [op for op in ops if op.name.startswith(f"{iterator}::") and op.self_ps]
     return max(below, key=lambda op: op.self_ps, default=None)
+
+
+def _suggestion(evidence: Evidence, held: Held) -> str:
+    """What helps with an iterator; it points below only if the capture has something there."""
+    name = held.iterator.long_name
+    is_alone = _heaviest_below(evidence, name) is None
+    return suggestion(held.iterator.type, name, is_alone=is_alone)[1]

@@ -24,10 +24,14 @@ from tfprof.files.sniff import Format, check_expected, packed_format
 from tfprof.files.spill import Room
 from tfprof.files.threads import number_of_threads
 from tfprof.wire import messages as pb
+from tfprof.wire.walk import WireError, read_varint
 from tfprof.wire.xspace_lines import Elements, elements
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
+
+_LONGEST = 1 << 40
+"""A length that leads beyond is damaged."""
 
 MAX_PLANES = 2_000
 """Real captures hold some dozens. Every plane costs some kilobytes, and a third of a millisecond in
@@ -104,7 +108,8 @@ def read_xspace(
     for reader in readers:
         damage.extend(reader.damage)
     texts = {number: _texts(data, top, is_text, number) for number in (2, 3, 4)}
-    notices = _judge(damage, planes, len(data), label, strict=strict)
+    missing = _missing(data, top.end) if top.end < len(data) else 0
+    notices = _judge(damage, planes, len(data), label, strict=strict, missing=missing)
     return XSpace(planes, texts[_ERRORS], texts[_WARNINGS], texts[_HOSTNAMES], notices, room)
 
 
@@ -158,23 +163,47 @@ def _texts(data: memoryview, top: Elements, is_text: Any, number: int) -> tuple[
     return tuple([str(data[start:stop], "utf-8", "replace") for start, stop in bounds])
 
 
+def _missing(data: memoryview, tag: int) -> int:
+    """How many bytes of a field are behind the end of the data, by the length that it states.
+
+    Args:
+        data: The message.
+        tag: Where the field begins.
+    """
+    try:
+        number, start = read_varint(data, tag, len(data))
+        size, start = read_varint(data, start, len(data))
+    except WireError:  # cut within the length itself
+        return 0
+    end = start + size
+    return end - len(data) if number & 7 == 2 and end < _LONGEST else 0
+
+
 def _judge(
-    damage: Damage, planes: Sequence[Plane], size: int, label: str, *, strict: bool
+    damage: Damage,
+    planes: Sequence[Plane],
+    size: int,
+    label: str,
+    *,
+    strict: bool,
+    missing: int = 0,
 ) -> tuple[Notice, ...]:
     """A notice of the damage; an error, if that is not tolerated."""
     if damage.first is None:
         return ()
     offset, where = damage.first
     place = f"byte {offset} of {size}" + (f", in {where}" if where else "")
-    lost = min(damage.lost, size)
+    lost = f"{min(damage.lost, size)} bytes cannot be read"
+    if missing > 0:
+        lost += f", and by the lengths it states {missing} more are missing behind its end"
     if strict:
         raise MalformedProfileError(
-            f"{label}: truncated or damaged XSpace message: it breaks at {place}; {lost} bytes "
-            "cannot be read. Copy or record the file again, or read it without strict"
+            f"{label}: truncated or damaged XSpace message: it breaks at {place}; {lost}. "
+            "Copy or record the file again, or read it without strict"
         )
     n_events = sum(len(plane.events) for plane in planes)
     text = (
-        f"{label} is truncated or damaged: it breaks at {place}; {lost} bytes cannot be read. "
+        f"{label} is truncated or damaged: it breaks at {place}; {lost}. "
         f"{len(planes)} planes with {n_events} events were read. Copy or record the file again"
     )
     return (Notice("damaged-xspace", text, damage.count),)

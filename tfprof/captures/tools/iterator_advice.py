@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof.captures.events.timeline.names import SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
+from tfprof.text import how_to_capture
 
 _SOURCES = frozenset(
     ("TFRecord", "SSTable", "RecordIO", "Spanner", "TFColumn", "SleepwalkRemoteDataset",
@@ -93,16 +94,25 @@ _OF_HOST = (
 )
 
 
-def suggestion(iterator: str, long_name: str = "") -> tuple[str, str]:
+_NOTHING_BELOW = (
+    "its buffer was empty: what comes before it is too slow on average. The capture shows nothing "
+    f"of that: {how_to_capture.LONGER}."
+)
+
+
+def suggestion(iterator: str, long_name: str = "", *, is_alone: bool = False) -> tuple[str, str]:
     """The name of a rule, and what to do.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
         long_name: Its name with those of its consumers: ``Iterator::Root::ParallelMapV2``.
+        is_alone: The capture has no iterator that it takes elements from.
     """
     if long_name == SECOND_STAGE:
         return "host-stage", _OF_HOST
     plain = plain_iterator_type(iterator)
+    if is_alone and plain == "Prefetch":
+        return "prefetch", _NOTHING_BELOW
     for iterators, rule, text in _ADVICE:
         if plain in iterators:
             return rule, text

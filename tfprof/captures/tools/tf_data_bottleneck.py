@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Iterator, Pipeline, TfData
 from tfprof.captures.facts.one_step import spans_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of, told_pipelines
@@ -211,7 +211,8 @@ def _advice(slow: _Slow) -> list[Advice]:
     held = slow.held
     if held is None:
         return []
-    rule, text = suggestion(held.iterator.type, held.iterator.long_name)
+    is_alone = not _has_stages_below(slow.data, held.iterator)
+    rule, text = suggestion(held.iterator.type, held.iterator.long_name, is_alone=is_alone)
     evidence = {
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
@@ -250,7 +251,10 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
             slowest = one.data.iterators[iterator]
             took = f"{_micros(one.call.times[iterator].self_ps):,} µs"
         cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
-        advised = suggestion(slowest.type, slowest.long_name)[1] if slowest else ""
+        advised = ""
+        if slowest:
+            is_alone = not classic and not _has_stages_below(one.data, slowest)
+            advised = suggestion(slowest.type, slowest.long_name, is_alone=is_alone)[1]
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
@@ -274,7 +278,34 @@ def _iterators(pipelines: Sequence[_Slow]) -> Table:
                 "bottleneck" if iterator == one.bottleneck else role,
                 known.long_name if known else "",
             ))  # fmt: skip
+        for stage in _other_stages(one):
+            rows.append((
+                one.host.name, one.pipeline.name, stage.type, None, None, 0, "not in this call",
+                stage.long_name,
+            ))  # fmt: skip
     return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
+
+
+def _other_stages(slow: _Slow) -> list[Iterator]:
+    """The stages of a pipeline that its slowest call did not wait for: they ran at other times."""
+    iterators, times = slow.data.iterators, slow.call.times
+    is_inside = dict.fromkeys((slow.pipeline.root, *times), True)
+
+    def of_pipeline(number: int) -> bool:
+        path: list[int] = []
+        while number not in is_inside and number in iterators and number not in path:
+            path.append(number)
+            number = iterators[number].parent_id
+        found = is_inside.get(number, False)
+        is_inside.update(dict.fromkeys(path, found))
+        return found
+
+    others = [one for number, one in iterators.items() if number not in times]
+    return sorted((one for one in others if of_pipeline(one.id)), key=lambda one: one.long_name)
+
+
+def _has_stages_below(data: TfData, iterator: Iterator) -> bool:
+    return any(one.parent_id == iterator.id for one in data.iterators.values())
 
 
 def _shown_id(iterator: int, classic: bool) -> str:

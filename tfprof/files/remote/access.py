@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from tfprof.errors import InputError, MissingDependencyError, TfprofError, UsageError
-from tfprof.files.remote.details import Details, details_of
+from tfprof.files.remote.details import CHAIN, Details, details_of
 from tfprof.files.remote.settings import settings
 from tfprof.files.remote.troubles import TruncatedError, failed, trouble_of
 
@@ -32,6 +32,9 @@ _PACKAGES = {
 
 THREADS = 8
 """Requests at once."""
+
+SLOWEST_BYTES_PER_S = 16 << 10
+"""A server that sends less is given up, though it is never silent for long."""
 
 _FIRST_WAIT_S = 0.5
 _MOST_WAIT_S = 8.0
@@ -53,7 +56,7 @@ def details(path: RemotePath) -> Details | None:
 
     def asked(fs: Any, name: str) -> Any:
         fs.invalidate_cache(name)
-        return fs.info(name, **_limit(fs))
+        return fs.info(name, **_limit(fs, 0))
 
     info = ask(path, asked, may_be_missing=True)
     if info is None:
@@ -71,7 +74,7 @@ def listing(path: RemotePath) -> dict[str, Details]:
         held: dict[str, Details] = {}
         fs.invalidate_cache(name)
         folder = path.as_folder if path.scheme in _WEB else name
-        for info in fs.ls(folder, detail=True, **_limit(fs)):
+        for info in fs.ls(folder, detail=True, **_limit(fs, 0)):
             own = _name_in(folder, info["name"], is_web=path.scheme in _WEB)
             if own:
                 held[own] = details_of(info, is_folder=info["type"] == "directory")
@@ -99,9 +102,11 @@ def _name_in(folder: str, listed: str, *, is_web: bool) -> str:
     name = listed.removeprefix(above).rstrip("/")
     if not listed.startswith(above) or name in ("", ".", "..") or "/" in name or "\\" in name:
         return ""
+    plain = unquote(name) if is_web else name
+    if CHAIN in plain:  # leads into another file system
+        return ""
     if not is_web:
         return name
-    plain = unquote(name)
     if re.search("[?#]", name):  # another order of the same list
         return ""
     return name if re.search(r"[?#%/\\]", plain) else plain
@@ -128,7 +133,7 @@ def read_range(
         if path.scheme in _WEB:
             part = _read_web(fs, name, start, stop, size)
         else:
-            part = fs.cat_file(name, start=start, end=stop, **_limit(fs))
+            part = fs.cat_file(name, start=start, end=stop, **_limit(fs, stop - start))
         if len(part) != stop - start:
             raise TruncatedError(f"{len(part)} bytes came from byte {start} on, of {stop - start}")
         return part
@@ -141,8 +146,9 @@ def _read_web(fs: Any, name: str, start: int, stop: int, size: int) -> bytes:
     """A range, of which no more is read where a server sends the whole file."""
     try:
         with fs.open(
-            name, "rb", block_size=max(stop - start, 1), size=size, cache_type="none"
-        ) as f:
+            name, "rb", block_size=max(stop - start, 1), size=size, cache_type="none",
+            timeout=_web_timeout(settings().timeout_s, most_seconds(stop - start)),
+        ) as f:  # fmt: skip
             f.seek(start)
             part: bytes = f.read(stop - start)
             return part
@@ -177,12 +183,16 @@ def ask(
     tries = 0
     while True:
         tries += 1
+        tried = time.monotonic()
         try:
             return request(*_file_system(path, chosen.timeout_s))
         except (TfprofError, NoRangesError):
             raise
         except Exception as error:  # of any of the packages that fsspec uses
-            trouble = trouble_of(error, path, chosen.timeout_s)
+            seconds = time.monotonic() - tried
+            trouble = trouble_of(
+                error, path, chosen.timeout_s, is_slow=seconds > 1.9 * chosen.timeout_s
+            )
             if may_be_missing and trouble.is_missing:
                 return None
             if not trouble.may_pass or tries == chosen.tries or enough.is_set():
@@ -197,12 +207,17 @@ def _wait_s(tries: int) -> float:
     return float(min(_FIRST_WAIT_S * 2.0 ** (tries - 1), _MOST_WAIT_S) * random.uniform(0.75, 1.25))
 
 
-def _limit(fs: Any) -> dict[str, float]:
+def most_seconds(n_bytes: int) -> float:
+    """How long a request for so many bytes may take, also if something comes all the time."""
+    return 2 * settings().timeout_s + n_bytes / SLOWEST_BYTES_PER_S
+
+
+def _limit(fs: Any, n_bytes: int) -> dict[str, float]:
     """How long a call may take, for file systems that take that."""
+    if not getattr(fs, "async_impl", False):
+        return {}
     is_web = "http" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
-    return (
-        {} if is_web or not getattr(fs, "async_impl", False) else {"timeout": settings().timeout_s}
-    )
+    return {"timeout": most_seconds(n_bytes) if is_web else settings().timeout_s}
 
 
 def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
@@ -250,12 +265,17 @@ def takes_many(path: RemotePath) -> bool:
 
 def _web_options(timeout_s: float) -> dict[str, Any]:
     """Waits for the next bytes, not for all of them; and takes files as they are stored."""
-    import aiohttp
     from fsspec.config import conf
 
     own = conf.get("http", {})
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout_s, sock_read=timeout_s)
     return {
-        "client_kwargs": {"timeout": timeout, **own.get("client_kwargs", {})},
+        "client_kwargs": {"timeout": _web_timeout(timeout_s), **own.get("client_kwargs", {})},
         "headers": {"Accept-Encoding": "identity", **own.get("headers", {})},
     }
+
+
+def _web_timeout(silent_s: float, total_s: float | None = None) -> Any:
+    """How long a server may be silent, and how long an answer may take in all."""
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=total_s, sock_connect=silent_s, sock_read=silent_s)

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
+CHAIN = "::"
+"""Between the parts of fsspec's chained URLs: ``zip://a::file://b.zip``."""
+
 _PREFERRED_MARKS = ("etag", "md5hash", "content-md5", "checksum", "digest", "generation")
 _TIMES = ("mtime", "updated", "lastmodified", "last-modified", "modified", "created")
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
+import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfprof.errors import InputError
-from tfprof.files.remote.access import THREADS, NoRangesError, ask, details, read_range, takes_many
+from tfprof.files.remote.access import (
+    THREADS,
+    NoRangesError,
+    ask,
+    details,
+    most_seconds,
+    read_range,
+    takes_many,
+)
 from tfprof.files.remote.cache import Cache, key_of
 from tfprof.files.remote.details import Details
 from tfprof.files.remote.path import missing
@@ -131,7 +140,7 @@ def _fill_at_once(path: RemotePath, size: int | None, file: BinaryIO, watch: Wat
     def fetch(fs: Any, name: str) -> None:
         file.seek(0)
         file.truncate()
-        fs.get_file(name, file)
+        fs.get_file(name, file, callback=_pace())
         n_bytes = file.tell()
         if size is not None and n_bytes != size:
             raise TruncatedError(f"{n_bytes} bytes came, of {size}")
@@ -139,6 +148,20 @@ def _fill_at_once(path: RemotePath, size: int | None, file: BinaryIO, watch: Wat
     ask(path, fetch)
     if watch is not None:
         watch.advance(file.tell())
+
+
+def _pace() -> Any:
+    """What fsspec tells of a stream, which ends one that is slower than a server may be."""
+    from fsspec.callbacks import Callback
+
+    class Pace(Callback):  # type: ignore[misc]  # Any
+        def relative_update(self, inc: int = 1) -> None:
+            super().relative_update(inc)
+            if time.monotonic() - began > most_seconds(self.value):
+                raise TimeoutError
+
+    began = time.monotonic()
+    return Pace()
 
 
 def _no_room(path: RemotePath, folder: Path, error: OSError) -> InputError:

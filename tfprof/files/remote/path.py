@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, TypeGuard
 from urllib.parse import unquote, urlsplit
 
 from tfprof.errors import InputError, UsageError
-from tfprof.files.remote.details import Details, Known
+from tfprof.files.remote.details import CHAIN, Details, Known
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
@@ -129,9 +129,14 @@ class RemotePath(str):
         return self.joinpath(name)
 
     def joinpath(self, *names: str | os.PathLike[str]) -> RemotePath:
-        """What lies below; never on another server."""
+        """What lies below; never on another server, nor in another file system.
+
+        Raises:
+            InputError: A name holds ``::``, which chains file systems.
+        """
         way = list(self._names)
         for part in (part for name in names for part in PurePosixPath(name).parts):
+            _check_unchained(part)
             if part == "..":
                 del way[-1:]
             elif part != "/":
@@ -139,7 +144,8 @@ class RemotePath(str):
         return self._at(tuple(way))
 
     def with_name(self, name: str) -> RemotePath:
-        """What lies beside it."""
+        """What lies beside it; errors as for ``joinpath``."""
+        _check_unchained(name)
         return self._at((*self._names[:-1], name))
 
     def with_suffix(self, suffix: str) -> RemotePath:
@@ -288,6 +294,14 @@ class RemotePath(str):
 
     def _at(self, names: tuple[str, ...]) -> RemotePath:
         return RemotePath("/".join((self._base, *names)) + self._query, self.known)
+
+
+def _check_unchained(name: str) -> None:
+    if CHAIN in name:
+        raise InputError(
+            f"{name!r}: is not opened, as {CHAIN} would lead into another file system, and only "
+            "you may name one"
+        )
 
 
 AnyPath: TypeAlias = "Path | RemotePath"

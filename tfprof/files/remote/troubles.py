@@ -55,7 +55,7 @@ class Trouble(NamedTuple):
 
 
 def trouble_of(  # noqa: PLR0911 - a list of cases
-    error: BaseException, path: RemotePath, timeout_s: float
+    error: BaseException, path: RemotePath, timeout_s: float, *, is_slow: bool = False
 ) -> Trouble:
     """What an exception of a file system means.
 
@@ -63,6 +63,7 @@ def trouble_of(  # noqa: PLR0911 - a list of cases
         error: Of fsspec, or of one of the packages that it uses.
         path: What was asked for.
         timeout_s: How long was waited.
+        is_slow: The request took longer than any silence of the server.
     """
     if isinstance(error, FileNotFoundError) and error.__cause__ is not None:
         error = error.__cause__  # fsspec says that of any URL whose head cannot be had
@@ -77,6 +78,8 @@ def trouble_of(  # noqa: PLR0911 - a list of cases
         return _of_status(status, _retry_after(error))
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         remedy = f"Try again later, or wait longer with {TIMEOUT}"
+        if is_slow:  # again, it would take as long
+            return Trouble("the server sends too slowly", remedy)
         return Trouble(f"nothing came for {timeout_s:g} s", remedy, may_pass=True)
     if isinstance(error, _PERMANENT):
         return Trouble(_said(error, path), "Check the URL")

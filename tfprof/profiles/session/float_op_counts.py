@@ -23,6 +23,11 @@ _INCOMPLETE = (
 )
 
 
+def _is_of_jax(op_type: str) -> bool:
+    """Whether an op is a primitive of JAX: ``dot_general``; types of TensorFlow are ``MatMul``."""
+    return op_type[:1].islower()
+
+
 class _CountedState(NamedTuple):
     """What counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
@@ -146,11 +151,20 @@ class FloatOpCounts:
         np.copyto(runs, result.runs, where=is_ours)
         self._overwrite(flops, self._registered_rows())
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
+        compiled = {each: n for each, n in result.without_formula.items() if _is_of_jax(each)}
+        others = {each: n for each, n in result.without_formula.items() if each not in compiled}
         profile.notices.set(
             "no-formula",
             "ops have no float operations in this report, because tfprof has no formula for them "
-            f"({', '.join(sorted(result.without_formula)[:5])}); see tfprof.register_flops",
-            sum(result.without_formula.values()),
+            f"({', '.join(sorted(others)[:5])}); see tfprof.register_flops",
+            sum(others.values()),
+        )
+        profile.notices.set(
+            "compiled",
+            "ops of JAX have no float operations in this report "
+            f"({', '.join(sorted(compiled)[:5])}): HLO stats has those of the instructions that "
+            "they were compiled to",
+            sum(compiled.values()),
         )
         if not result.has_control_flow:
             state = state._replace(n_runs=0)

@@ -1,6 +1,6 @@
 """One account of time: where each step begins, when it is done, and what follows until the next.
 
-Every answer on steps takes its times from here (``docs/adr/0034-one-account-of-time.md``):
+Every answer on steps takes its times from here (``docs/adr/0035-one-account-of-time.md``):
 
 * The *mark* is what the program put around its step, or the call that counts as one.
 * The *work* is what the step launched: kernels and runs of compiled programs, whenever they run.

@@ -10,7 +10,7 @@ after the call, on any thread of a pool. What ties the two together, by how sure
 * Order: the runs of a device follow one another in the order of the calls. One chain fixes which
   run belongs to which call, and so all others; without any, the last run belongs to the last call.
 
-Measured on JAX 0.10 (``docs/adr/0034-one-account-of-time.md``): chains alone give 18 of 130 runs to
+Measured on JAX 0.10 (``docs/adr/0035-one-account-of-time.md``): chains alone give 18 of 130 runs to
 the wrong call, order fixed by chains gives all to the right one.
 """
 

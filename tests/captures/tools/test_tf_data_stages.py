@@ -1,0 +1,23 @@
+"""All stages of slow pipelines are listed, and advice points to stages that are there."""
+
+from tests.captures.tools.oracle import folder
+from tfprof.captures.run.run import open_run
+from tfprof.captures.tools.iterator_advice import suggestion
+from tfprof.captures.tools.tf_data_bottleneck import tf_data
+
+
+def test_stages_that_ran_at_other_times_are_listed_without_times():
+    run = open_run([str(next(folder("cpu-custom-loop-py").glob("*.xplane.pb")))])
+    rows = tf_data(run).to_rows("iterators")
+    in_call = [row["iterator"] for row in rows if row["self_us"] is not None]
+    others = [row for row in rows if row["self_us"] is None]
+    assert sorted(in_call) == ["Prefetch", "Root"]
+    assert {row["role"] for row in others} == {"not in this call"}
+    assert {"Batch", "ShuffleAndRepeat", "ParallelMap"} <= {row["iterator"] for row in others}
+
+
+def test_advice_points_below_an_iterator_only_if_something_is_there():
+    assert "iterators below it" in suggestion("Prefetch")[1]
+    alone = suggestion("Prefetch", is_alone=True)[1]
+    assert "below" not in alone and "capture longer" in alone
+    assert suggestion("Map", is_alone=True) == suggestion("Map")
