@@ -183,6 +183,19 @@ def test_no_events_no_steps_no_device() -> None:
     assert check(xspace(host(line(*STEPS)), kernel, task(HONOURED)), "GPU:0") == []
 
 
+def test_threads_that_mark_steps_at_the_same_time() -> None:
+    marks = [event("train", 100 * number, 90, step_num=number, _r=1) for number in range(4)]
+    later = [event("train", 100 * number + 10, 90, step_num=number, _r=1) for number in range(4)]
+    after = [event("train", 1000 + 100 * number, 90, step_num=number, _r=1) for number in range(4)]
+    threads = [line(*marks), line(*later, id=2), line(*later, id=3)]
+    (said,) = check(xspace(host(*threads), task(HONOURED)))
+    assert said.startswith("3 threads mark steps at the same time: tools show them all")
+    assert "with tfprof.capture.step(number, name):" in said
+    assert check(xspace(host(line(*marks), line(*after, id=2)), task(HONOURED))) == []
+    nested = [event("epoch", 0, 400, step_num=0, _r=1), *marks]
+    assert check(xspace(host(line(*nested)), task(HONOURED))) == []
+
+
 def test_dropped_events_are_said() -> None:
     lossy = plane("/host:CPU", line(*STEPS), stats={"dropped_traces": 7})
     (said,) = check(xspace(lossy, task(HONOURED)))

@@ -25,8 +25,8 @@ NAME = re.compile(r"[A-Za-z_][\w.]*")
 """A literal that is only a name is read by the program, not by people."""
 
 CODE = [
-    how.CAPTURE, how.MARK, how.MARK_BATCHES, how.WITH_PYTHON, how.BRIEFLY, how.WITH_FRAMEWORK,
-    how.SERVE,
+    how.CAPTURE, how.MARK, how.MARK_NAMED, how.MARK_BATCHES, how.WITH_PYTHON, how.BRIEFLY,
+    how.WITH_FRAMEWORK, how.SERVE,
 ]  # fmt: skip
 COMMANDS = [how.FROM_OUTSIDE, how.LONGER_FROM_OUTSIDE, how.PYTHON_FROM_OUTSIDE]
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 CAPTURE: Final = 'tfprof.capture("logs")'
 MARK: Final = "with tfprof.capture.step(number):"
+MARK_NAMED: Final = "with tfprof.capture.step(number, name):"
 MARK_BATCHES: Final = 'tfprof.capture.KerasCallback("logs")'
 WITH_PYTHON: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(python_tracer_level=1))'
 BRIEFLY: Final = 'tfprof.capture("logs", tfprof.capture.CaptureOptions(duration=0.5))'

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.captures.events.timeline.clocks import time_axis
 from tfprof.captures.events.timeline.names import (
     DEVICE_PREFIXES,
     MERGED_PLANES,
@@ -135,6 +136,16 @@ def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
 
 
 def _of_steps(host: Host, counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
+    n_threads = _threads_of_steps(host.space) if counts.steps > 1 else 0
+    if n_threads > 1:
+        yield Lack(
+            "steps of threads",
+            "info",
+            f"{n_threads} threads mark steps at the same time",
+            "tools show them all, in the order of their starts, and views number them anew where "
+            "numbers repeat",
+            f"give the steps of each thread a name of its own: {how_to_capture.MARK_NAMED}",
+        )
     if counts.steps == 1:
         yield Lack(
             "one step",
@@ -155,6 +166,30 @@ def _of_steps(host: Host, counts: Arrival, levels: dict[str, int]) -> Iterator[L
         why = f"the capture covers only {shown}, and a step that it cuts may have no mark in it"
     remedy = f"{words_for([host]).mark_steps}, and let the capture last for several steps"
     yield Lack("steps", "warning", what, why, remedy, how_to_capture.MARK)
+
+
+def _threads_of_steps(space: XSpace) -> int:
+    """How many threads mark steps that overlap in time."""
+    axis = time_axis(space)
+    marks: list[tuple[int, int, int]] = []
+    for number, plane in enumerate(space.planes):
+        if plane.name in MERGED_PLANES and plane.stat_metadata.keys_of("step_num"):
+            events = plane.stat("step_num").events
+            lines = np.searchsorted(plane.events.first, events, side="right") - 1
+            starts = axis.starts_ps(number)[events]
+            ends = starts + plane.events.durations_ps[events]
+            ids = plane.lines.ids[lines]
+            marks += zip(starts.tolist(), ends.tolist(), ids.tolist(), strict=True)
+    overlapping: set[int] = set()
+    last: dict[int, int] = {}  # the ends of the two threads whose steps end last
+    for start, end, thread in sorted(marks):
+        others = [other for other, its_end in last.items() if other != thread and its_end > start]
+        if others:
+            overlapping |= {thread, *others}
+        last[thread] = max(end, last.get(thread, end))
+        if len(last) > 2:
+            del last[min(last, key=lambda one: last[one])]
+    return len(overlapping)
 
 
 def _has_marks(space: XSpace) -> bool:

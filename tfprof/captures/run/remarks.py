@@ -71,22 +71,27 @@ def remarks(space: XSpace) -> Iterator[Lack]:
             "there were too many, and times are too short",
             how_to_capture.LESS,
         )
-    if not space.n_events:
-        yield _nothing(space)
+    yield from _nothing(space)
     yield from _unlikely(space)
 
 
-def _nothing(space: XSpace) -> Lack:
-    """A capture without events: its levels say whether there could be any."""
+def _nothing(space: XSpace) -> Iterator[Lack]:
+    """A capture without events: its levels say whether there could be any.
+
+    Where it states none, programs may be all that it is for.
+    """
     programs = any(len(plane.event_metadata) for plane in space.planes)
+    if space.n_events or (programs and recorded_levels(space) is None):
+        return
     what = "holds no events, only programs" if programs else "holds no events"
     levels = recorded_levels(space)
     if levels is not None and not levels[HOST_LEVEL]:
         others = "" if levels[DEVICE_LEVEL] else f", and {how_to_capture.NO_DEVICES}"
         why = f"{how_to_capture.NOTHING_OF_HOST}{others}"
-        return Lack("events", "warning", what, why, how_to_capture.OPS, how_to_capture.CAPTURE)
+        yield Lack("events", "warning", what, why, how_to_capture.OPS, how_to_capture.CAPTURE)
+        return
     why = "the profiler was stopped before the program ran, or every tracer was off"
-    return Lack("events", "warning", what, why, how_to_capture.LONGER)
+    yield Lack("events", "warning", what, why, how_to_capture.LONGER)
 
 
 def n_dropped(space: XSpace) -> int:
