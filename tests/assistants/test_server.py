@@ -104,7 +104,7 @@ def test_two_runs_and_what_if(ask):
     answer = ask("diff", runs, before="slow-input", after="slow-input")
     assert "the same recording" in answer["cannot_answer"]
     answer = ask("whatif", runs, free=["input"])
-    assert answer["verdict"][0].startswith("A step would take 4.13 ms instead of 49.5 ms")
+    assert answer["verdict"][0].startswith("A step would take 4.12 ms instead of 49.5 ms")
     assert "MatMul" in ask("whatif", runs, faster={"MatMull": 2})["cannot_answer"]
 
 
