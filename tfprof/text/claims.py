@@ -13,11 +13,18 @@ value is None, and ``unknown`` says why.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tfprof.text.units import human_memory, milliseconds, milliseconds_between, short_time
+from tfprof.text.units import (
+    human_count,
+    human_memory,
+    milliseconds,
+    milliseconds_between,
+    short_time,
+)
 from tfprof.text.wording import plural
 
 Detail = str | int | float
@@ -122,18 +129,16 @@ def number_text(number: float | None, unit: str, form: str = "") -> str:
     Args:
         number: The number.
         unit: Its unit.
-        form: ``3`` for three digits of a time or whole percents, ``+`` for the same with its sign;
-            the name of what is counted; or a form of Python's for other numbers.
+        form: ``3`` for three digits of a time or a count, and for whole percents, ``%`` for
+            those of budgets, ``+`` for a time with its sign; the name of what is
+            counted; or a form of Python's for other numbers.
 
     >>> number_text(0.25, "fraction"), number_text(12.5, "ms", "+"), number_text(1, "count", "op")
     ('25.0%', '+12.5 ms', '1 op')
     """
-    if number is None:
-        return "unknown"
-    if unit in _FORMS:
-        return _FORMS[unit](number, form)
-    is_noun = form.replace(" ", "").isalpha()
-    return plural(int(number), form) if is_noun else format(number, form or ",.15g")
+    if number is None or not math.isfinite(number):
+        return "unknown" if number is None else str(number)
+    return _FORMS.get(unit, _count)(number, form)
 
 
 def _time(number: float, form: str) -> str:
@@ -142,18 +147,39 @@ def _time(number: float, form: str) -> str:
     return short_time(number) if form else milliseconds(number)
 
 
+def _share(number: float, form: str) -> str:
+    if form == "%":
+        return f"{100 * number:.1f} %"
+    return f"{number:.0%}" if form else f"{number:.1%}"
+
+
+def _flops(number: float, form: str) -> str:
+    return f"{human_count(round(number))}{'' if abs(number) >= 1e3 else ' '}FLOPs"
+
+
+def _count(number: float, form: str) -> str:
+    if form == "3":
+        whole = round(number)
+        if abs(number) >= 1e6 or (number != whole and number >= 1e3):
+            return human_count(whole)
+        return f"{whole:,}" if number == whole else f"{number:.3g}"
+    is_noun = form.replace(" ", "").isalpha()
+    return plural(int(number), form) if is_noun else format(number, form or ",.15g")
+
+
 _FORMS: dict[str, Callable[[float, str], str]] = {
-    "fraction": lambda number, form: f"{number:.0%}" if form == "3" else f"{number:.1%}",
+    "fraction": _share,
     "points": lambda number, form: f"{100 * number:+.1f} points",
     "ms": _time,
     "us": lambda number, form: f"{number:,.15g} µs",
     "bytes": lambda number, form: human_memory(round(number)),
+    "FLOPs": _flops,
 }
 
 
 _UNITS = {
     "_share": "fraction", "_fraction": "fraction", "_ms": "ms", "_bytes": "bytes",
-    "_points": "points", "_us": "us",
+    "_points": "points", "_us": "us", "_flops": "FLOPs",
 }  # fmt: skip
 """Units by how the names of details end."""
 

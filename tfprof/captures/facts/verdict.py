@@ -141,14 +141,14 @@ def input_share(grounds: Grounds) -> Claim:
     """
     steps, between = grounds.steps, grounds.between
     waiting = steps.share_of("infeed")
-    scope = f"{steps.n_steps} steps" if steps.n_steps != 1 else "1 step"
     if not _shows_input(steps):
         most = waiting + steps.share_of("other") + steps.spent_share(Spent.HOST_CALLBACK)
     else:
         most = waiting + between.share - between.wait_share
     doubt, details = _doubt(grounds, waiting)
     claim = Claim(
-        "step", "input_share", waiting, "fraction", waiting, min(1.0, max(waiting, most)), scope,
+        "step", "input_share", waiting, "fraction", waiting, min(1.0, max(waiting, most)),
+        steps.scope,
         basis="events that wait for an input pipeline, in steps and between them",
     )  # fmt: skip
     if doubt:
@@ -307,7 +307,7 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[Cl
     kind = typical.main_kind
     claim = Claim(
         "step", "step_time", took.average, "ms", took.minimum, took.maximum,
-        scope=f"{typical.n_steps} steps" + (f" called {kind}" if kind else ""),
+        scope=typical.scope + (f" called {kind}" if kind else ""),
         basis="from the start of a step to that of the next",
         details={"step_count": typical.n_steps, "own_ms": own_ms, "gap_ms": gap_ms},
         words="A step takes {value} on average ({step_count} steps, {range}).",

@@ -29,7 +29,7 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import Claim
+from tfprof.text.claims import Claim, scoped
 
 BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (
@@ -142,11 +142,15 @@ def input_pipeline(
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
-        claims=(
-            analysis.bottleneck.claim,
-            *about_step_time(analysis.steps, analysis.typical_tpu),
-            *remarks,
-            *_shares(analysis),
+        claims=scoped(
+            [
+                analysis.bottleneck.claim,
+                *about_step_time(analysis.steps, analysis.typical_tpu),
+                *remarks,
+                *_shares(analysis),
+            ],
+            analysis.steps.typical.scope,
+            "what each moment of a step is spent on",
         ),
         tables=tables,
         charts=_charts(analysis, classic=classic),

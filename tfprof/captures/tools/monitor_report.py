@@ -91,7 +91,14 @@ def monitor(
         "monitor",
         "Monitor",
         claims=scoped(
-            _claims(known.device_type, used, idle, figures, judged),
+            _claims(
+                known.device_type,
+                used,
+                idle,
+                figures,
+                judged,
+                shown.take(np.array(shown.places(step), np.int64)).scope,
+            ),
             scope_of([one.name for one in hosts], step),
         ),
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
@@ -194,7 +201,7 @@ def _busy_gpu(timeline: Timeline, plane: int) -> tuple[int, int]:
 
 def _claims(
     device_type: str, used: float | None, idle: float | None, figures: _StepFigures,
-    judged: Claim | None,
+    judged: Claim | None, of_steps: str,
 ) -> Iterator[Claim]:  # fmt: skip
     yield Claim("device", "device_type", None, details={"type": device_type},
                 words="Device type: {type}.")  # fmt: skip
@@ -208,9 +215,8 @@ def _claims(
         yield unknown("step", "step_time", "No steps, so no step time.")
         return
     step, infeed = figures.step_ms, figures.infeed_percent
-    scope = f"{figures.n_steps} steps"
     yield Claim(
-        "step", "step_time", step.average, "ms", step.minimum, step.maximum, scope,
+        "step", "step_time", step.average, "ms", step.minimum, step.maximum, of_steps,
         details={"step_count": figures.n_steps},
         words="Step time: {value} on average, {range} ({step_count:step}).",
     )  # fmt: skip
@@ -219,6 +225,6 @@ def _claims(
         return
     yield Claim(
         "step", "input_share", infeed.average / 100, "fraction", infeed.minimum / 100,
-        infeed.maximum / 100, scope,
+        infeed.maximum / 100, of_steps,
         words="Waiting for input (lower is better): {value} of a step on average, {low} to {high}.",
     )  # fmt: skip

@@ -88,7 +88,7 @@ def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
         yield unknown("hosts", "step_time", "No steps, so nothing to compare.")
         return
     means = [float(one.times.duration_ps.mean()) / 1e9 for one in steps.hosts]
-    scope = f"{steps.n_steps} steps" if steps.n_steps > 1 else "1 step"
+    scope = steps.scope
     slow = int(np.argmax(means))
     ratio = means[slow] / max(min(means), 1e-12)
     if len(means) > 1:

@@ -62,7 +62,7 @@ def stragglers(
 
 
 def _scoped(found: HostComparison) -> tuple[Claim, ...]:
-    scope = f"{plural(len(found.places), 'step')} of {plural(len(found.works), 'host')}"
+    scope = found.steps.take(found.places).scope
     return scoped(_claims(found), scope, "what hosts do in a step, without waiting for others")
 
 
