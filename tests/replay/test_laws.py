@@ -50,7 +50,8 @@ def test_what_gets_faster_makes_nothing_later(threads, pairs, factors):
     marks = marks_from(threads)
     waits, both = waits_from(marks, pairs), np.array(factors)[: len(marks) // 2]
     less, more = (
-        replayed(marks, waits, alone(parts), 0).times_ps for parts in (both.min(axis=1), both.max(axis=1))
+        replayed(marks, waits, alone(parts), 0).times_ps
+        for parts in (both.min(axis=1), both.max(axis=1))
     )
     assert (less <= more).all()
     assert (more <= marks.times_ps).all()
