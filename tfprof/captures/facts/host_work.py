@@ -82,7 +82,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         first.host.name,
         first.names,
         unix_base_ns(first.host),
-        reduce(np.maximum, [one.times.own_ps for one in cores]),
-        [one.times.without_gaps() for one in cores],
+        reduce(np.maximum, [one.times.duration_ps for one in cores]),
+        [one.times for one in cores],
         communication(first.host).in_steps(first.times.groups),
     )
