@@ -18,11 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tfprof.capture.arrived import NOTHING_LOADED, arrived, notes_of_framework
 from tfprof.capture.folders import kept, staging_folder, writable
-from tfprof.capture.frameworks import (
-    Framework,
-    framework_of,
-    other_framework,
-)
+from tfprof.capture.frameworks import Framework, framework_of, other_framework
 from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record

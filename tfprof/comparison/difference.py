@@ -11,11 +11,10 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.comparison.comparable import mismatches
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.parts import Op, Part, parts_of, plain_type
-from tfprof.comparison.sentence import verdict_of
+from tfprof.comparison.sentence import claims_of
 from tfprof.comparison.side import OpCosts, Side, same_kind
 from tfprof.comparison.structure import Pair, by_name, by_structure
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
 
 TOOL = "diff"
 FORMAT_VERSION = 1
@@ -240,7 +239,7 @@ def answer_of(found: Difference) -> ToolResult:
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
-        stated("step", verdict_of(found)),
+        tuple(claims_of(found)),
         {name: table for name, table in tables.items() if len(table)},
         notes=tuple(note for note in found.mismatches if note.severity == "info"),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},

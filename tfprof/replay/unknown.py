@@ -10,8 +10,8 @@ import numpy.typing as npt
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.columns.columns import Int64Array
-from tfprof.comparison.sentence import time_ms
 from tfprof.replay.host import HostReplay
+from tfprof.text.units import short_time
 
 _PS_PER_MS = 1e9
 
@@ -51,8 +51,10 @@ def _reasons(replay: HostReplay, factors: npt.NDArray[np.float64]) -> Iterator[s
         works_ps *= float(factors[events].mean()) / len(windows)
         if works_ps > _MORE * after_ps:
             yield (
-                f"another thread spends {time_ms(works_ps / _PS_PER_MS)} of each step in {name!r}, "
-                f"more than the {time_ms(after_ps / _PS_PER_MS)} that the rest would take, and it "
+                f"another thread spends {short_time(works_ps / _PS_PER_MS)} of each step in "
+                f"{name!r}, "
+                f"more than the {short_time(after_ps / _PS_PER_MS)} that the rest would take, "
+                "and it "
                 "was not recorded whether steps wait for it"
             )
 
