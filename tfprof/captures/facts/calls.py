@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.facts.run_steps import periods_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
@@ -69,9 +70,12 @@ def run_between(host: Host) -> dict[int, list[Called]]:
 def eager_in_steps(host: Host) -> list[Called]:
     """The ops that Python calls one by one in the steps of a host."""
     forest, periods = host.forest(), periods_of(host)
-    is_eager = forest.timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
-    is_eager &= np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
-    return _named(forest, np.flatnonzero(is_eager))
+    timeline = forest.timeline
+    is_eager = timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
+    is_eager &= host.eager()
+    is_eager |= timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
+    is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
+    return _named(forest, _outermost(forest, is_eager, is_chosen))
 
 
 def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
@@ -80,11 +84,16 @@ def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
     is_call = timeline.named(lambda name: _OF_JAX.fullmatch(name) is not None)
     is_call |= timeline.having("tf_function_call")
     is_call &= timeline.on_threads
-    calls = np.flatnonzero(is_call & is_chosen)
-    parents = forest.nesting.parents[calls]
-    around = forest.nesting.nearest(np.where(is_call, np.arange(len(timeline)), -1))
+    return _outermost(forest, is_call, is_chosen)
+
+
+def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int64Array:
+    """The chosen ones of some events that are in no other of them."""
+    events = np.flatnonzero(is_alike & is_chosen)
+    parents = forest.nesting.parents[events]
+    around = forest.nesting.nearest(np.where(is_alike, np.arange(len(is_alike)), -1))
     is_inner = (parents >= 0) & (around[np.maximum(parents, 0)] >= 0)
-    outer: Int64Array = calls[~is_inner]
+    outer: Int64Array = events[~is_inner]
     return outer
 
 
@@ -110,4 +119,4 @@ def _name(event: str, module: str) -> str:
     if module:
         return module.removeprefix("jit_")
     known = _OF_JAX.fullmatch(event) or _EAGER.fullmatch(event)
-    return known[1] if known else event
+    return known[1] if known else parse_op_name(event).type or event

@@ -127,8 +127,9 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
         f"waiting for input: {milliseconds(between.gap_ms)} as a rule, at most "
         f"{milliseconds(between.longest_ms)}, after step {between.after}."
     )
-    total_ps = sum(one.total_ps for one in between.ran)
-    ran = [one.name for one in between.ran[:3] if one.total_ps >= total_ps / 5]
+    most = [one for one in between.ran if not FRAMEWORKS_OWN.fullmatch(one.name)]
+    total_ps = sum(one.total_ps for one in most)
+    ran = [one.name for one in most[:3] if one.total_ps >= total_ps / 5]
     code = [one for one in between.code if part(one.total_ps, evidence.periods_ps) >= WORTH]
     own = [one for one in code if not one.waits]
     if between.busy_share >= WORTH and ran:
@@ -207,10 +208,6 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
         and not FRAMEWORKS_OWN.fullmatch(op.type)
     ]  # fmt: skip
     calls_ps = sum(one.total_ps for one in evidence.eager if not FRAMEWORKS_OWN.match(one.name))
-    of_period = {
-        "host": part(calls_ps, evidence.periods_ps) if evidence.periods_ps else None,
-        "device": None,
-    }
     for where, ops in (("host", on_host), ("device", evidence.device_ops)):
         eager = [op for op in ops if op.is_eager]
         share = part(self_time(eager), self_time(ops))
@@ -226,7 +223,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
             f"{shown(top)}, {top.occurrences:,} times. {remedy}.",
             {"where": where, "eager_share": share, "op": top.name,
              "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
-            share=of_period[where],
+            share=_of_periods(calls_ps, evidence) if where == "host" else None,
         )  # fmt: skip
 
 

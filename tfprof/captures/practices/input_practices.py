@@ -53,7 +53,16 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         said = f"{share:.1%} of the time from one step to the next is waiting for input."
     held = slow_iterators(evidence.hosts)
-    if not held and evidence.uses_tf_data:
+    made = [one for one in evidence.between.ran if one.name == "MakeIterator"]
+    if made and part(made[0].total_ps, evidence.periods_ps) >= share / 2:
+        said += (
+            f" Most of it is making iterators between steps, {plural(made[0].count, 'time')}, "
+            f"{milliseconds(made[0].total_ps / made[0].count / 1e9)} each: let one iterator serve "
+            "several epochs, with repeat() at the end of the dataset and a number of steps for "
+            "each epoch."
+        )
+        numbers |= {"op": "MakeIterator", "run_count": made[0].count}
+    elif not held and evidence.uses_tf_data:
         said += (
             " No iterator of tf.data on these hosts is slow: capture the hosts that prepare the "
             "data, and see in the trace what else comes before the ops of the step."
