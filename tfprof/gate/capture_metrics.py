@@ -70,9 +70,9 @@ def _of_functions(
 def compilations(run: Run) -> Measurement:
     """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
     by_host = [compilations_of(host) for host in run.hosts]
-    most = max(by_host, key=lambda found: sum(one.count for one in found))
-    parts = [Contributor(one.name, float(one.count)) for one in most]
-    return Measured((float(sum(one.count for one in most)),), contributors=largest(parts))
+    most = max(by_host, key=lambda found: sum(one.n_runs for one in found))
+    parts = [Contributor(one.name, float(one.n_runs)) for one in most]
+    return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))
 
 
 def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:

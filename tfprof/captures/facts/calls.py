@@ -24,12 +24,12 @@ class Called(NamedTuple):
 
     Attributes:
         name: Its name, as the program has it.
-        count: How many.
+        n_runs: How many.
         total_ps: Their time; of several devices together.
     """
 
     name: str
-    count: int
+    n_runs: int
     total_ps: int
 
 
@@ -38,7 +38,7 @@ def most_first(called: Iterable[Called]) -> list[Called]:
     sums: dict[str, Called] = {}
     for one in called:
         known = sums.get(one.name, Called(one.name, 0, 0))
-        count, total = known.count + one.count, known.total_ps + one.total_ps
+        count, total = known.n_runs + one.n_runs, known.total_ps + one.total_ps
         sums[one.name] = Called(one.name, count, total)
     return sorted(sums.values(), key=lambda one: (-one.total_ps, one.name))
 

@@ -32,13 +32,13 @@ class Compilations(NamedTuple):
     Attributes:
         name: What Python calls it, or the event that compiles if no call encloses it.
         is_function: Whether it is the name of a function.
-        count: How many.
+        n_runs: How many.
         total_ps: Their time.
     """
 
     name: str
     is_function: bool
-    count: int
+    n_runs: int
     total_ps: int
 
 

@@ -97,7 +97,7 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
     if is_own:
         return "Make it faster, or let another thread do it while the step before computes."
     if calls >= 1.5:
-        names = listed([f"{one.name} {plural(one.count, 'time')}" for one in _often(evidence)])
+        names = listed([f"{one.name} {plural(one.n_runs, 'time')}" for one in _often(evidence)])
         return (
             f"A step calls compiled functions {calls:,.0f} times; in all {names}. "
             f"{words.whole_step}, or {words.several_steps}."
@@ -109,7 +109,7 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
 
 
 def _often(evidence: Evidence) -> list[Called]:
-    return sorted(evidence.called, key=lambda one: -one.count)[:3]
+    return sorted(evidence.called, key=lambda one: -one.n_runs)[:3]
 
 
 def time_between(evidence: Evidence) -> Iterator[Advice]:
@@ -183,9 +183,9 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
     traced = [one for one in evidence.functions if one.calls.get("traced")]
     if most:
         worst, host = max(most, key=lambda one: one[0].total_ps)
-        said += f" {worst.name} was compiled {plural(worst.count, 'time')}"
-        numbers |= {"function": worst.name, "compile_count": worst.count}
-        if worst.count > 1:
+        said += f" {worst.name} was compiled {plural(worst.n_runs, 'time')}"
+        numbers |= {"function": worst.name, "compile_count": worst.n_runs}
+        if worst.n_runs > 1:
             differs, known_remedy = what_differs(host, worst.name)
             remedy = known_remedy or remedy
             said += f"; its programs differ {differs}" if differs else ""

@@ -121,7 +121,7 @@ class Evidence:
     @cached_property
     def calls_per_step(self) -> float:
         """How many compiled functions a step calls; 0 without steps."""
-        return sum(one.count for one in self.called) / max(self.n_host_steps, 1)
+        return sum(one.n_runs for one in self.called) / max(self.n_host_steps, 1)
 
     @cached_property
     def eager(self) -> list[Called]:

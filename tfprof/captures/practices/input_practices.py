@@ -56,12 +56,12 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     made = [one for one in evidence.between.ran if one.name == "MakeIterator"]
     if made and part(made[0].total_ps, evidence.periods_ps) >= share / 2:
         said += (
-            f" Most of it is making iterators between steps, {plural(made[0].count, 'time')}, "
-            f"{milliseconds(made[0].total_ps / made[0].count / 1e9)} each: let one iterator serve "
+            f" Most of it is making iterators between steps, {plural(made[0].n_runs, 'time')}, "
+            f"{milliseconds(made[0].total_ps / made[0].n_runs / 1e9)} each: let one iterator serve "
             "several epochs, with repeat() at the end of the dataset and a number of steps for "
             "each epoch."
         )
-        numbers |= {"op": "MakeIterator", "run_count": made[0].count}
+        numbers |= {"op": "MakeIterator", "run_count": made[0].n_runs}
     elif not held and evidence.uses_tf_data:
         said += (
             " No iterator of tf.data on these hosts is slow: capture the hosts that prepare the "
