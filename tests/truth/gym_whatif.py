@@ -4,10 +4,11 @@ python -m tests.truth.gym_whatif --seeds N [--first N] [--framework tensorflow|j
 
 Each seed is one program. It is recorded as drawn and, in the same process, with one of its costs
 divided by a factor, in turns: A B A B A B A B. Of these the two quietest of each count, as a busy
-machine only adds to steps; more turns follow until these agree. The predictions from both A must lie within ``TOLERANCE`` of what B's
-own clock measured, or the answer must leave the step time unknown. Programs of which even the two
-quietest recordings differ by more than half of that are left out, and counted. Nothing computes
-beside what uses all cores: that there are enough of them is what the answer says it assumes.
+machine only adds to steps; more turns follow until these agree. The predictions from both A must
+lie within ``TOLERANCE`` of what B's own clock measured, or the answer must leave the step time
+unknown. Programs of which even the two quietest recordings differ by more than half of that are
+left out, and counted. Nothing computes beside what uses all cores: that there are enough of them is
+what the answer says it assumes.
 """
 
 from __future__ import annotations
