@@ -57,8 +57,7 @@ def _device_work(host: Host) -> DeviceWork:
     if not (work.together.group < 0).any():
         return work
     # Workers agree on threads of their own whether there is a next batch: nothing links these.
-    steps = periods_of(host).steps
-    return replace(work, together=_by_time(work.together, steps), alone=_by_time(work.alone, steps))
+    return replace(work, together=_by_time(work.together, periods_of(host).steps))
 
 
 def _by_time(spans: DeviceSpans, steps: Account) -> DeviceSpans:
