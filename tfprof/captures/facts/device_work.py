@@ -57,7 +57,12 @@ def _device_work(host: Host) -> DeviceWork:
     if not (work.together.group < 0).any():
         return work
     # Workers agree on threads of their own whether there is a next batch: nothing links these.
-    return replace(work, together=_by_time(work.together, periods_of(host).steps))
+    # What is made for the next step meanwhile, in no group either, is not computed by the devices.
+    return replace(
+        work,
+        together=_by_time(work.together, periods_of(host).steps),
+        alone=work.alone.only(work.alone.group >= 0),
+    )
 
 
 def _by_time(spans: DeviceSpans, steps: Account) -> DeviceSpans:
