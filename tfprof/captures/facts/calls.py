@@ -10,7 +10,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
-from tfprof.captures.facts.run_steps import periods_of
+from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
