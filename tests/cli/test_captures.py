@@ -293,7 +293,7 @@ def test_tools_as_data(call, logs):
     assert data["tools"]["overview"] is None
     assert data["tools"]["kernel-stats"] == "there are no GPU kernels"
     assert data["rows"][0] == {
-        "name": "w0", "machine": "w0", "devices": [], "lines": 1, "events": 1, "steps": 0,
+        "name": "w0", "machine": "w0", "devices": [], "lines": 1, "events": 1, "marked_steps": 0,
         "ops": 0, "kernels": 0, "dropped": 0, "covered_us": 0.0,
     }  # fmt: skip
     rows = list(csv.DictReader(io.StringIO(call("tools", logs, "--format=csv").stdout)))
