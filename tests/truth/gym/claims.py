@@ -127,6 +127,11 @@ def _of_tables(tool: str, result: Any) -> Iterator[Claim]:
         rows = result.to_rows("steps")
         took = {str(row.get("stepnum", place)): row["stepTimeMs"] for place, row in enumerate(rows)}
         yield Claim(tool, "step_rows", took, "table steps", "ms")
+        busy = {str(row.get("stepnum", place)): row["stepTimeMs"] - row["otherTimeMs"]
+                for place, row in enumerate(rows)}  # fmt: skip
+        together = {str(row.get("stepnum", place)): row["deviceCollectivesTimeMs"]
+                    for place, row in enumerate(rows)}  # fmt: skip
+        yield Claim(tool, "busy_rows", busy, "table steps", "ms", {"collectives": together})
 
 
 def _invoked(words: list[str]) -> tuple[int, Any]:
@@ -139,7 +144,10 @@ def _of_commands(capture: Path, budget: str) -> Iterator[Claim]:
     _, data = _invoked(["info", str(capture), "--format", "json"])
     n_steps = max(row["marked_steps"] for row in data["rows"])
     yield Claim("info", "marked_steps", n_steps, "column marked_steps")
-    question = "select step, duration_ps from steps where not is_cut order by start_ps"
+    question = (
+        "select step, max(duration_ps) as duration_ps from steps where not is_cut "
+        "group by step order by min(start_ps)"
+    )
     code, data = _invoked(["query", str(capture), question, "--format", "json"])
     if code == 0 and data is not None:
         rows = data["rows"] if isinstance(data, dict) else data
