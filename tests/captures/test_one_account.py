@@ -19,6 +19,7 @@ from tests.captures.tools.oracle import CAPTURES, folder
 from tests.captures.tools.test_stragglers import files
 from tfprof import tools
 from tfprof.assistants.answers import Answers
+from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.cli.program import cli
 from tfprof.comparison.difference import diff, difference
@@ -128,12 +129,14 @@ def _of_input(claim):
 
 
 def _of_advice(said, run):
-    names = {"step_ms": "step_ms", "python_share": "unexplained_share",
-             "between_share": "between_share"}  # fmt: skip
+    steps = run_steps(run).typical
     for one in tools.advice(run):
-        for name, what in names.items():
-            if name in one.evidence:
-                said(f"advice {one.rule}", **{what: one.evidence[name]})
+        if "step_ms" in one.evidence:
+            said(f"advice {one.rule}", step_ms=one.evidence["step_ms"])
+        if "python_share" in one.evidence:  # while a step lasts; other advice is on what is between
+            dark = (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)
+            between = steps.share(steps.between(*dark))
+            said(f"advice {one.rule}", unexplained_share=one.evidence["python_share"] + between)
 
 
 def _of_tables(said, results, typical, *, is_alone, is_tpu):

@@ -281,7 +281,8 @@ def test_tools_lists_runs_hosts_and_tools(call, logs):
         "XSpace capture of the TensorFlow 2 profiler: run 2026_01_02_00_00_00, 2 hosts"
     )
     assert lines[1] == "runs: 2026_01_01_00_00_00, 2026_01_02_00_00_00"
-    assert "\nw0    w0       none         1       1             0    0        0    0 µs\n" in result.stdout
+    row = "w0    w0       none         1       1             0    0        0    0 µs"
+    assert f"\n{row}\n" in result.stdout
     assert "\noverview        yes\n" in result.stdout
     assert "\nkernel-stats    there are no GPU kernels\n" in result.stdout
     assert f"Try next: tfprof overview {logs}" in result.stdout
