@@ -45,6 +45,7 @@ _LEADS = 0.05
 """By which part of a usual step workers differ that do the same."""
 
 _TIMEOUT_S = 120
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -202,9 +203,23 @@ def _free_ports(count: int) -> list[int]:
 def recorded(job: Job, folder: Path) -> list[Path]:
     """Run a job; the captures of its workers.
 
+    A worker that a signal ends, as TensorFlow does now and then where a profile stops while its
+    pipeline calls Python, is no fault of ours: such a job runs once more.
+
     Raises:
         RuntimeError: A worker failed.
     """
+    for _ in range(_TRIES):
+        failed = _tried(job, folder)
+        if not failed:
+            return captures(job, folder)
+        if failed[0] > 0:
+            break
+    raise RuntimeError(f"{job}: a worker ended with {failed[0]}\n{failed[1][-2000:]}")
+
+
+def _tried(job: Job, folder: Path) -> tuple[int, str] | None:
+    """Run a job; how a worker ended, and its complaints, if it did not end well."""
     shutil.rmtree(folder / str(job), ignore_errors=True)
     ports = _free_ports(job.n_workers)
     inherited = {k: v for k, v in os.environ.items() if k not in ("TF_CONFIG", "XLA_FLAGS")}
@@ -224,14 +239,12 @@ def recorded(job: Job, folder: Path) -> list[Path]:
             )
         )  # fmt: skip
     try:
-        for child in children:
-            _, complaint = child.communicate(timeout=_TIMEOUT_S)
-            if child.returncode:
-                raise RuntimeError(f"{job}: {complaint[-2000:]}")
+        ended = [(child.communicate(timeout=_TIMEOUT_S)[1], child.returncode) for child in children]
     finally:
         for child in children:
             child.kill()
-    return captures(job, folder)
+    # One that a signal ended makes the others fail.
+    return min(((code, complaint) for complaint, code in ended if code), default=None)
 
 
 def captures(job: Job, folder: Path) -> list[Path]:

@@ -31,7 +31,8 @@ class HostWork:
         name: Its name.
         step_names: What it calls the steps.
         unix_base_ns: What its times count from, by its clock; None if that is not known.
-        duration_ps: How long its steps took, shape (n steps,).
+        duration_ps: How long its steps took, from their starts to those of the next ones, shape
+            (n steps,).
         cores: The times of its cores; of a host without TPUs one.
         shared: What it did together with others in these steps.
         counts_all: Whether it works in steps where nothing was recorded.
