@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_compiling
-from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.facts.tpu_steps import took_and_waited
 from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.fact import fact
@@ -91,12 +91,12 @@ def compiled(host: Host) -> dict[str, int]:
     return dict(Counter(timeline.name(event) for event in events[parents < 0].tolist()))
 
 
-def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
+def step_time(run: Run, steps: RunSteps, profiler: Profiler) -> Measurement:
     """Period of each typical step on its slowest host, µs: from its start to that of the next."""
     profile = session_of(profiler).complete()
     parts = heaviest(profile, profile.steps.steps)
-    micros = steps.typical.slowest_ps() / _PS_IN_MICROS
-    return _timed(steps, micros, parts)
+    took_ps, _ = took_and_waited(run, steps.typical)
+    return _timed(steps, took_ps / _PS_IN_MICROS, parts)
 
 
 def input_share(run: Run, steps: RunSteps) -> Measurement:
@@ -104,18 +104,20 @@ def input_share(run: Run, steps: RunSteps) -> Measurement:
     claim = input_claim(run)
     if not claim.is_known and steps.n_steps:
         return Missing(claim.unknown)
-    return _timed(steps, _shares(steps.typical, steps.typical.of(BY_KEY["infeed"])))
+    took_ps, waited_ps = took_and_waited(run, steps.typical)
+    return _timed(steps, _shares(took_ps, waited_ps))
 
 
 def idle_share(steps: RunSteps) -> Measurement:
     """Part of each typical period in which no device works, or without devices no op runs."""
     typical = steps.typical
-    if typical.n_steps and not typical.spent(*(s for s in Spent if s > Spent.HOST_RUNTIME)).any():
+    if typical.n_steps and not typical.has_ops:
         return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
+    took_ps = typical.slowest_ps().astype(np.float64)
     if not steps.has_device:
-        return _timed(steps, _shares(typical, typical.of(BY_KEY["other"])))
+        return _timed(steps, _shares(took_ps, typical.of(BY_KEY["other"])))
     busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
-    return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
+    return _timed(steps, _shares(took_ps, took_ps - busy))
 
 
 def peak_memory(run: Run) -> Measurement:
@@ -134,8 +136,17 @@ def peak_memory(run: Run) -> Measurement:
     return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
 
 
-def _shares(steps: RunSteps, amounts_ps: Int64Array) -> np.ndarray:
-    return amounts_ps / np.maximum(steps.slowest_ps(), 1)
+def _shares(took_ps: np.ndarray, amounts_ps: np.ndarray) -> np.ndarray:
+    """Numbers of the steps whose mean is the share of all of them together, as tools have it.
+
+    A long step counts for more in it. How far each step is off is what a ratio of two sums depends
+    on (its linear form), so that the interval is that of the ratio.
+    """
+    if not took_ps.sum():
+        return np.zeros(len(took_ps))
+    share = amounts_ps.sum() / took_ps.sum()
+    shares: np.ndarray = share + (amounts_ps - share * took_ps) / took_ps.mean()
+    return shares
 
 
 def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:

@@ -81,7 +81,7 @@ def _of_claim(tool: str, stated: Stated) -> Iterator[Claim]:
     elif stated.metric == "step_time" and "times_count" in details:
         number = re.search(r"(\d+)$", str(details["name"]))
         more = {"step": int(number[1]) if number else -1, "name": str(details["name"]),
-                "cause": f"{stated.parts[0].subject}: {text}"}  # fmt: skip
+                "causes": [part.subject for part in stated.parts]}  # fmt: skip
         yield Claim(tool, "unusual_step", value, text, "ms", more)
     elif stated.metric == "step_time" and "kind" in details:
         more = {"count": int(details["step_count"])}
