@@ -58,12 +58,15 @@ class Advice:
         message: What was found and what to change.
         evidence: The numbers behind it: op, share of the step, …
         gain_fraction: The part of the step time that it may save at most; None if unknown.
+        share: The part of the step time that it is about; None if it is about something else, or
+            if that is unknown.
     """
 
     rule: str
     message: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
     gain_fraction: float | None = None
+    share: float | None = None
 
     @property
     def claim(self) -> Claim:

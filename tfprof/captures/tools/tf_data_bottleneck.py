@@ -235,7 +235,10 @@ def _advice(slow: _Slow) -> list[Advice]:
     if held is None:
         return []
     is_alone = not _has_stages_below(slow.data, held.iterator)
-    rule, text = suggestion(held.iterator.type, held.iterator.long_name, is_alone=is_alone)
+    rule, text = suggestion(
+        held.iterator.type, held.iterator.long_name, is_alone=is_alone,
+        parallelism=held.iterator.parallelism,
+    )  # fmt: skip
     evidence = {
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
@@ -277,7 +280,10 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
         advised = ""
         if slowest:
             is_alone = not classic and not _has_stages_below(one.data, slowest)
-            advised = suggestion(slowest.type, slowest.long_name, is_alone=is_alone)[1]
+            parallelism = 0 if classic else slowest.parallelism
+            advised = suggestion(
+                slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
+            )[1]
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
