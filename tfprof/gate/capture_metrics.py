@@ -12,8 +12,8 @@ import numpy as np
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
-from tfprof.captures.facts.tpu_steps import took_and_waited
-from tfprof.captures.facts.verdict import input_claim
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.facts.verdict import input_claim, unexplained_ps
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
@@ -75,12 +75,12 @@ def compilations(run: Run) -> Measurement:
     return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))
 
 
-def step_time(run: Run, steps: RunSteps, profiler: Profiler) -> Measurement:
+def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
     """Period of each typical step on its slowest host, µs: from its start to that of the next."""
     profile = session_of(profiler).complete()
     parts = heaviest(profile, profile.steps.steps)
-    took_ps, _ = took_and_waited(run, steps.typical)
-    return _timed(steps, took_ps / _PS_IN_MICROS, parts)
+    micros = steps.typical.slowest_ps() / _PS_IN_MICROS
+    return _timed(steps, micros, parts)
 
 
 def input_share(run: Run, steps: RunSteps) -> Measurement:
@@ -88,20 +88,24 @@ def input_share(run: Run, steps: RunSteps) -> Measurement:
     claim = input_claim(run)
     if not claim.is_known and steps.n_steps:
         return Missing(claim.unknown)
-    took_ps, waited_ps = took_and_waited(run, steps.typical)
-    return _timed(steps, _shares(took_ps, waited_ps))
+    typical = steps.typical
+    tpu = tpu_run_steps(run, typical, classic=False)
+    waiting = typical.of(BY_KEY["infeed"]) if tpu is None else tpu.breakdown.waiting
+    return _timed(steps, _shares(typical, waiting))
 
 
 def idle_share(steps: RunSteps) -> Measurement:
-    """Part of each typical period in which no device works, or without devices no op runs."""
+    """Part of the periods of typical steps in which no device works, or without devices no op.
+
+    What the program waits for is not idle, as the verdict has it.
+    """
     typical = steps.typical
     if typical.n_steps and not typical.has_ops:
         return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
-    took_ps = typical.slowest_ps().astype(np.float64)
     if not steps.has_device:
-        return _timed(steps, _shares(took_ps, typical.of(BY_KEY["other"])))
+        return _timed(steps, _shares(typical, unexplained_ps(typical)))
     busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
-    return _timed(steps, _shares(took_ps, took_ps - busy))
+    return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
 
 
 def peak_memory(run: Run) -> Measurement:
@@ -120,12 +124,13 @@ def peak_memory(run: Run) -> Measurement:
     return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
 
 
-def _shares(took_ps: np.ndarray, amounts_ps: np.ndarray) -> np.ndarray:
-    """Numbers of the steps whose mean is the share of all of them together, as tools have it.
+def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:
+    """Shares of steps whose mean is the share of all of them, as tools state it.
 
-    A long step counts for more in it. How far each step is off is what a ratio of two sums depends
-    on (its linear form), so that the interval is that of the ratio.
+    The mean of the shares of steps is another number where long steps have other shares. How much
+    the share varies is what is left of each amount after that of its step's time is taken away.
     """
+    took_ps = steps.slowest_ps()
     if not took_ps.sum():
         return np.zeros(len(took_ps))
     share = amounts_ps.sum() / took_ps.sum()

@@ -83,7 +83,7 @@ class Subject:
             "traces": lambda run: capture_metrics.traces(run, self.profiler, pattern),
             "retraces": lambda run: capture_metrics.retraces(run, self.profiler, pattern),
             "compilations": capture_metrics.compilations,
-            "step_time": lambda run: capture_metrics.step_time(run, self.steps, self.profiler),
+            "step_time": lambda _: capture_metrics.step_time(self.steps, self.profiler),
             "input_share": lambda run: capture_metrics.input_share(run, self.steps),
             "idle_share": lambda _: capture_metrics.idle_share(self.steps),
             "peak_memory": capture_metrics.peak_memory,

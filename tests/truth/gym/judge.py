@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.truth.agreement import disagreements
+import tfprof
+from tests.captures.test_one_account import all_said
 from tests.truth.gym.claims import UNKNOWN, Claim, claims_of
 from tests.truth.gym.grammar import CULPRITS
 from tests.truth.gym.truth import Range, Truth, central
@@ -56,8 +57,8 @@ def judge(truth: Truth) -> list[Verdict]:
             problem = rule(truth, claim)
             if problem is not None:
                 found.append(Verdict("false" if problem else "ok", claim, problem))
-    differ = "; ".join(disagreements(truth.capture))
-    together = Claim("all answers", "agreement", None, differ)
+    differ = all_said(tfprof.open_run(truth.capture)).disagreements
+    together = Claim("all answers", "agreement", None, str(differ))
     found.append(Verdict("false" if differ else "ok", together, "they are about the same steps"))
     return found
 

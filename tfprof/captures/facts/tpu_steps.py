@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tfprof.captures.events.tpu.breakdown import TpuBreakdown, break_down
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.statistics import one_digit, summary
-from tfprof.captures.facts.steps import BY_KEY, HostSteps, RunSteps
+from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 
@@ -53,25 +53,14 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
     pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
     tensor = [(one, core) for one, core in pairs if not core.core.is_sparse]
     return TpuRunSteps(
-        break_down([core for _, core in tensor], classic=classic),
+        break_down(
+            [core for _, core in tensor], None if classic else steps.slowest_ps(), classic=classic
+        ),
         tuple(one for one, _ in tensor),
         tuple(one for one, core in pairs if core.core.is_sparse),
         tuple(steps.shown_names),
         _unseen_chips([core.core.chip for _, core in pairs]),
     )
-
-
-def took_and_waited(
-    run: Run, steps: RunSteps, *, classic: bool = False
-) -> tuple[Float64Array, Float64Array]:
-    """How long steps took, and how long they waited for input, ps, each of shape (n_steps,).
-
-    With TPUs all cores together, else each step on its slowest host.
-    """
-    tpu = tpu_run_steps(run, steps, classic=classic)
-    if tpu is not None:
-        return tpu.breakdown.total, tpu.breakdown.waiting
-    return steps.slowest_ps().astype(np.float64), steps.of(BY_KEY["infeed"]).astype(np.float64)
 
 
 def parts_of(steps: TpuRunSteps) -> list[tuple[str, Float64Array]]:

@@ -21,8 +21,8 @@ from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.environment import device_planes, environment, planes
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
-from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
-from tfprof.captures.facts.tpu_steps import took_and_waited
+from tfprof.captures.facts.steps import BY_KEY, FEWEST, RunSteps, Steps
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.run.fact import fact
@@ -112,11 +112,16 @@ def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
 
 def _step_figures(run: Run, steps: RunSteps, step: Steps | None, *, classic: bool) -> _StepFigures:
     """Figures of the slowest worker of each step."""
+    tpu = tpu_run_steps(run, steps, classic=classic)
     chosen = steps.places(step)
     if not chosen:
         nothing = summary([])
         return _StepFigures(0, nothing, nothing)
-    took, waiting = (ps[chosen] for ps in took_and_waited(run, steps, classic=classic))
+    if tpu is not None:
+        took, waiting = tpu.breakdown.total[chosen], tpu.breakdown.waiting[chosen]
+    else:
+        took = steps.slowest_ps()[chosen].astype(np.float64)
+        waiting = steps.of(BY_KEY["infeed"])[chosen].astype(np.float64)
     percent = summary((100.0 * waiting / np.maximum(took, 1)).tolist())
     # The average is weighted: long steps count for more.
     whole = 100.0 * float(waiting.sum()) / max(float(took.sum()), 1.0)
