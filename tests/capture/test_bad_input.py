@@ -74,7 +74,7 @@ def at_once(*arguments: Any, **options: Any) -> None:
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
-    "place", ["settle", "kept", "arrived", "write_record", "Fake.end", "os.rename", "json.dumps"]
+    "place", ["settle", "kept", "notes_on", "write_record", "Fake.end", "os.rename", "json.dumps"]
 )
 def test_ctrl_c_inside_the_save(
     place: str, is_late: bool, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,7 +94,7 @@ def test_ctrl_c_inside_the_save(
     if place == "Fake.end" and not is_late:
         fake.end(save=False)  # the real ones give their session up themselves
     assert not capture.is_active
-    is_saved = place in ("arrived", "write_record", "json.dumps") or (
+    is_saved = place in ("notes_on", "write_record", "json.dumps") or (
         is_late and place in ("kept", "os.rename")
     )
     is_recorded = is_late and place == "write_record"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
+from tfprof.capture.frameworks import Framework, other_framework
+from tfprof.capture.program import CudaProgram
 from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.facts.missing import Asked, notes_of_missing
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
-from tfprof.options.captures import CaptureOptions
+from tfprof.options.captures import OPS_LEVEL, CaptureOptions
 from tfprof.text import how_to_capture
 from tfprof.text.wording import sentence
 
@@ -42,6 +45,30 @@ def arrived(
     for own in run.hosts:
         if own.name == host:
             notes += notes_of_missing(own, asked)
+    return notes
+
+
+def notes_on(
+    run: Run, host: str, framework: Framework, options: CaptureOptions, asked: CaptureOptions
+) -> list[Note]:
+    """All remarks on a capture that this process has just made.
+
+    Args:
+        run: The capture.
+        host: The host of this process in it.
+        framework: Whose profiler recorded.
+        options: What the user wants.
+        asked: What that profiler was asked for.
+    """
+    devices: list[str] = []
+    with contextlib.suppress(Exception):  # whatever a framework does when it is asked
+        devices = framework.devices()
+    notes = arrived(run, host, asked, framework.name, devices, framework.unsupported)
+    other = other_framework(options, framework.name)
+    if isinstance(framework, CudaProgram):
+        return notes if options.framework else [*notes, NOTHING_LOADED]
+    if other and asked.host_tracer_level >= OPS_LEVEL:
+        notes += notes_of_framework(run, host, framework.name, other)
     return notes
 
 

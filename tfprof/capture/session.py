@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tfprof.capture.arrived import NOTHING_LOADED, arrived, notes_of_framework
+from tfprof.capture.arrived import notes_on
 from tfprof.capture.folders import kept, staging_folder, writable
-from tfprof.capture.frameworks import Framework, framework_of, other_framework
+from tfprof.capture.frameworks import Framework, framework_of
 from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.program import CudaProgram
 from tfprof.capture.record import write_record
@@ -28,7 +28,7 @@ from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files.local_folder import local_folder
-from tfprof.options.captures import NO_FRAMEWORK, OPS_LEVEL, CaptureOptions
+from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
     from tfprof.profiler import Profiler
@@ -360,15 +360,7 @@ class Capture:
                 f"{self} could not be written, and is lost: {error}; make sure that the disk has "
                 "room and that the folder can be written"
             ) from error
-        devices: list[str] = []
-        with contextlib.suppress(Exception):  # whatever a framework does when it is asked
-            devices = framework.devices()
-        notes += arrived(run, host, self._asked, framework.name, devices, framework.unsupported)
-        other = other_framework(self._options, framework.name)
-        if isinstance(framework, CudaProgram):
-            notes += [] if self._options.framework else [NOTHING_LOADED]
-        elif other and self._asked.host_tracer_level >= OPS_LEVEL:
-            notes += notes_of_framework(run, host, framework.name, other)
+        notes += notes_on(run, host, framework, self._options, self._asked)
         if self._folder is not None:
             try:
                 write_record(self._folder, run, host, self._options, notes)

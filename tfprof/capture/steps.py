@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from tfprof.capture.step_ends import NOTED_NS, EndMark, StepEnds
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 _windows: Windows | None = None
 """What captures some of the steps of this process; profilers record all of it, so there is one."""
+
+_ends = StepEnds()
 
 
 def begin_windows(windows: Windows) -> None:
@@ -41,14 +45,16 @@ class step:  # noqa: N801  # reads as a function
     step. Fetch the step's data inside the block: else the time for them is in no step.
 
     Markers are recorded by every profiler of TensorFlow or JAX that records this process, also
-    one that is controlled from outside. If none does, a marker costs less than a microsecond.
+    one that is controlled from outside. If none does, a marker costs about a microsecond. At the
+    end of a step of 2 ms and more lies an event ``tfprof.end_of_step`` with its number and time: so
+    a flight recorder has the time of steps whose markers its snapshots cut.
 
     Args:
         number: Number of the step, which tools show.
         name: What kind of step this is.
     """
 
-    __slots__ = ("_marks", "_name", "_number")
+    __slots__ = ("_begin_ns", "_marks", "_name", "_number")
 
     def __init__(self, number: int, name: str = "train") -> None:
         self._number = number
@@ -58,30 +64,14 @@ class step:  # noqa: N801  # reads as a function
     def __enter__(self) -> None:
         if _windows is not None:
             _windows.begin_step()
-        modules = sys.modules
-        # The modules of the markers, not tensorflow or jax: these may be half imported.
-        module = modules.get("tensorflow.python.profiler.trace")
-        if module is not None:
-            enabled = getattr(module, "enabled", None)
-            if enabled is None or enabled():
-                self._begin(getattr(module, "Trace", None), {"_r": 1})
-        module = modules.get("jax.profiler")
-        if module is not None:
-            mark = getattr(module, "StepTraceAnnotation", None)
-            if mark is not None and mark.is_enabled():
-                self._begin(mark, {})
-        module = modules.get("tfprof.capture.program")
-        if module is not None and module.is_recording():
-            self._begin(module.Mark, {})
-
-    def _begin(self, kind: Any, changes: dict[str, int]) -> None:
-        if kind is None:
-            return
-        mark = kind(self._name, step_num=self._number, **changes)
-        mark.__enter__()
-        if self._marks is None:
-            self._marks = []
-        self._marks.append(mark)
+        recording = _recording()
+        if recording:
+            self._marks = [
+                kind(self._name, step_num=self._number, **more) for _, kind, more in recording
+            ]
+            for mark in self._marks:
+                mark.__enter__()
+        self._begin_ns = time.perf_counter_ns()
 
     def __exit__(
         self,
@@ -89,6 +79,11 @@ class step:  # noqa: N801  # reads as a function
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
+        took_ns = time.perf_counter_ns() - self._begin_ns
+        if took_ns >= NOTED_NS or _ends.late:
+            ends = [end for end, *_ in _recording() if end is not None]
+            was_on = self._marks is not None
+            _ends.leave(self._number, self._name, took_ns, ends, was_on=was_on)
         if self._marks is not None:
             marks, self._marks = self._marks, None
             for mark in reversed(marks):
@@ -100,3 +95,24 @@ class step:  # noqa: N801  # reads as a function
     def is_recorded(self) -> bool:
         """Whether a profiler records this step; only inside the block."""
         return self._marks is not None
+
+
+def _recording() -> list[tuple[EndMark | None, Any, dict[str, int]]]:
+    """Of each profiler that records: its event, its mark of a step, and what that needs."""
+    modules, found = sys.modules, []
+    # The modules of the markers, not tensorflow or jax: these may be half imported.
+    if "tensorflow.python.profiler.trace" in modules:
+        module = modules["tensorflow.python.profiler.trace"]
+        enabled, mark = getattr(module, "enabled", None), getattr(module, "Trace", None)
+        if mark is not None and (enabled is None or enabled()):
+            found.append((mark, mark, {"_r": 1}))
+    if "jax.profiler" in modules:
+        module = modules["jax.profiler"]
+        mark = getattr(module, "StepTraceAnnotation", None)
+        if mark is not None and mark.is_enabled():
+            found.append((getattr(module, "TraceAnnotation", None), mark, {}))
+    if "tfprof.capture.program" in modules:
+        module = modules["tfprof.capture.program"]
+        if module.is_recording():
+            found.append((None, module.Mark, {}))
+    return found

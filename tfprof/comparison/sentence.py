@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfprof.comparison.comparable import same_recording
 from tfprof.comparison.noise import Change
 from tfprof.text.claims import Claim, Detail, scoped, unknown
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
     from tfprof.comparison.parts import Part
 
 _NAMED = 3
-_LEAST_POINTS = 0.01
-"""Parts of a step; smaller changes are named in tables only."""
+LEAST_POINTS = 0.01
+"""Part of a step; nothing is said of smaller changes: two runs of one program have them, too."""
 
 _SAID = ("longer", "shorter", "appeared", "gone")
 
+
+_MORE = 1.2
+"""So many times as much is more, and no matter of rounding."""
 
 _LARGE = 0.1
 """What is seen of a change from which on it is worth more steps, as part of the step."""
@@ -46,10 +51,11 @@ def _claims(found: Difference) -> Iterator[Claim]:
             "step", "step_time_change",
             "There are no steps with a time on both sides; the table compares ops.",
         )  # fmt: skip
-        yield from _on_ops(found.ops, None)
+        yield from _on_ops(found, None)
         return
     yield _on_step(step)
-    least = _LEAST_POINTS * (step.before or 0.0)
+    yield from _left_out(found)
+    least = LEAST_POINTS * (step.before or 0.0)
     if step.verdict == "within noise":
         sure = [
             _changed(name.lower(), one, step, "{subject} {value:+} ({step_points})")
@@ -58,12 +64,12 @@ def _claims(found: Difference) -> Iterator[Claim]:
         ]
         yield from _listing("More than their own noise changed: {parts:; }.", sure)
         if any(op.time.verdict in _SAID and abs(op.time.difference) > least for op in found.ops):
-            yield from _on_ops(found.ops, step)
+            yield from _on_ops(found, step)
         return
     points = {"step_points": _points(step.difference, step)}
     yield from _listing("Of the {step_points}: {parts:; }.", _parts(found.categories, step), points)
     yield from _by_moment(found.parts, step)
-    yield from _on_ops(found.ops, step)
+    yield from _on_ops(found, step)
 
 
 def _listing(
@@ -114,10 +120,28 @@ def _on_step(step: Change) -> Claim:
                  details=details, words=words)  # fmt: skip
 
 
+def _left_out(found: Difference) -> Iterator[Claim]:
+    """Steps that took unusually long are left out; they are part of what the program takes."""
+    sides = (found.first, found.second)
+    counts = [len(side.left_out_ms) for side in sides]
+    if not any(counts):
+        return
+    before_ms, after_ms = (
+        float(np.concatenate([side.step_ms, side.left_out_ms]).mean()) for side in sides
+    )
+    yield Claim(
+        "step", "steps_left_out", sum(counts), "count",
+        details={"first_count": counts[0], "second_count": counts[1], "before_ms": before_ms,
+                 "after_ms": after_ms, "difference_ms": after_ms - before_ms},
+        words="Left out of this are unusually long steps, {first_count} before and {second_count} "
+        "now: with them, a step takes {before_ms:3} before and {after_ms:3} now.",
+    )  # fmt: skip
+
+
 def _parts(categories: dict[str, Change], step: Change) -> list[Claim]:
     """Categories of the step's time, the largest change first; the small ones together."""
     ranked = sorted(categories.items(), key=lambda item: -abs(item[1].difference))
-    least = _LEAST_POINTS * (step.before or 0.0)
+    least = LEAST_POINTS * (step.before or 0.0)
     named = [item for item in ranked[:_NAMED] if abs(item[1].difference) >= least]
     words = "{step_points} {subject}"
     found = [_changed(name.lower(), one, step, words) for name, one in named]
@@ -126,7 +150,7 @@ def _parts(categories: dict[str, Change], step: Change) -> list[Claim]:
 
 def _rest(rest_ms: float, step: Change) -> list[Claim]:
     """What is left of a difference, unless it is small."""
-    if abs(rest_ms) < _LEAST_POINTS * (step.before or 0.0):
+    if abs(rest_ms) < LEAST_POINTS * (step.before or 0.0):
         return []
     return [
         Claim("all else", "time_change", rest_ms, "ms",
@@ -136,7 +160,7 @@ def _rest(rest_ms: float, step: Change) -> list[Claim]:
 
 def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[Claim]:
     """The parts that add up to the step, each moment counted once."""
-    least = _LEAST_POINTS * (step.before or 0.0)
+    least = LEAST_POINTS * (step.before or 0.0)
     named = [
         part for part in parts
         if abs(part.time.difference) >= least and part.time.verdict != "within noise"
@@ -152,9 +176,9 @@ def _by_moment(parts: Sequence[Part], step: Change) -> Iterator[Claim]:
     yield from _listing("Counting each moment once: {parts:; }.", found)
 
 
-def _on_ops(ops: Sequence[OpChange], step: Change | None) -> Iterator[Claim]:
-    least = _LEAST_POINTS * (step.before or 0.0) if step is not None else 0.0
-    named = [op for op in ops if abs(op.time.difference) > least]
+def _on_ops(found: Difference, step: Change | None) -> Iterator[Claim]:
+    least = LEAST_POINTS * (step.before or 0.0) if step is not None else 0.0
+    named = [op for op in found.ops if abs(op.time.difference) > least]
     sure = [op for op in named if op.time.verdict in _SAID]
     if sure:
         shown = [_op(op, step) for op in sure[:_NAMED]]
@@ -168,12 +192,25 @@ def _on_ops(ops: Sequence[OpChange], step: Change | None) -> Iterator[Claim]:
             words="No op changed by 1 % of the step: the time is spent between or around them.",
         )  # fmt: skip
     moved = sum(op.time.difference for op in sure)
-    if step is not None and step.verdict in _SAID and abs(moved) > 1.2 * abs(step.difference):
+    if step is None or step.verdict not in _SAID or abs(moved) <= _MORE * abs(step.difference):
+        return
+    if abs(moved) > _MORE * abs(_once(found, sure)):
         yield Claim(
             "ops", "time_change", moved, "ms",
             words="Together the changed ops take {value:+}, more than the step: ops overlap, so "
             "their points do not add up to those of the step.",
         )  # fmt: skip
+
+
+def _once(found: Difference, ops: Sequence[OpChange]) -> float:
+    """By how much some ops changed together, each moment counted once, ms."""
+    before, after = found.first.moments.ops, found.second.moments.ops
+    return sum(
+        float(
+            np.mean(after.get(op.name, 0.0)) - np.mean(before.get(op.name_before or op.name, 0.0))
+        )
+        for op in ops
+    )
 
 
 def _op(op: OpChange, step: Change | None) -> Claim:

@@ -197,6 +197,23 @@ def test_what_was_guessed_is_forgotten_when_a_step_is_marked():
     assert found[0].before["median"] == 1 and history.are_marked
 
 
+def test_a_cut_step_that_leaves_its_time_needs_no_neighbours():
+    history, _ = follow(Window(steps(*USUAL), 0, 200 * MS))
+    history, (still,) = history.after(Window(steps(marked=False), 200 * MS, 900 * MS))
+    ended = Steps(
+        np.array([-690, 30, 60]) * MS, np.array([710, 10, 10]) * MS, np.array([20, 21, 24]), True,
+        np.array([True, False, False]),
+    )  # fmt: skip
+    history, (slow, *others) = history.after(Window(ended, 900 * MS, 990 * MS, 0.05))
+    assert str(slow) == "step 20 took 0.71 s" and slow.is_same(still) and not slow.is_whole
+    assert (slow.begin_ns, slow.end_ns) == (210 * MS, 920 * MS)
+    assert all(step.is_whole for step in others)
+    # What is missing from now on was short: 300 ms between steps are none.
+    later = steps((310 * MS, 10 * MS), first=27)
+    _, found = history.after(Window(later, 990 * MS, 1400 * MS))
+    assert [step.first for step in found] == [27]
+
+
 def test_each_kind_of_steps_has_a_past_of_its_own():
     """Training of 10 ms, and evaluation of 1 ms with numbers of its own."""
     trained = steps(*USUAL)

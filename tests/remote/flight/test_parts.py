@@ -5,8 +5,11 @@ import tempfile
 import numpy as np
 import pytest
 
+from tfprof.captures.events.timeline.names import END_OF_STEP
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.remote.flight import keeping
+from tfprof.remote.flight.events import Event, held, with_ends
+from tfprof.remote.flight.history import StepSeen
 from tfprof.remote.flight.keeping import Ring, one_capture
 from tfprof.remote.flight.merging import Part, merged
 from tfprof.remote.flight.overhead import overhead
@@ -109,6 +112,86 @@ def test_look():
     allocated = host(line(event("MemoryAllocation", 5, 0, bytes_allocated=70)))
     assert look(snapshot(allocated), frozenset({"memory"})).memory == 70
     assert len(look(b"\x0a\xff").steps) == 0  # damaged
+
+
+def end_of(number, at, took, ago=0, of="train"):
+    return event(END_OF_STEP, at, 1, number=number, nanoseconds=took, ago=ago, of=of)
+
+
+def test_ends_of_steps_that_a_snapshot_has_cut():
+    data = snapshot(
+        host(
+            line(
+                end_of(7, 3000, 500_000, ago=4000), end_of(8, 3000, 30_000),
+                event("train", 3010, 2100, step_num=9), end_of(9, 5100, 2090), id=1,
+            )
+        )
+    )  # fmt: skip
+    steps = look(data).steps
+    assert steps.numbers.tolist() == [7, 8, 9] and steps.are_marked
+    assert steps.has_ended.tolist() == [True, True, False]
+    assert steps.durations_ns.tolist() == [500_000, 30_000, 2100]
+    assert steps.starts_ns.tolist() == [-501_000, -27_000, 3010]
+    assert steps.kinds == ("train",) and len(steps.of("train")) == 3
+    only = look(snapshot(host(line(end_of(8, 3000, 30_000, of="eval 3"), id=1)))).steps
+    assert (only.kinds, only.numbers.tolist()) == (("eval ",), [8])
+
+
+def test_a_step_that_a_snapshot_has_cut_gets_its_mark():
+    first = snapshot(host(line(event("train", 0, 500, step_num=7, _r=1), event("a", 600, 5), id=1)))
+    second = snapshot(
+        host(
+            line(
+                event("train", 4000, 800, step_num=9), end_of(9, 4700, 700),
+                end_of(8, 3000, 3400), id=1,
+            ),
+            line(end_of(3, 100, 9000), id=2),
+        ),
+        start_ns=1000, stop_ns=S,
+    )  # fmt: skip
+    merged_twice = merged([Part(first, 0), Part(second, 1000)])
+    steps = look(merged_twice).steps
+    assert steps.numbers.tolist() == [3, 7, 8, 9]  # 3 began before all that is known
+    assert steps.has_ended.tolist() == [True, False, False, False]
+    assert steps.starts_ns.tolist()[1:] == [0, 600, 5000]
+    assert steps.durations_ns.tolist()[2] == 3400
+    marks = [stats for *_, stats in said(merged_twice)["/host:CPU"] if ("step_num", 8) in stats]
+    assert marks == [[("_r", 1), ("step_num", 8)]]
+    # A thread that has done nothing before gets the mark, too, and its line begins with it.
+    alone = snapshot(host(line(event("a", 50, 1), id=5)))
+    late = snapshot(host(line(event("b", 10, 2), end_of(8, 300, 900), id=1)), start_ns=1000)
+    events = said(merged([Part(alone, 0), Part(late, 1000)]))["/host:CPU"]
+    assert sorted((name, start) for _, name, start, *_ in events) == [
+        ("a", 50_000), ("b", 1_010_000), ("tfprof.end_of_step", 1_300_000), ("train", 400_000),
+    ]  # fmt: skip
+
+
+def seen_step(begin, end, *, is_whole=False, is_exact=True, is_open=False):
+    took = (end - begin) / S
+    return StepSeen(5, 5, took, took, is_whole, is_exact, is_open, begin, end, "train", {})
+
+
+def test_what_a_run_holds_of_a_step():
+    spans = [(0, S), (S + MS, 2 * S)]
+    whole = held(seen_step(S // 2, S, is_whole=True), "a:1", spans)
+    assert whole.has_mark and not whole.note and whole.seconds == 0.5
+    cut = held(seen_step(S // 2, S + S // 2), "a:1", spans)
+    assert cut.has_mark and "its mark was added, and 0.999 s of it were recorded" in cut.note
+    before = held(seen_step(-S, S // 2), "a:1", spans)
+    assert not before.has_mark and "no mark of it, but 0.5 of the 1.5 s" in before.note
+    in_between = held(seen_step(S // 2, S - MS), "a:1", [(0, S), (S + 5 * MS, 2 * S)])
+    assert not in_between.has_mark  # the server went on for a while, without recording
+    assert "does not hold" in held(seen_step(0, MS), "a:1", []).note
+
+
+def test_the_end_of_a_step_takes_the_place_of_what_it_was():
+    goes_on = Event("goes on", "a:1", seen_step(0, S, is_exact=False, is_open=True), True)
+    other = Event("other", "b:1", goes_on.step, True)
+    end = Event("took 2 s", "a:1", seen_step(0, 2 * S), True, is_end=True)
+    folded = with_ends([goes_on, other, end])
+    assert [one.text for one in folded] == ["took 2 s", "other"]
+    assert with_ends(folded) == folded  # nothing is lost when more happens
+    assert with_ends([end]) == []  # its run is written
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ class FakeSession:
         self.began_ns = time.time_ns()
         self.n_snapshots = 0
         self.slow = threading.Event()
-        self.hang, self.n_parts = 0.0, 1
+        self.hang, self.late, self.n_parts = 0.0, 0.0, 1
         self.gone = self.is_silent = self.is_always_slow = False
 
     def methods(self):
@@ -61,6 +61,7 @@ class FakeSession:
         if not self.is_on:
             context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
         began, self.began_ns = self.began_ns, time.time_ns()
+        time.sleep(self.late)
         took = 4 * S if self.slow.is_set() or self.is_always_slow else S / 100
         self.slow.clear()
         self.n_snapshots += 1
@@ -324,6 +325,17 @@ def test_a_worker_that_hangs_delays_no_run(recorder):
         hanging.hang = 0
     assert hanging.n_snapshots and saved.folder
     assert f"{next(iter(recording.observed))} has not answered in time" in saved.notes[0]
+
+
+def test_a_snapshot_under_way_is_not_what_was_asked_for(recorder):
+    fake = FakeSession()
+    fake.late = 0.3
+    with recorder(fake, interval_seconds=0.2, count=1) as recording:
+        for n_gets in range(2, 5):
+            wait_for(lambda n_gets=n_gets: fake.calls.count("get") == n_gets)
+        recording.save("now")  # the fourth is under way
+        (saved,) = recording.events()
+    assert step_numbers(saved)[0][-1] >= 5
 
 
 def test_slow_steps_in_the_cool_down_come_in_one_run(recorder):

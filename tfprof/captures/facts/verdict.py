@@ -16,7 +16,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeTime, in_all_steps
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.between_steps import Between, between_steps
+from tfprof.captures.facts.between_steps import WAITING, Between, between_steps
 from tfprof.captures.facts.bottleneck import (
     HIGH,
     HIGHLY_INPUT_BOUND,
@@ -34,7 +34,7 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.steps import CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
@@ -215,8 +215,8 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
 
 
 def _shows_input(steps: RunSteps) -> bool:
-    """Whether most steps take their input from a recorded pipeline."""
-    return bool((steps.of(BY_KEY["infeed"]) > 0).mean() > 0.5)
+    """Whether most steps take their input from a recorded pipeline; copies are no sign of one."""
+    return bool((steps.spent(*WAITING) > 0).mean() > 0.5)
 
 
 def unexplained_share(grounds: Grounds) -> float:
@@ -247,9 +247,12 @@ def _where(grounds: Grounds) -> tuple[Claim, ...]:
                   words="{value} is {subject}")
             for one in named
         )  # fmt: skip
-    if code:
-        return (Claim("Python", "code_share", None, words="it is Python, in many functions"),)
-    reason = "nothing was recorded there, as is Python without its tracer"
+    recorded = sum(code_share(grounds, one) for one in code)
+    if recorded > 0.5 * unexplained_share(grounds):
+        return (Claim("Python", "code_share", recorded, "fraction",
+                      words="it is Python, in many functions"),)  # fmt: skip
+    amount = "little" if code else "nothing"
+    reason = f"{amount} was recorded there, as is Python without its tracer"
     return (unknown("Python", "code_share", reason),)
 
 

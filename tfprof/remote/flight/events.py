@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tfprof.remote.flight.history import StepSeen
@@ -20,12 +21,33 @@ class Event:
         address: The worker's; empty if it is about all.
         step: The step for which the condition holds; None if it is about none.
         is_condition: Whether the user's condition holds; else it is written at once.
+        is_end: Whether it is the end of a step that was told of while it went on.
     """
 
     text: str
     address: str = ""
     step: StepSeen | None = None
     is_condition: bool = False
+    is_end: bool = False
+
+
+def with_ends(events: Iterable[Event]) -> list[Event]:
+    """Events in which steps that have ended since take the place of what they were before."""
+    found: list[Event] = []
+    for event in events:
+        if event.is_end:
+            ended = replace(event, is_end=False)
+            found = [ended if _is_end_of(event, one) else one for one in found]
+        else:
+            found.append(event)
+    return found
+
+
+def _is_end_of(end: Event, event: Event) -> bool:
+    before, now = event.step, end.step
+    if before is None or now is None or event.address != end.address:
+        return False
+    return before.is_open and now.is_same(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +58,8 @@ class StepHeld:
         step: The step.
         address: The worker's.
         seconds: Time of it that the run covers.
-        has_mark: Whether the run has its mark, so that tools show it as a step.
+        has_mark: Whether the run has its mark, so that tools show it as a step. That of a step of
+            ``tfprof.capture.step`` that a snapshot has cut is made anew.
     """
 
     step: StepSeen
@@ -47,10 +70,15 @@ class StepHeld:
     @property
     def note(self) -> str:
         """What the run lacks of the step; empty if it has all of it."""
-        if self.has_mark:
+        if self.has_mark and self.step.is_whole:
             return ""
         step, took = self.step, (self.step.end_ns - self.step.begin_ns) / 1e9
         which = f"{step} on {self.address}"
+        if self.has_mark:
+            return (
+                f"{which}; a snapshot has cut it: its mark was added, and {self.seconds:.3g} s "
+                "of it were recorded, without the ops that were under way at the cut"
+            )
         if not self.seconds:
             return f"this run does not hold what it is named after: {which}, which an earlier run "\
                    "has, or which was not kept"  # fmt: skip
@@ -80,8 +108,15 @@ def held(step: StepSeen, address: str, spans: list[tuple[int, int]]) -> StepHeld
         spans: Begin and end of the windows of this worker.
     """
     common = [max(0, min(end, step.end_ns) - max(begin, step.begin_ns)) for begin, end in spans]
-    has_mark = step.is_whole and any(
-        begin - _SLACK_NS <= step.begin_ns and step.end_ns <= end + _SLACK_NS
-        for begin, end in spans
-    )
+    if step.is_whole:
+        has_mark = any(
+            begin - _SLACK_NS <= step.begin_ns and step.end_ns <= end + _SLACK_NS
+            for begin, end in spans
+        )
+    else:  # it gets a mark if it began within the run, and a window begins in the middle of it
+        has_mark = (
+            step.is_exact
+            and any(step.begin_ns < begin <= step.end_ns for begin, _ in spans)
+            and spans[0][0] <= step.begin_ns
+        )
     return StepHeld(step, address, sum(common) / 1e9, has_mark)

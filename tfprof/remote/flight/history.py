@@ -1,7 +1,7 @@
 """The steps of a worker over many snapshots, with those that a snapshot has cut.
 
 A snapshot cuts the step that is under way: its mark is lost. What is left are the steps before and
-after it, and, where ``tfprof.capture.step`` marks them, its end with the time that it took.
+after it, and what ``tfprof.capture.step`` leaves at its end if it took 2 ms or more: how long.
 
 A history is a value: ``after`` makes the next one from a window, and reports the steps of it.
 """
@@ -142,7 +142,7 @@ class History:
     def interrupted(self) -> History:
         """The same after a time without a session: what came between is not known."""
         kinds = {
-            name: replace(past, last=None, begun=None, n_cuts=0, answers=0.0)
+            name: replace(past, last=None, n_cuts=0, answers=0.0)
             for name, past in self.kinds.items()
         }
         return replace(self, kinds=kinds)
@@ -168,8 +168,7 @@ class _Past:
         strides: Differences of their numbers.
         delays: Of the latest cuts: time too much, as a share of the time of the answer.
         last: Number and end of the latest step whose end is known.
-        begun: Number and start of a step that has begun since.
-        has_begins: Whether the program marks where a step begins.
+        has_ends: Whether the program leaves the time of steps that are cut, if they are not short.
         n_cuts: Snapshots since the end of the latest step.
         answers: Time of their answers, in seconds.
     """
@@ -179,8 +178,7 @@ class _Past:
     strides: tuple[int, ...] = ()
     delays: tuple[float, ...] = ()
     last: tuple[int, int] | None = None
-    begun: tuple[int, int] | None = None
-    has_begins: bool = False
+    has_ends: bool = False
     n_cuts: int = 0
     answers: float = 0.0
 
@@ -197,12 +195,7 @@ class _Past:
         if len(steps):
             starts = steps.starts_ns + window.start_ns
             past, found = self._with_steps(kind, steps, starts, before)
-        if kind in steps.begun:
-            number, start = steps.begun[kind]
-            past = replace(past, begun=(number, start + window.start_ns), has_begins=True)
-        if past.has_begins:
-            found += past._begun_step(kind, window.stop_ns, before)
-        elif is_silent:
+        if is_silent:
             found += past._silence(kind, window, before)
         return past._with_border(window, before["median"]), found
 
@@ -212,6 +205,7 @@ class _Past:
         ends_ns = starts_ns + steps.durations_ns
         seconds = (steps.durations_ns / 1e9).tolist()
         past = self._with_gaps(steps.numbers, starts_ns, ends_ns)
+        past = replace(past, has_ends=self.has_ends or bool(steps.has_ended.any()))
         past, found = past._with_cut(kind, int(steps.numbers[0]), int(starts_ns[0]), before)
         found += [
             StepSeen(number, number, took, took, not cut, True, False, start, end, kind, before)
@@ -220,11 +214,8 @@ class _Past:
                 steps.has_ended.tolist(), starts_ns.tolist(), ends_ns.tolist(), strict=True,
             )
         ]  # fmt: skip
-        begun = past.begun
-        if begun is not None and begun[1] <= int(ends_ns[-1]):
-            begun = None
         return replace(
-            past, durations=_latest(past.durations, seconds), begun=begun, n_cuts=0, answers=0.0,
+            past, durations=_latest(past.durations, seconds), n_cuts=0, answers=0.0,
             last=(int(steps.numbers[-1]), int(ends_ns[-1])) if steps.are_marked else None,
         ), found  # fmt: skip
 
@@ -276,7 +267,7 @@ class _Past:
     ) -> tuple[_Past, list[StepSeen]]:
         """What lies between the latest step and the next one, over snapshots."""
         usual = before["median"]
-        if self.last is None or usual is None:
+        if self.last is None or usual is None or self.has_ends:
             return self, []
         n_cut, rest = divmod(number - self.last[0], self._stride)
         n_cut -= 1
@@ -330,18 +321,6 @@ class _Past:
                 window.stop_ns, kind, before,
             )
         ]  # fmt: skip
-
-    def _begun_step(self, kind: str, stop_ns: int, before: Baseline) -> list[StepSeen]:
-        """The step that has begun and goes on."""
-        if self.begun is None:
-            return []
-        number, start_ns = self.begun
-        seconds = (stop_ns - start_ns) / 1e9
-        return [
-            StepSeen(
-                number, number, seconds, seconds, False, True, True, start_ns, stop_ns, kind, before
-            )
-        ]
 
 
 def _latest(old: tuple[T, ...], new: Sequence[T], most: int = MOST_BEFORE) -> tuple[T, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.remote.flight.cut_marks import add_cut_marks
 from tfprof.wire import messages as pb
 from tfprof.wire.varints import length_delimited, length_delimited_tag
 
@@ -34,7 +35,8 @@ class Part(NamedTuple):
 def merged(parts: Iterable[Part], warnings: Iterable[str] = ()) -> bytes:
     """One serialized XSpace of all events; times count from the start of the first capture.
 
-    One part at a time is held as messages.
+    One part at a time is held as messages. Steps that begin in one and end in another get their
+    mark, where the program has left what it takes.
 
     Args:
         parts: In order of time.
@@ -68,6 +70,7 @@ class _Plane:
 
     def add(self, plane: pb.XPlane, shift_ns: int) -> None:
         """Take in the same plane of the next capture, which is changed."""
+        add_cut_marks(plane, shift_ns)
         stat_keys = self._new_stat_keys(plane)
         entry_keys = self._new_entry_keys(plane, stat_keys)
         _renumber(plane.stats, stat_keys)
@@ -133,7 +136,7 @@ class _Line:
             display_name=first.display_name,
         )  # fmt: skip
         self._start_ns: int | None = None
-        self._end_ps = 0
+        self._end_ps = self._lowest_ps = 0
         self._events: list[bytes] = []
 
     def add(self, line: pb.XLine, shift_ns: int) -> None:
@@ -150,13 +153,26 @@ class _Line:
                     event.offset_ps += later_ps
         if line.duration_ps:
             self._end_ps = max(self._end_ps, later_ps + line.duration_ps)
+        self._lowest_ps = min(self._lowest_ps, *(event.offset_ps for event in line.events))
         self._events.append(pb.XLine(events=line.events).SerializeToString())
 
     def data(self) -> bytes:
         """The line, serialized."""
+        if self._lowest_ps < 0:
+            self._begin_earlier()
         self._head.timestamp_ns = self._start_ns or _UNSTARTED
         self._head.duration_ps = self._end_ps
         return self._head.SerializeToString() + b"".join(self._events)
+
+    def _begin_earlier(self) -> None:
+        """Let it begin with its first event: the mark of a step that began before the line did."""
+        line = pb.XLine.FromString(b"".join(self._events))
+        earlier_ns = -(self._lowest_ps // 1000)
+        for event in line.events:
+            event.offset_ps += 1000 * earlier_ns
+        self._start_ns = (self._start_ns or _UNSTARTED) - earlier_ns
+        self._end_ps += 1000 * earlier_ns if self._end_ps else 0
+        self._lowest_ps, self._events = 0, [line.SerializeToString()]
 
 
 def _free_key(known: Any, wanted: int) -> int:

@@ -16,7 +16,7 @@ from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import addresses_of
 from tfprof.remote.flight.conditions import condition
-from tfprof.remote.flight.events import Event, StepHeld, held
+from tfprof.remote.flight.events import Event, StepHeld, held, with_ends
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
 from tfprof.remote.flight.watched import Observed, Settings, WatchedWorker
@@ -295,6 +295,9 @@ class FlightRecorder:
 
     def _is_due(self, event: Event) -> bool:
         """Whether an event is written at once; else it waits, or is left out."""
+        if event.is_end:
+            self._held = with_ends([*self._held, event])
+            return False
         if not event.is_condition:
             return True
         if self._n_written >= self._most_runs:
@@ -343,7 +346,7 @@ class FlightRecorder:
         return told
 
     def _written(self, happened: list[Event], when: float, late: Sequence[str] = ()) -> Saved:
-        events = [event for event in happened if event is not _WAKE]
+        events = with_ends(event for event in happened if event is not _WAKE)
         if any(event.is_condition for event in events):
             self._n_written += 1
         texts = list(dict.fromkeys(event.text for event in events))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.events.timeline.names import END_OF_STEP, END_STATS, TASK_PLANE
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.columns.columns import BoolArray, Int64Array, no_rows
@@ -31,8 +31,6 @@ class Steps:
         are_cut: Whether the snapshot has the end only, shape (n,); None if it has all whole.
         kinds: What the program calls its steps, without digits.
         of_kind: Which of ``kinds`` each is, shape (n,); None if there is one.
-        begun: By kind, number and start of the step that goes on at the end, where the program
-            marks where its steps begin.
     """
 
     starts_ns: Int64Array
@@ -42,7 +40,6 @@ class Steps:
     are_cut: BoolArray | None = None
     kinds: tuple[str, ...] = ("",)
     of_kind: Int64Array | None = None
-    begun: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.starts_ns)
@@ -60,10 +57,9 @@ class Steps:
             return replace(NO_STEPS, are_marked=self.are_marked)
         codes = self.of_kind if self.of_kind is not None else np.zeros(len(self), np.int64)
         rows = np.flatnonzero(codes == self.kinds.index(kind))
-        begun = {kind: self.begun[kind]} if kind in self.begun else {}
         return Steps(
             self.starts_ns[rows], self.durations_ns[rows], self.numbers[rows], self.are_marked,
-            self.has_ended[rows], (kind,), None, begun,
+            self.has_ended[rows], (kind,),
         )  # fmt: skip
 
 
@@ -136,32 +132,53 @@ def marked_steps(space: XSpace) -> Steps:
     """Steps that the program marks, of the plane that has the most."""
     best = NO_STEPS
     for plane in space.planes:
-        if _STEP not in plane.stat_metadata.names or plane.name.startswith("/device:"):
+        names = plane.stat_metadata.names
+        if not {_STEP, END_STATS[0]} & set(names) or plane.name.startswith("/device:"):
             continue
         column = plane.stat(_STEP)
         rows = np.flatnonzero(column.present)
-        if len(rows) <= len(best):
+        numbers = column.signed[rows]
+        cut = _cut_steps(plane, numbers)
+        if len(rows) + len(cut) <= len(best):
             continue
-        starts = plane.starts_ps(0)[rows] // 1000
+        kinds, of_kind = _kinds(plane, rows, [kind for *_, kind in cut])
+        spans = np.array([span for *span, _ in cut], np.int64).reshape(-1, 3).T
+        starts = np.concatenate([plane.starts_ps(0)[rows] // 1000, spans[0]])
+        durations = np.concatenate([plane.events.durations_ps[rows] // 1000, spans[1]])
         order = np.argsort(starts, kind="stable")
-        durations = plane.events.durations_ps[rows] // 1000
-        kinds, of_kind = _kinds(plane, rows[order])
         best = Steps(
-            starts[order], durations[order], column.signed[rows][order], are_marked=True,
-            kinds=kinds, of_kind=of_kind,
+            starts[order], durations[order], np.concatenate([numbers, spans[2]])[order],
+            are_marked=True, are_cut=order >= len(rows), kinds=kinds, of_kind=of_kind[order],
         )  # fmt: skip
     return best
 
 
-def _kinds(plane: Plane, events: Int64Array) -> tuple[tuple[str, ...], Int64Array]:
-    """Names of events without digits, and the place of each event's name among them."""
+def _cut_steps(plane: Plane, numbers: Int64Array) -> list[tuple[int, int, int, str]]:
+    """Start, time, number and name of steps that have an end here, but none of the marks."""
+    column = plane.stat(END_STATS[0])
+    ends = np.flatnonzero(column.present & plane.events_named(END_OF_STEP))
+    found = []
+    for event in ends[~np.isin(column.signed[ends], numbers)].tolist():
+        stats = plane.stats_of(event)
+        number, took_ns, ago_ns, kind = (stats.get(name) for name in END_STATS)
+        if isinstance(number, int) and isinstance(took_ns, int) and isinstance(ago_ns, int):
+            end_ns = int(plane.starts_ps(0)[event]) // 1000 - ago_ns
+            found.append((end_ns - took_ns, took_ns, number, str(kind)))
+    return found
+
+
+def _kinds(
+    plane: Plane, events: Int64Array, more: Sequence[str]
+) -> tuple[tuple[str, ...], Int64Array]:
+    """Names of events and further names, without digits, and the place of each among them."""
     _, first, of_name = np.unique(
         plane.metadata_rows[events], return_index=True, return_inverse=True
     )
-    names = [_DIGITS.sub("", plane.event_name(int(event))) for event in events[first]]
+    names = [plane.event_name(int(event)) for event in events[first]] + list(more)
+    names = [_DIGITS.sub("", name) for name in names]
     kinds = tuple(dict.fromkeys(names))
     places = np.array([kinds.index(name) for name in names], np.int64)
-    return kinds, places[of_name]
+    return kinds, places[np.concatenate([of_name, len(first) + np.arange(len(more))])]
 
 
 def _worked_out(data: bytes) -> tuple[Steps, tuple[float | None, float | None]]:

@@ -115,6 +115,7 @@ class WatchedWorker:
         self._reported: dict[str, StepSeen] = {}
         self._span_ns: tuple[int, int] | None = None
         self._observed_ns = self._n_snapshots = self.n_unclear = 0
+        self._n_asked = self._n_answered = 0
         self._answer_seconds = 0.0
         self._overhead: Overhead | None = None
         self._way = "continuous"
@@ -164,11 +165,13 @@ class WatchedWorker:
     def ask(self) -> Callable[[], bool]:
         """Take a snapshot now; the result waits for it, and tells whether it has come.
 
-        It waits as long as the worker is recorded, and not much longer than snapshots take: one
-        that hangs delays nobody.
+        A snapshot that is under way does not count, as it has nothing of what happens until now. It
+        waits as long as the worker is recorded, and not much longer than snapshots take: one that
+        hangs delays nobody.
         """
         with self._changed:
-            before = self._n_snapshots
+            self._n_asked += 1
+            number = self._n_asked
         self._wake.set()
         limit = min(
             max(_FLUSH_SECONDS, _FLUSH_ANSWERS * self._answer_seconds),
@@ -178,11 +181,10 @@ class WatchedWorker:
 
         def wait() -> bool:
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._n_snapshots > before or not self.is_recording,
+                return self._changed.wait_for(
+                    lambda: self._n_answered >= number or not self.is_recording,
                     max(0.0, until - time.monotonic()),
                 )
-                return self._n_snapshots > before or not self.is_recording
 
         return wait
 
@@ -260,8 +262,13 @@ class WatchedWorker:
             self._wake.clear()
             if self._stop.is_set:
                 return
+            n_asked = self._n_asked
             try:
-                self._judge(*self._take(session))
+                taken = self._take(session)
+                if session.way == "captures":  # which record until they are answered
+                    n_asked = self._n_asked
+                self._judge(*taken)
+                self._answer(n_asked)
             except ServerError as error:
                 is_busy = error.may_pass and not error.code  # somebody captures in between
                 if error.code != "NOT_FOUND" and not is_busy:
@@ -271,6 +278,11 @@ class WatchedWorker:
                 self._begin(session, self._settings.retries)  # somebody has ended it
                 self._history = self._history.interrupted()
             self._check_memory()
+
+    def _answer(self, n_asked: int) -> None:
+        with self._changed:
+            self._n_answered = n_asked
+            self._changed.notify_all()
 
     def _wait(self) -> None:
         """Until the next snapshot; sooner if the program's memory reaches its limit."""
@@ -363,12 +375,15 @@ class WatchedWorker:
             return
         before = self._reported.get(step.kind)
         self._reported[step.kind] = step
-        if before is not None and step.is_same(before):
-            if before.is_open and not step.is_open:
-                self._settings.say(f"{self.address}: {step}")  # how long it took in the end
-            return
-        self.ring.hold(step.begin_ns)
-        self._tell(Event(f"{step} on {self.address}: {when}", str(self.address), step, True))
+        is_end = before is not None and step.is_same(before)
+        if before is not None and is_end:
+            if step.is_open or not before.is_open:
+                return
+            self._settings.say(f"{self.address}: {step}")  # how long it took in the end
+        else:
+            self.ring.hold(step.begin_ns)
+        text = f"{step} on {self.address}: {when}"
+        self._tell(Event(text, str(self.address), step, True, is_end=is_end))
 
     def _measured(self, session: Session) -> Overhead:
         """Compare times with and without a session; what is recorded meanwhile is kept."""
@@ -398,6 +413,8 @@ class WatchedWorker:
 
 
 def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and starts of the steps of which the whole time was recorded."""
     if not steps.are_marked:
         steps = NO_STEPS
-    return steps.numbers, steps.starts_ns + begin_ns
+    whole = ~steps.has_ended
+    return steps.numbers[whole], steps.starts_ns[whole] + begin_ns

@@ -20,6 +20,14 @@ parent."""
 
 TASK_PLANE = "Task Environment"
 
+END_OF_STEP = "tfprof.end_of_step"
+"""What ``tfprof.capture.step`` leaves at the end of a step, with ``END_STATS``: when a recording
+begins in the middle of the step, its own mark is lost."""
+
+END_STATS = ("number", "nanoseconds", "ago", "of")
+"""Number of the step, how long it took, how many nanoseconds ago it ended, and the name of its
+mark."""
+
 GPU_PREFIX = "/device:GPU:"
 TPU_PREFIX = "/device:TPU:"
 CUSTOM_PREFIX = "/device:CUSTOM:"
