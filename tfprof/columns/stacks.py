@@ -94,7 +94,7 @@ class Stacks:
         for node in range(len(sums) - 1, -1, -1):
             if above[node] >= 0:
                 sums[above[node]] += sums[node]
-        if -_MOST <= min(sums, default=0) and max(sums, default=0) <= _MOST:
+        if min(sums, default=0) >= -_MOST and max(sums, default=0) <= _MOST:
             return np.array(sums, np.int64)
         return np.array([min(max(total, -_MOST), _MOST) for total in sums], np.int64)
 
