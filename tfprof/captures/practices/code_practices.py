@@ -9,7 +9,7 @@ from dataclasses import replace
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.bottleneck import HIGH, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.bottleneck import HIGH
 from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
@@ -161,7 +161,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
 def compiling(evidence: Evidence) -> Iterator[Advice]:
     """Steps that trace or compile functions again and again."""
     share = evidence.steps.share_of("compile")
-    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+    if not share or not evidence.has_verdict:
         return
     compile_ps = evidence.steps.of(BY_KEY["compile"])
     n_steps = int((compile_ps > 0).sum())
