@@ -57,8 +57,9 @@ def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
                 yield from _of_note(tool, note.message)
         yield from _of_tables(tool, result)
     for one in tfprof.tools.advice(run):
-        more = {"evidence": dict(one.evidence), "gain": one.gain_fraction}
-        yield Claim("advice", f"advice {one.rule}", one.gain_fraction, one.message, "share", more)
+        more = {"evidence": dict(one.evidence), "gain": one.gain_fraction or 0.0}
+        share = one.gain_fraction if one.share is None else one.share
+        yield Claim("advice", f"advice {one.rule}", share, one.message, "share", more)
     yield from _of_commands(capture, budget)
 
 

@@ -136,9 +136,10 @@ def _with_promises(one: Result, promises: list[tuple[str, Claim]], place: Path) 
         if after.failure:
             continue
         got = gain(Truth(one.folder), after)
-        fits = keeps(claim.value, got)
-        promised = Claim(claim.source, f"gain {claim.metric[7:]}", claim.value, claim.text)
-        truth = f"followed, it saves {got:.0%} of the promised {claim.value:.0%}"
+        hoped = claim.more["gain"]
+        fits = keeps(hoped, got)
+        promised = Claim(claim.source, f"gain {claim.metric[7:]}", hoped, claim.text)
+        truth = f"followed, it saves {got:.0%} of the promised {hoped:.0%}"
         more.append(Verdict("ok" if fits else "false", promised, truth))
     return Result(one.name, one.term, one.folder, (*one.verdicts, *more), one.failure)
 

@@ -291,7 +291,18 @@ class Truth:
         left = max(0.0, whole - sum(known))
         count = len(periods)
         low, high = (left - count * part for part in (self.alone_ms.high, self.alone_ms.low))
+        if self.is_keras_loop and self.ms("made") and self._making_share < 0.85:
+            low = 0.0  # Keras reads ahead: what is not always busy is mostly ready in time
         return Range(max(0.0, low / whole), max(0.0, min(1.0, high / whole)))
+
+    @cached_property
+    def _making_share(self) -> float:
+        """Part of the time of all steps in which batches are made."""
+        begun, reached, busy = self.begun("made"), 0.0, 0.0
+        for begin, took in sorted(zip(begun, self.ms("made"), strict=True)):
+            busy += max(0.0, begin + took - max(begin, reached))
+            reached = max(reached, begin + took)
+        return busy / max(self.whole_ms * self.n_steps, 1e-9)
 
     @cached_property
     def idle_share(self) -> list[Range]:
