@@ -9,7 +9,7 @@ from dataclasses import replace
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.bottleneck import HIGH, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.bottleneck import HIGH
 from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
@@ -17,6 +17,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import BY_KEY
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice, listed
 from tfprof.text.units import milliseconds
@@ -36,6 +37,10 @@ _CALLS = 0.5
 
 _LAUNCH_MS = 0.3
 """So long a call of a compiled function may take before anything runs."""
+
+
+_EAGER_MS = 0.1
+"""So long Python takes for an op that it calls by itself."""
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
@@ -66,7 +71,11 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
             " Nothing was recorded there: mostly it is Python between the ops. "
             f"{sentence(evidence.words.trace_python)}."
         )
-    yield Advice("python/unexplained", f"{said} {_remedy(evidence, worst)}", numbers, share, share)
+    gain = min(share, _gain(evidence, worst))
+    remedy = _remedy(evidence, worst)
+    yield Advice(
+        "python/unexplained", f"{said} {remedy}", numbers, gain if gain >= WORTH else None, share
+    )
 
 
 def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
@@ -80,15 +89,35 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
     return sorted((one for one in inside if one.total_ps > 0), key=lambda one: -one.total_ps)
 
 
-def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
-    """What to do about time of steps in which no op runs, by what was recorded there."""
-    words, calls = evidence.words, evidence.calls_per_step
+def _is_launching(evidence: Evidence) -> bool:
+    """Whether most time of steps in which no op runs goes to the runtime, or to short calls."""
     steps = evidence.steps
     dark = steps.share(steps.spent(*_DARK) - steps.between(*_DARK))
     launching = steps.spent(Spent.HOST_RUNTIME) - steps.between(Spent.HOST_RUNTIME)
-    per_call_ms = dark * evidence.step_ms / max(calls, 1e-9)
-    is_launching = steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
-    is_own = worst is not None and (not is_launching or _PAUSES.fullmatch(worst.name) is not None)
+    per_call_ms = dark * evidence.step_ms / max(evidence.calls_per_step, 1e-9)
+    return steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
+
+
+def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
+    """Whether that time is the program's own code, and no call of the runtime."""
+    if worst is None:
+        return False
+    return not _is_launching(evidence) or _PAUSES.fullmatch(worst.name) is not None
+
+
+def _gain(evidence: Evidence, worst: CodeTime | None) -> float:
+    """The part of the step time that the remedy saves at most: a function, or launches."""
+    if worst is not None and _is_own(evidence, worst):
+        return code_share(evidence.grounds, worst)
+    n_eager = sum(one.n_runs for one in evidence.eager) / max(evidence.n_host_steps, 1)
+    launches_ms = evidence.calls_per_step * _LAUNCH_MS + n_eager * _EAGER_MS
+    return launches_ms / max(evidence.step_ms, 1e-9)
+
+
+def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
+    """What to do about time of steps in which no op runs, by what was recorded there."""
+    words, calls = evidence.words, evidence.calls_per_step
+    is_own = _is_own(evidence, worst)
     if is_own and worst is not None and _PAUSES.fullmatch(worst.name):
         return (
             "The program waits there. Make what it waits for faster, or let it be ready before the "
@@ -104,6 +133,8 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
         )
     if calls >= _CALLS:
         name = evidence.called[0].name
+        if not _is_launching(evidence):
+            return f"A step is one call already, of {name}: what the program does beside it counts."
         return f"A step is one call already, of {name}: {words.several_steps}."
     return f"{words.whole_step}, or {words.several_steps}."
 
@@ -161,7 +192,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
 def compiling(evidence: Evidence) -> Iterator[Advice]:
     """Steps that trace or compile functions again and again."""
     share = evidence.steps.share_of("compile")
-    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+    if not share or not evidence.has_verdict:
         return
     compile_ps = evidence.steps.of(BY_KEY["compile"])
     n_steps = int((compile_ps > 0).sum())
@@ -195,7 +226,8 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
         said += f" {name.name} was traced {plural(name.calls['traced'], 'time')}; what differed "
         said += "the capture does not tell."
         numbers |= {"function": name.name, "trace_count": name.calls["traced"]}
-    yield Advice("compilation/share", f"{said} {remedy}", numbers, share, share)
+    gain = None if is_held_up(evidence) else share
+    yield Advice("compilation/share", f"{said} {remedy}", numbers, gain, share)
 
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:
@@ -250,10 +282,11 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         if share < MUCH_TRACING or not call.calls.get("traced"):
             continue
         numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
-        gain = _of_periods(call.self_ps.get("traced", 0), evidence)
+        share = _of_periods(call.self_ps.get("traced", 0), evidence)
+        is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
         yield Advice(
             "tf-function/retracing", _about_tracing(call), numbers,
-            gain if call.calls["traced"] > 1 else None, gain,
+            share if is_saved else None, share,
         )  # fmt: skip
 
 
