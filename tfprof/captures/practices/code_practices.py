@@ -17,6 +17,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import BY_KEY
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.practices.op_practices import MANY_OPS
 from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice, listed
 from tfprof.text.units import milliseconds
@@ -62,11 +63,28 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         )
         numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
     elif not code:
-        said += (
-            " Nothing was recorded there: mostly it is Python between the ops. "
-            f"{sentence(evidence.words.trace_python)}."
-        )
+        said += _without_names(evidence)
     yield Advice("python/unexplained", f"{said} {_remedy(evidence, worst)}", numbers, share, share)
+
+
+def _without_names(evidence: Evidence) -> str:
+    """What is known of time in which no op runs, if no code was recorded."""
+    runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
+    if runtime > unseen:
+        return (
+            f" The runtime takes {runtime:.1%} of the step time: it calls functions, hands ops to "
+            "threads, and waits for these."
+        )
+    return (
+        " Nothing was recorded there: mostly it is Python between the ops. "
+        f"{sentence(evidence.words.trace_python)}."
+    )
+
+
+def _inside(evidence: Evidence, *kinds: Spent) -> float:
+    """The part of the step time spent on some kinds while steps last."""
+    steps = evidence.steps
+    return steps.share(steps.spent(*kinds) - steps.between(*kinds))
 
 
 def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
@@ -83,11 +101,9 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
 def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
     """What to do about time of steps in which no op runs, by what was recorded there."""
     words, calls = evidence.words, evidence.calls_per_step
-    steps = evidence.steps
-    dark = steps.share(steps.spent(*_DARK) - steps.between(*_DARK))
-    launching = steps.spent(Spent.HOST_RUNTIME) - steps.between(Spent.HOST_RUNTIME)
+    dark, launching = _inside(evidence, *_DARK), _inside(evidence, Spent.HOST_RUNTIME)
     per_call_ms = dark * evidence.step_ms / max(calls, 1e-9)
-    is_launching = steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
+    is_launching = launching >= dark / 2 or per_call_ms < _LAUNCH_MS
     is_own = worst is not None and (not is_launching or _PAUSES.fullmatch(worst.name) is not None)
     if is_own and worst is not None and _PAUSES.fullmatch(worst.name):
         return (
@@ -103,9 +119,31 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
             f"{words.whole_step}, or {words.several_steps}."
         )
     if calls >= _CALLS:
-        name = evidence.called[0].name
-        return f"A step is one call already, of {name}: {words.several_steps}."
+        return _of_one_call(evidence)
     return f"{words.whole_step}, or {words.several_steps}."
+
+
+def _of_one_call(evidence: Evidence) -> str:
+    """What to do if a step calls one function and does little else."""
+    words = evidence.words
+    one_call = f"A step is one call already, of {evidence.called[0].name}"
+    batches = _batches_of_step(evidence)
+    if batches >= 1.5:
+        return f"{one_call}, with {batches:,.0f} batches: use {words.fuse}, or larger batches."
+    ops = sum(op.occurrences for op in evidence.host_ops) / evidence.n_host_steps
+    if ops >= MANY_OPS and words is not JAX:
+        fewer = f"use {words.fuse}; or {words.several_steps}"
+        return f"{one_call}, which runs {ops:,.0f} ops: {fewer}."
+    return f"{one_call}: {words.several_steps}."
+
+
+def _batches_of_step(evidence: Evidence) -> float:
+    """How many elements of a pipeline a step takes; 0 with several devices, which share them."""
+    ops = evidence.host_ops
+    if any(op.type.startswith("MultiDeviceIterator") for op in ops):
+        return 0.0
+    taken = sum(op.occurrences for op in ops if op.name == "Iterator::Root")
+    return taken / max(evidence.n_host_steps, 1)
 
 
 def _often(evidence: Evidence) -> list[Called]:
