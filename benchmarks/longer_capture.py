@@ -79,7 +79,8 @@ def _write_line(line: Any, shifts: dict[int, int], times: int, span_ps: int, out
     out.write(line.SerializeToString())
     numbered = [
         (stat, shifts[stat.metadata_id])
-        for event in events.events for stat in event.stats if stat.metadata_id in shifts
+        for event in events.events for stat in event.stats
+        if stat.metadata_id in shifts and _is_small(stat)
     ]  # fmt: skip
     for _ in range(times):
         out.write(events.SerializeToString())
@@ -118,11 +119,16 @@ def _shifts(plane: Any) -> dict[int, int]:
     small = {
         stat.metadata_id
         for line in plane.lines for event in line.events for stat in event.stats
-        if stat.metadata_id in wanted and (kind := stat.WhichOneof("value")) in _INT_KINDS
-        and getattr(stat, kind) < 1 << 40
+        if stat.metadata_id in wanted and _is_small(stat)
     }  # fmt: skip
     # What is numbered on hosts and devices alike gets the same shift everywhere.
     return {key: 10_000 if names[key] in _STEPS else 100_000_000 for key in small}
+
+
+def _is_small(stat: Any) -> bool:
+    """Whether it is a number, and not one that stands for none, such as the largest of all."""
+    kind = stat.WhichOneof("value")
+    return kind in _INT_KINDS and bool(getattr(stat, kind) < 1 << 40)
 
 
 def _add(stat: Any, amount: int) -> None:

@@ -418,7 +418,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "roofline/ops": (DEVICE, _ROOFLINE),
     "roofline/programs": (DEVICE, _ROOFLINE),
     "memory-viewer/programs": (
-        "",
+        BOTH,
         {
             "program_id": "number of the compiled program",
             "module": "its name",

@@ -7,6 +7,7 @@ from tfprof.advisor.captures import capture_findings, finding_of
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.run.result import Advice
 from tfprof.errors import UsageError
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 
 def finding(rule="ops/heaviest", gain=None, step_micros=1000.0, **evidence):
@@ -57,7 +58,8 @@ def test_all_findings_of_a_run_in_the_order_of_the_advice():
 
 
 def test_some_findings_of_one_host():
-    run = recorded("two-workers")
+    slow = line(event("Iterator::Map", 0, 500_000, id=1))
+    run = opened(xspace(host(slow)), xspace(host(slow)))
     rules = {"input-pipeline/slow-iterator"}
     (of_both,) = capture_findings(run, rules)
     assert ", as on 1 other host. If steps wait" in of_both.message

@@ -102,3 +102,15 @@ def test_a_line_with_all_the_time_is_nothing_to_look_at():
         "Most time goes to the op types ", "Most time goes to the scopes and ops ",
     ]  # fmt: skip
     assert findings[0].location is None
+
+
+def test_lines_with_little_of_the_time_are_not_named():
+    log = op_log(traced("net/a", "train.py:3:main"))
+    nodes = [op("net/a", "MatMul"), *(op(f"other{i}", "Relu") for i in range(9))]
+    others = {f"other{i}": 100 for i in range(9)}
+    few = found(check_expensive_operations, nodes, run({"net/a": 20, **others}), op_log=log)
+    assert not any("train.py" in finding.message for finding in few)
+    more = found(check_expensive_operations, nodes, run({"net/a": 80, **others}), op_log=log)[-1]
+    assert more.message.startswith(
+        "The largest part of the time goes to ops made by the lines 'train.py:3:main' (80 µs"
+    )

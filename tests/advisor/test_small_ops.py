@@ -29,6 +29,14 @@ def test_a_step_of_small_ops():
     assert finding.gain.amount == 1500
 
 
+def test_small_ops_are_named_by_their_number():
+    nodes = [*NODES, *(op(f"big{i}", "Tanh") for i in range(50))]
+    executions = {f"op{i}": stat(1, start=1000 + 10 * i) for i in range(N)}
+    executions |= {f"big{i}": stat(9, start=1000 + 10 * N + 10 * i) for i in range(50)}
+    finding = the_finding(check_small_operations, nodes, run(executions))
+    assert "Most of them: 'Add' and 'Tanh'." in finding.message
+
+
 @pytest.mark.parametrize(
     ("large", "severity"), [(2251, None), (2250, "warning"), (643, "warning"), (642, "critical")]
 )

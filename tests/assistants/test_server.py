@@ -74,6 +74,20 @@ def test_the_overview_of_a_program_that_waits_for_its_input(ask):
     assert shares["Input"] > 0.9
 
 
+def test_claims_are_data(ask):
+    claims = ask("overview", run="input-bound")["claims"]
+    first = claims[0]
+    assert (first["subject"], first["metric"], first["unit"]) == ("step", "input_share", "fraction")
+    assert first["value"] > 0.9
+    assert first["scope"].startswith("8 steps of ")
+    unknown = ask("tool", tool="roofline", run="input-bound")["claims"][0]
+    assert (unknown["value"], unknown["metric"]) == (None, "roofline_efficiency")
+    assert unknown["unknown"] == "the peak rates of the device are not known"
+    step = ask("whatif", run="input-bound", free=["input"])["claims"][0]
+    assert step["metric"] == "predicted_step_time"
+    assert step["value"] is None or step["value"] < step["details"]["before_ms"]
+
+
 def test_views(ask):
     answer = ask("view", kind="op", run="resnet50", most_rows=3)
     assert answer["rows"][1][1] == "Conv2DBackpropFilter"
@@ -104,7 +118,7 @@ def test_two_runs_and_what_if(ask):
     answer = ask("diff", runs, before="slow-input", after="slow-input")
     assert "the same recording" in answer["cannot_answer"]
     answer = ask("whatif", runs, free=["input"])
-    assert answer["verdict"][0].startswith("A step would take 4.13 ms instead of 49.5 ms")
+    assert answer["verdict"][0].startswith("A step would take 4.12 ms instead of 49.5 ms")
     assert "MatMul" in ask("whatif", runs, faster={"MatMull": 2})["cannot_answer"]
 
 

@@ -14,7 +14,7 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
 from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.registry import COMMANDS
-from tfprof.text.claims import stated
+from tfprof.text.claims import quoted
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ COLUMNS = (Column("op", "Op", "string"), Column("time", "Time", unit="us"))
 RESULT = ToolResult(
     "overview",
     "Overview Page",
-    stated("step", ("Input takes most of the time.",)),
+    quoted(("Input takes most of the time.",)),
     {
         "ops": Table("ops", COLUMNS, [(f"op{i}", float(i)) for i in range(25)], title="Ops"),
         "steps": Table("steps", COLUMNS, [("1", 2.0)], title="Steps"),

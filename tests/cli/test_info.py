@@ -30,6 +30,7 @@ def test_json_says_why_a_number_is_missing(call, graph, runs):
     assert data["rows"][0]["peak_bytes"] is None
     assert [(missing["name"], missing["is_unknown"]) for missing in data["missing"]] == [
         ("accelerator_micros", False), ("requested_bytes", True), ("peak_bytes", True),
+        ("trainable", True),
     ]  # fmt: skip
 
 

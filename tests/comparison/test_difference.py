@@ -21,6 +21,9 @@ from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import Column, Table, ToolResult
 from tfprof.wire import messages as pb
 
+US = 1000
+"""Nanoseconds, which the builders of captures count in."""
+
 
 def profiler(*steps, ops=("a", "b"), types=None):
     """A profiler of steps that give each op so many microseconds."""
@@ -98,6 +101,47 @@ def test_causes():
     before = profiler((10, 20), (10, 20))
     after = profiler((10, 20), (10, 20), types={"b": "BatchMatMul"})
     assert rows_of(before.diff(after))["b"]["cause"] == "BatchMatMul now, MatMul before"
+
+
+def test_an_op_in_sequence_does_not_overlap():
+    """It takes 4 ms more; before what follows it, 3 ms less pass."""
+
+    def made(length, pause):
+        found = tfprof.Profiler(graph(op("a", "MatMul"), op("b", "MatMul")))
+        for number in range(9):
+            found.add_step(number, run([
+                ("a", stat(length + number, start=1000)),
+                ("b", stat(10_000, start=1000 + length + number + pause)),
+            ]))  # fmt: skip
+        return found
+
+    said = " ".join(made(10_000, 5_000).diff(made(14_000, 2_000)).verdict)
+    assert "a +4.00 ms (+16.0 points)" in said
+    assert "overlap" not in said
+
+
+def test_steps_that_are_left_out_are_mentioned():
+    def made(longest):
+        events, now = [], 0
+        for number in range(20):
+            length = (longest if number == 11 else 10_000 + number) * US
+            events += [event("train", now, length, step_num=number, _r=1),
+                       event("MatMul:MatMul", now, length)]  # fmt: skip
+            now += length
+        return opened(xspace(host(line(*events))))
+
+    said = made(10_000).diff(made(200_000)).verdict
+    assert said[1] == (
+        "Left out of this are unusually long steps, 0 before and 1 now: with them, a step takes "
+        "10.0 ms before and 19.5 ms now."
+    )
+    assert not any("eft out" in text for text in made(10_000).diff(made(10_100)).verdict)
+
+
+def test_what_hardly_takes_time_is_not_recorded_in_every_run():
+    before = profiler(*[(10_000 + n, 2) for n in range(6)])
+    after = profiler(*[(10_000 + n,) for n in range(1, 7)], ops=("a",))
+    assert rows_of(before.diff(after))["b"]["verdict"] == "cannot tell"
 
 
 def test_what_appeared_and_what_is_gone():

@@ -32,3 +32,12 @@ def causes(before, after):
 )
 def test_ops_are_gone_if_the_other_run_has_none_of_their_type(before, after, expected):
     assert causes(before, after)[: len(expected)] == expected
+
+
+def test_ops_of_which_only_the_name_tells_the_type_are_there():
+    """A compiled program names its ops; their types are known in the first run alone."""
+    steps = [
+        Moments({name: np.full(4, ms)}, {}) for name, ms in (("f/MatMul", 5.0), ("g/MatMul", 0.2))
+    ]
+    ops = [Op("f/MatMul", "", "MatMul", ""), Op("", "g/MatMul", "", "")]
+    assert {part.cause for part in parts_of(*steps, ops)} == {"other names"}

@@ -64,7 +64,7 @@ def test_amounts_are_shown_with_their_units():
     assert [shown(*pair) for pair in (
         (25_000, TIME), (0.5, TIME), (1.5e9, BYTES), (0.0512, SHARE), (12e9, FLOPS), (3, COUNT),
         (9833, COUNT), (25.6e6, COUNT), (512, FLOPS),
-    )] == ["25.0 ms", "0.50 µs", "1.50 GB", "5.1 %", "12.0 GFLOPs", "3", "9,833", "25.6 M",
+    )] == ["25.0 ms", "0.500 µs", "1.50 GB", "5.1 %", "12.0 GFLOPs", "3", "9,833", "25.6 M",
            "512 FLOPs"]  # fmt: skip
 
 

@@ -55,6 +55,12 @@ def test_text():
 
 def test_json():
     told = json.loads(json_report(report()))
+    claims = {one["metric"]: one["claim"] for one in told["limits"]}
+    assert (claims["step_time"]["value"], claims["step_time"]["unit"]) == (1.0, "ms")
+    assert claims["step_time"]["details"]["verdict"] == "undecided"
+    assert claims["retraces"]["value"] is None
+    assert claims["retraces"]["unknown"] == "no function MatMul"
+    assert [one["text"] for one in claims.values()] == [one["message"] for one in told["limits"]]
     assert (told["schema"], told["exit_code"]) == (1, 1)
     assert told["counts"] == {"met": 1, "exceeded": 1, "undecided": 1, "missing": 1}
     first = told["limits"][0]

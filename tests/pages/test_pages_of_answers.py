@@ -43,6 +43,11 @@ def test_counts_that_are_open_are_formulas():
     assert "B" in table(page, "layers")[0]["flops"]
 
 
+def test_a_report_alone_has_its_op_types():
+    kinds = [block["kind"] for block in cost_pages.flops_page(tfprof.flops(two_layers())).blocks]
+    assert "table" in kinds and "empty" not in kinds
+
+
 def test_layers():
     found = tfprof.summary(two_layers(8), device=(1e12, 1e9))
     rows = table(cost_pages.summary_page(found), "layers")

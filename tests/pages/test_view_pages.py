@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 import tfprof
 from tests.pages.packed import unpacked
 from tfprof.options.spec import OPTIONS
-from tfprof.pages.opened import opened_profiler
+from tfprof.pages.opened import opened_profiler, opened_run
 from tfprof.pages.site import Site
 from tfprof.pages.source_lines import source_roots
 from tfprof.pages.view_code import with_hidden
 from tfprof.pages.view_pages import view_page
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 BUILT = tfprof.ProfileOptionBuilder().build()
 VIEWS = ("scope", "graph", "op", "code")
@@ -364,3 +365,33 @@ def test_hiding_rows_loses_no_cost(made):
     assert np.isnan(folded[hidden]).all()
     kept = ~hidden & ~np.isnan(own)
     assert (folded[kept] >= own[kept]).all()
+
+
+def test_what_a_capture_does_not_hold_is_unknown_with_the_reason():
+    site = Site([opened_run(opened(xspace(host(line(event("dense/MatMul:MatMul", 0, 9))))))])
+    for kind in ("scope", "op"):
+        page = site.page(kind, {})
+        cards = {card["label"]: card["value"] for card in block(page, "figures")["items"]}
+        assert (cards["memory"], cards["params"]) == ("n/a", "n/a")
+        measures = rows_of(page)[1]
+        assert {*measures["bytes"][0], *measures["params"][0]} == {None}
+        told = " ".join(item["text"] for item in block(page, "remarks")["items"])
+        assert "(memory): no execution has memory statistics" in told
+        assert "(params): there is no graph, only runs" in told
+
+
+def test_the_first_page_of_a_profile_has_no_zero_for_what_is_unknown():
+    read = graph(op("w", "Placeholder"), op("read", "ReadVariableOp", "w", outputs=[[2, 3]]))
+    profiler = tfprof.Profiler(read)
+    profiler.add_step(0, run({"read": 5}))
+    page = Site([opened_profiler(profiler)]).page("start", {})
+    cards = {card["label"]: card["value"] for card in block(page, "figures")["items"]}
+    assert (cards["memory requested"], cards["trainable parameters"]) == ("n/a", "n/a")
+    told = " ".join(item["text"] for item in block(page, "remarks")["items"])
+    assert "declares none" in told and "no execution has memory statistics" in told
+
+
+def test_parameters_are_those_of_all_variables_and_say_which_are_trained(demo):
+    page = Site([opened_profiler(demo)]).page("scope", {})
+    cards = {card["label"]: card for card in block(page, "figures")["items"]}
+    assert cards["params"]["detail"].startswith("25.6 M trainable")

@@ -72,6 +72,26 @@ def test_tables_of_tools_are_what_tools_answer(database, run):
     assert list(got.rows) == [tuple(row) for row in stats.rows]
 
 
+def test_claims_are_those_of_all_tools(database, run):
+    [step] = rows(
+        database, "select value, unit, scope, text from claims "
+        "where tool = 'overview' and metric = 'step_time' and subject = 'step'",
+    )  # fmt: skip
+    stated = next(one for one in tools.overview(run).claims if one.metric == "step_time")
+    assert step == (stated.value, "ms", stated.scope, stated.text)
+    [unknown] = rows(
+        database, "select value, unknown from claims "
+        "where tool = 'overview' and metric = 'input_share'",
+    )  # fmt: skip
+    assert unknown[0] is None
+    assert "at least 3 are needed" in unknown[1]
+    [share] = rows(
+        database, "select (details ->> 'idle_share')::double from claims where tool = 'op-stats'"
+    )
+    [op] = tools.op_stats(run).claims
+    assert share[0] == op.details["idle_share"]
+
+
 def test_all_tables_can_be_read(database):
     tables = database.tables()
     assert {"events", "steps", "overview_performance"} <= {table.name for table in tables}

@@ -18,7 +18,8 @@ CLAIM = re.compile(r"\b(HIGHLY|MODERATELY|POTENTIALLY) input-bound")
 
 DENIAL = "NOT input-bound"
 
-ONE_STEP = re.compile(r"A step takes (\S+) ms")
+STEP_TIME = re.compile(r"(?:A step takes|From one step to the next) (\S+) ms")
+"""How long a step takes, with what lies behind it where that is much."""
 
 
 @dataclass(frozen=True)

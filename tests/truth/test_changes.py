@@ -4,6 +4,8 @@ What was not changed may still differ by more than the noise of its steps: a bus
 during one recording. So of that only the size is checked.
 """
 
+from statistics import fmean
+
 import pytest
 
 import tfprof
@@ -18,11 +20,20 @@ def change(tensorflow_program):
     def change(after, before="change_none", **how):
         programs = tensorflow_program(before), tensorflow_program(after)
         answer = tfprof.diff(*(program.folder / CAPTURE for program in programs), **how)
-        own = [median(program.own_ms()) for program in programs]
+        before_ms, after_ms = (program.own_ms() for program in programs)
+        own = [middle(after_ms) - middle(before_ms) for middle in (median, fmean)]
         rows = {name: answer.to_rows(name) for name in answer.tables}
-        return answer, rows, own[1] - own[0]
+        return answer, rows, own
 
     return change
+
+
+def is_near(said_ms, own_ms, rel):
+    """Whether a difference lies between those of medians and of means, or near them.
+
+    A few steps that a busy machine made longer move the means, of which ``diff`` speaks.
+    """
+    return min(own_ms) * (1 - rel) <= said_ms <= max(own_ms) * (1 + rel)
 
 
 def part(rows, name):
@@ -42,7 +53,7 @@ def test_a_dearer_op_is_named_and_is_the_difference(change):
     answer, rows, own_ms = change("change_dearer_op")
     step = rows["step"][0]
     assert step["verdict"] == "longer"
-    assert step["difference_ms"] == pytest.approx(own_ms, rel=0.15)
+    assert is_near(step["difference_ms"], own_ms, 0.15)
     work = op(rows, "layer_1")
     assert rows["ops"][0] == work and work["verdict"] == "longer"
     assert work["difference_ms"] == pytest.approx(15, rel=0.2)
@@ -63,7 +74,7 @@ def test_a_slower_input_is_input(change):
     answer, rows, own_ms = change("change_slower_input")
     by_what = {row["what"]: row for row in rows["step"]}
     assert by_what["Input"]["verdict"] == "longer"
-    assert by_what["Input"]["difference_ms"] == pytest.approx(own_ms, rel=0.25)
+    assert is_near(by_what["Input"]["difference_ms"], own_ms, 0.25)
     waiting = part(rows, "waiting for input")
     assert waiting["difference_ms"] == pytest.approx(by_what["Input"]["difference_ms"], abs=1e-6)
     assert "points input" in answer.verdict[1]

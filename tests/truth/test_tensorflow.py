@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import tfprof
-from tests.truth.recorded import CLAIM, DENIAL, ONE_STEP, fills, median
+from tests.truth.recorded import CLAIM, DENIAL, STEP_TIME, fills, median
 from tfprof.cli.program import cli
 from tfprof.errors import UsageError
 
@@ -74,7 +74,7 @@ def test_the_command_says_the_same(tensorflow_program, name):
     rows = list(csv.DictReader(io.StringIO(shown.stdout)))
     assert [float(row["stepTimeMs"]) for row in rows] == pytest.approx(program.period_ms)
     assert len(rows) == program.knows("n_steps")
-    [said] = ONE_STEP.findall(CliRunner().invoke(cli, words, env={"COLUMNS": "200"}).stdout)
+    [said] = STEP_TIME.findall(CliRunner().invoke(cli, words, env={"COLUMNS": "200"}).stdout)
     assert min(program.own_ms()) * 0.9 - 0.5 < float(said) < max(program.period_ms) * 1.1
 
 

@@ -9,15 +9,19 @@ pytestmark = pytest.mark.tensorflow
 
 @pytest.fixture
 def predicted(tensorflow_program):
-    """The quietest step of a program as predicted, and that of the changed program.
+    """A quiet step of a program as predicted, and one of the changed program.
 
-    A busy machine adds to some steps of either.
+    A busy machine adds to some steps of either. Where a step is late because of it, the batch of
+    the next one waits already, so that this one is too short: the shortest step tells nothing.
     """
 
     def predicted(name, changed, **how):
         answer = tfprof.whatif(tensorflow_program(name).run, **how)
         truth = tfprof.whatif(tensorflow_program(changed).run)
-        said, is_so = (min(one.table("step").column("after_ms")[2:-1]) for one in (answer, truth))
+        said, is_so = (
+            sorted(own)[len(own) // 3]
+            for own in (one.table("step").column("after_ms")[2:-1] for one in (answer, truth))
+        )
         return answer, said, is_so
 
     return predicted

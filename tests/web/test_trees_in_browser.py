@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,7 @@ from tests.web.conftest import running
 from tfprof.pages.document import Page
 from tfprof.pages.opened import opened_profiler
 from tfprof.pages.site import Site
+from tfprof.pages.source_lines import source_roots
 from tfprof.pages.tree_block import TreeMeasure, tree_block
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
 from tfprof.web.report import page_file, report
@@ -25,7 +28,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def site(folder):
     file = folder / "train.py"
-    file.write_text("def main():\n    model(<script>)\n")
+    file.write_text("def main():\n    model('<script>')\n")
     profiler = tfprof.Profiler(
         graph(
             op("net/dense/MatMul", "MatMul"), op("net/dense/Relu", "Relu", "net/dense/MatMul"),
@@ -42,9 +45,8 @@ def site(folder):
         "net/out": stat(60, start=1000, outputs=(8,)), f"loss/{EVIL}": stat(40, start=1060),
     }  # fmt: skip
     profiler.add_step(0, run(executions))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # lines without a recorded text are read below it only
-        yield Site([opened_profiler(profiler, "run.pb")])
+    opened = opened_profiler(profiler, "run.pb")
+    return Site([dataclasses.replace(opened, source_roots=source_roots([folder]))])
 
 
 @pytest.fixture(scope="module")
@@ -145,17 +147,14 @@ def test_a_flame_graph_looks_at_what_is_chosen_by_mouse_and_by_keyboard(site, wa
     page.check()
 
 
-def test_lines_of_libraries_are_shown_when_asked_and_sources_stand_by(
-    site, folder, watched, report_file, monkeypatch
-):
-    monkeypatch.chdir(folder)  # lines of files elsewhere are not read
+def test_lines_of_libraries_are_shown_when_asked_and_sources_stand_by(site, watched, report_file):
     page = watched().open(report_file(report(site, ["code"])), "code")
     assert names(page) == ["total", "train.py:2:main"]
     own = page.tab.locator("tr[data-row='1'] td").nth(2)
     assert own.inner_text() == "760 µs"
-    assert page.tab.locator("tr[data-row='1'] .source").inner_text() == "model(<script>)"
+    assert page.tab.locator("tr[data-row='1'] .source").inner_text() == "model('<script>')"
     page.tab.locator("tr[data-row='1'] td").nth(1).click()
-    assert "model(<script>)" in page.tab.locator(".source-lines .here").inner_text()
+    assert "model('<script>')" in page.tab.locator(".source-lines .here").inner_text()
     page.tab.get_by_label("Show lines of libraries").check()
     page.tab.get_by_label("Open to depth").select_option("1000")
     assert names(page) == ["total", "train.py:2:main", "layers.py:7:call"]

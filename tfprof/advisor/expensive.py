@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
+from tfprof.captures.practices.worth import WORTH
 from tfprof.columns.findings import Finding
 from tfprof.columns.frames import Frame
 from tfprof.text.wording import line_names, listing, quoted, share_text, time_text
@@ -38,7 +39,7 @@ def _op_types(context: CheckContext, total: float) -> list[Finding]:
     line = context.heaviest_line(rows, context.micros[rows])
     if line is not None and line == _whole_program(context, total):
         line = None
-    return [_finding("Most time goes to the op types", shares, total, line)]
+    return _findings("the op types", shares, total, line)
 
 
 def _scopes(context: CheckContext, total: float) -> list[Finding]:
@@ -51,7 +52,7 @@ def _scopes(context: CheckContext, total: float) -> list[Finding]:
         if micros > 0
     ]
     largest = _branches(ops, total)[:TOP]
-    return [_finding("Most time goes to the scopes and ops", largest, total)]
+    return _findings("the scopes and ops", largest, total)
 
 
 def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str, float]]:
@@ -85,7 +86,7 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
         return []
     names = line_names([line for line, _ in lines[:TOP]])
     shares = [(name, cost) for name, (_, cost) in zip(names, lines[:TOP], strict=True)]
-    return [_finding("Most time goes to ops made by the lines", shares, total, lines[0][0])]
+    return _findings("ops made by the lines", shares, total, lines[0][0])
 
 
 def _whole_program(context: CheckContext, total: float) -> Frame | None:
@@ -101,15 +102,23 @@ def _whole_program(context: CheckContext, total: float) -> Frame | None:
     return lines[0][0] if is_whole else None
 
 
-def _finding(
-    start: str, shares: Sequence[tuple[str, float]], total: float, line: Frame | None = None
-) -> Finding:
+def _findings(
+    what: str, largest: Sequence[tuple[str, float]], total: float, line: Frame | None = None
+) -> list[Finding]:
+    """One that names the largest; none if all are too small to look at."""
+    shares = [(name, micros) for name, micros in largest if micros >= WORTH * total]
+    if not shares:
+        return []
     parts = [
         f"{quoted(name)} ({time_text(micros)}, {share_text(micros / total)})"
         for name, micros in shares
     ]
+    is_most = sum(micros for _, micros in shares) >= total / 2
+    start = (
+        f"Most time goes to {what}" if is_most else f"The largest part of the time goes to {what}"
+    )
     evidence = {f"{name}:time_micros": micros for name, micros in shares}
     evidence |= {f"{name}:time_share": micros / total for name, micros in shares}
     evidence["total_micros"] = total
     message = f"{start} {listing(parts)}. Look there first."
-    return Finding(_RULE, "info", message, evidence, line, link=_LINK)
+    return [Finding(_RULE, "info", message, evidence, line, link=_LINK)]

@@ -29,7 +29,7 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
         return []
     nanos = 0
     n_small = 0
-    by_op = np.zeros(len(context.profile.ops))
+    by_op, counts = np.zeros((2, len(context.profile.ops)))
     for times in context.times:
         nanos_of_each = times.end_nanos - times.start_nanos
         small = (nanos_of_each < SMALL_OP_NANOS) & (times.kinds == HOST) & context.works_in(times)
@@ -37,6 +37,7 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
         n_small += int(small.sum())
         rows = times.rows[small]
         by_op += np.bincount(rows, nanos_of_each[small] / 1000, minlength=len(by_op))
+        counts += np.bincount(rows, minlength=len(by_op))
     step = context.window_micros
     micros, count = nanos / 1000 / context.n_steps, round(n_small / context.n_steps)
     if count < MIN_EXECUTIONS or micros < WARNING_SHARE * step:
@@ -46,7 +47,7 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
     message = (
         f"{count} executions per step take less than {time_text(SMALL_OP_NANOS / 1000)} each; "
         f"during {share_text(share)} of the step ({time_text(micros)} of {time_text(step)}) "
-        f"nothing larger runs. Most of them: {listing(_largest_types(context, by_op))}. Put the "
+        f"nothing larger runs. Most of them: {listing(_most_types(context, counts))}. Put the "
         "step into one compiled function (tf.function(jit_compile=True), XLA), process more "
         "elements per op, or use ops that do the work of several."
     )
@@ -63,7 +64,8 @@ def check_small_operations(context: CheckContext) -> list[Finding]:
     return [Finding(_RULE, severity, message, evidence, line, gain, _LINK)]
 
 
-def _largest_types(context: CheckContext, by_op: Float64Array) -> list[str]:
-    sums = np.bincount(context.facts.type_ids, by_op, minlength=len(context.facts.strings))
+def _most_types(context: CheckContext, counts: Float64Array) -> list[str]:
+    """The op types that run most often."""
+    sums = np.bincount(context.facts.type_ids, counts, minlength=len(context.facts.strings))
     largest = np.argsort(-sums, kind="stable")[:3].tolist()
     return [quoted(context.facts.strings[i]) for i in largest if sums[i] > 0]

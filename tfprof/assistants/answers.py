@@ -15,6 +15,7 @@ from tfprof.assistants.small import (
     bounded,
     cannot_answer,
     short_text,
+    small_claims,
     small_findings,
     small_rows,
     small_table,
@@ -97,6 +98,7 @@ class Answers:
         return {
             "run": one.name,
             "verdict": [short_text(line, 1200) for line in result.verdict],
+            "claims": small_claims(result.claims),
             "findings": small_findings(capture_findings(captured), _FEW),
             "average_step": None if performance is None else small_table(performance, _FEW),
             "remarks": _remarks([*captured.notes, *result.notes]),
@@ -356,6 +358,7 @@ def _small_result(result: ToolResult, most_rows: int) -> Answer:
     n_rows = _rows(most_rows)
     return {
         "verdict": [short_text(line, 1200) for line in result.verdict],
+        "claims": small_claims(result.claims),
         "tables": {name: small_table(each, n_rows) for name, each in result.tables.items()},
         "remarks": _remarks(result.notes),
     }

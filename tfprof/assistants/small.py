@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.table import Cell, Table
 from tfprof.columns.findings import Finding
+from tfprof.text.claims import Claim
 
 MOST_ROWS: Final = 200
 """That an assistant may ask for."""
@@ -72,6 +73,28 @@ def small_rows(rows: Sequence[Sequence[Cell]], most_rows: int) -> Answer:
             break
         kept.append(cells)
     return {"rows": kept} | ({"rows_in_all": len(rows)} if len(kept) < len(rows) else {})
+
+
+def small_claims(claims: Iterable[Claim], most: int = 40) -> list[Answer]:
+    """Claims with those that they list, as data without their sentences; what is empty is left out.
+
+    An unknown value stays, with the reason.
+    """
+    every = [one for claim in claims for one in claim.every][:most]
+    return [
+        {
+            "subject": short_text(one.subject, _MOST_NAME), "metric": one.metric,
+            "value": _small(one.value),
+            **{
+                name: _small(value)
+                for name in ("unit", "low", "high", "scope", "unknown")
+                if (value := getattr(one, name)) not in (None, "")
+            },
+            **({"details": {name: _small(value) for name, value in one.details.items()
+                            if name != "sentence"}} if one.details else {}),
+        }
+        for one in every
+    ]  # fmt: skip
 
 
 def small_findings(findings: Iterable[Finding], most: int) -> list[Answer]:

@@ -14,8 +14,18 @@ import numpy as np
 
 from tfprof.columns.arrow import Coded
 from tfprof.columns.columns import Int64Array, sums_by
+from tfprof.errors import MalformedProfileError
 
 _MOST = int(np.iinfo(np.int64).max)
+
+_CALLS_OF_SMALL_FILES = 1_000_000
+"""So many calls may any file hold; larger ones as many as they have bytes."""
+
+_REPEATED = 2
+"""How often so many calls may be repeated in the stacks of the samples."""
+
+_NUMBERED = 4
+"""How often they may be, counted once for each number of the samples."""
 
 
 class StackFrame(NamedTuple):
@@ -84,6 +94,8 @@ class Stacks:
         for node in range(len(sums) - 1, -1, -1):
             if above[node] >= 0:
                 sums[above[node]] += sums[node]
+        if min(sums, default=0) >= -_MOST and max(sums, default=0) <= _MOST:
+            return np.array(sums, np.int64)
         return np.array([min(max(total, -_MOST), _MOST) for total in sums], np.int64)
 
     def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
@@ -101,11 +113,21 @@ class Stacks:
 
 
 class StackTree:
-    """Grows a tree of calls."""
+    """Grows a tree of calls.
 
-    def __init__(self) -> None:
+    A place of a program may stand for many inlined calls, so that a few bytes of a hostile file
+    may stand for billions of them: their number is limited by the size of the file.
+
+    Args:
+        n_bytes: How large the file is that the calls are from.
+        label: What to call it in errors.
+    """
+
+    def __init__(self, n_bytes: int = _MOST, label: str = "") -> None:
         self._frames: dict[StackFrame, int] = {}
         self._nodes: dict[tuple[int, int], int] = {}
+        self._most = max(n_bytes, _CALLS_OF_SMALL_FILES)
+        self._n_counted, self._label = 0, label
 
     def node(self, parent: int, frame: StackFrame) -> int:
         """The node of a call; made if there is none.
@@ -113,9 +135,36 @@ class StackTree:
         Args:
             parent: The node of its caller, -1 for none.
             frame: What is called.
+
+        Raises:
+            MalformedProfileError: There are more calls than a file of that size may hold.
         """
         number = self._frames.setdefault(frame, len(self._frames))
-        return self._nodes.setdefault((parent, number), len(self._nodes))
+        node = self._nodes.setdefault((parent, number), len(self._nodes))
+        if node >= self._most:
+            raise self._too_many(self._most)
+        return node
+
+    def count(self, n_calls: int, n_numbers: int) -> None:
+        """Count the calls of a stack before they are added.
+
+        Args:
+            n_calls: How many there are.
+            n_numbers: How many numbers the samples have, which are written one after the other.
+
+        Raises:
+            MalformedProfileError: All stacks together have more than a file of that size may hold.
+        """
+        self._n_counted += n_calls
+        most = self._most * min(_REPEATED, _NUMBERED / max(n_numbers, 1))
+        if self._n_counted > most:
+            raise self._too_many(int(most))
+
+    def _too_many(self, most: int) -> MalformedProfileError:
+        return MalformedProfileError(
+            f"{self._label}: the stacks have more than {most:,} calls, too many for its size; "
+            "it is damaged, or was made to use up memory"
+        )
 
     def stacks(
         self,

@@ -11,11 +11,10 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.comparison.comparable import mismatches
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.parts import Op, Part, parts_of, plain_type
-from tfprof.comparison.sentence import verdict_of
+from tfprof.comparison.sentence import LEAST_POINTS, claims_of
 from tfprof.comparison.side import OpCosts, Side, same_kind
 from tfprof.comparison.structure import Pair, by_name, by_structure
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
 
 TOOL = "diff"
 FORMAT_VERSION = 1
@@ -24,6 +23,10 @@ Match = Literal["name", "structure"]
 
 _LEAST_COMMON = 0.01
 """Of the time of both runs that matched ops must have, for the runs to be comparable."""
+
+_FAMILIES = (2, 6)
+"""Of 100 comparisons of a program with itself 5 may claim anything: half of that chance is for the
+step, a sixth for each of the tables of categories, parts and ops."""
 
 _US_PER_MS = 1000.0
 
@@ -88,17 +91,18 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     pairs = (by_name if match == "name" else by_structure)(first.ops, second.ops)
     _check_common(first, second, pairs, match)
     has_steps = len(first.step_ms) and len(second.step_ms)
-    step = change(first.step_ms, second.step_ms) if has_steps else None
+    step = change(first.step_ms, second.step_ms, _FAMILIES[0]) if has_steps else None
+    least_ms = 0.0 if step is None else LEAST_POINTS * (step.before or 0.0)
     categories = {}
     if step is not None and first.category_ms and second.category_ms:
-        n_compared = len(first.category_ms)
+        n_compared = _FAMILIES[1] * len(first.category_ms)
         for name, before in first.category_ms.items():
             after = second.category_ms[name]
             if before.any() or after.any():
-                categories[name] = change(before, after, n_compared)
-    ops = sorted(_op_changes(first.ops, second.ops, pairs), key=_by_difference)
+                categories[name] = change(before, after, n_compared, least_ms)
+    ops = sorted(_op_changes(first.ops, second.ops, pairs, least_ms), key=_by_difference)
     found = mismatches(first, second, pairs)
-    parts = () if step is None else tuple(_parts(first, second, ops))
+    parts = () if step is None else tuple(_parts(first, second, ops, least_ms))
     return Difference(first, second, step, categories, tuple(ops), parts, tuple(found))
 
 
@@ -127,7 +131,7 @@ def _check_common(first: Side, second: Side, pairs: Sequence[Pair], match: Match
         raise UsageError(f"{empty.name} has no op with a time, so there is nothing to compare")
 
 
-def _parts(first: Side, second: Side, ops: Sequence[OpChange]) -> list[Part]:
+def _parts(first: Side, second: Side, ops: Sequence[OpChange], least_ms: float) -> list[Part]:
     """Parts of the step; ops that only the moments know are matched by name."""
     pairs = [
         Op(
@@ -145,10 +149,12 @@ def _parts(first: Side, second: Side, ops: Sequence[OpChange]) -> list[Part]:
         Op(name if name in left[0] else "", name if name in left[1] else "", "", "")
         for name in dict.fromkeys([*left[0], *left[1]])
     ]
-    return parts_of(first.moments, second.moments, pairs)
+    return parts_of(first.moments, second.moments, pairs, _FAMILIES[1], least_ms)
 
 
-def _op_changes(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[OpChange]:
+def _op_changes(
+    first: OpCosts, second: OpCosts, pairs: Sequence[Pair], least_ms: float
+) -> Iterator[OpChange]:
     for a, b in pairs:
         before = None if a is None else first.micros[a] / _US_PER_MS
         after = None if b is None else second.micros[b] / _US_PER_MS
@@ -159,7 +165,7 @@ def _op_changes(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Itera
             name,
             first.names[a] if a is not None and first.names[a] != name else "",
             costs.types[row],
-            change(before, after, len(pairs)),
+            change(before, after, _FAMILIES[1] * len(pairs), least_ms),
             _cause(first, second, a, b) if a is not None and b is not None else "",
         )
 
@@ -240,7 +246,7 @@ def answer_of(found: Difference) -> ToolResult:
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
-        stated("step", verdict_of(found)),
+        tuple(claims_of(found)),
         {name: table for name, table in tables.items() if len(table)},
         notes=tuple(note for note in found.mismatches if note.severity == "info"),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},

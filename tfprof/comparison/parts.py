@@ -69,13 +69,17 @@ def plain_type(op_type: str) -> str:
     return plain_name(op_type.removeprefix("_MklNative").removeprefix("_Mkl"))
 
 
-def parts_of(first: Moments, second: Moments, ops: Sequence[Op]) -> list[Part]:
+def parts_of(
+    first: Moments, second: Moments, ops: Sequence[Op], n_families: int = 1, least_ms: float = 0.0
+) -> list[Part]:
     """All parts, those that change most in front.
 
     Args:
         first: The run before.
         second: The run after.
         ops: Ops of both, each of either in one of them.
+        n_families: How many times as many rows are compared in all.
+        least_ms: Of a smaller difference nothing is said.
     """
     lengths = [
         len(next(iter((*one.ops.values(), *one.other.values())), ())) for one in (first, second)
@@ -87,8 +91,8 @@ def parts_of(first: Moments, second: Moments, ops: Sequence[Op]) -> list[Part]:
         [float(b.mean() - a.mean()) for a, b in zip(before, after, strict=True)] or [0.0]
     )
     found: list[tuple[str, str, int, Float64Array, Float64Array]] = []
-    n_before = Counter(plain_type(op.type) for op in ops if op.before)
-    n_after = Counter(plain_type(op.type) for op in ops if op.after)
+    n_before = Counter(_kind_of(op) for op in ops if op.before)
+    n_after = Counter(_kind_of(op) for op in ops if op.after)
     causes = [_cause_of(op, n_before, n_after) for op in ops]
     for name, rows in _groups(ops, moved):
         sums = [np.sum([times[row] for row in rows], axis=0) for times in (before, after)]
@@ -97,16 +101,23 @@ def parts_of(first: Moments, second: Moments, ops: Sequence[Op]) -> list[Part]:
         found.append((
             what, "", 0, first.other.get(what, nothing[0]), second.other.get(what, nothing[1]),
         ))  # fmt: skip
+    n_compared = n_families * len(found)
     parts = [
-        Part(name, change(a, b, len(found)), cause, n_ops) for name, cause, n_ops, a, b in found
+        Part(name, change(a, b, n_compared, least_ms), cause, n_ops)
+        for name, cause, n_ops, a, b in found
     ]
     return sorted(parts, key=lambda part: (-abs(part.time.difference), part.name))
+
+
+def _kind_of(op: Op) -> str:
+    """The type of an op, or what the end of its name tells of it."""
+    return plain_type(op.type) or op.name.rpartition("/")[2]
 
 
 def _groups(ops: Sequence[Op], moved: Float64Array) -> Iterator[tuple[str, list[int]]]:
     by_type: defaultdict[str, list[int]] = defaultdict(list)
     for row, op in enumerate(ops):
-        by_type[plain_type(op.type) or op.name.rpartition("/")[2]].append(row)
+        by_type[_kind_of(op)].append(row)
     for op_type, rows in sorted(by_type.items()):
         cancels = abs(moved[rows].sum()) < _CANCELS * np.abs(moved[rows]).sum()
         signs = (True, False) if cancels else (None,)
@@ -143,7 +154,7 @@ def _cause_of(op: Op, n_before: Counter[str], n_after: Counter[str]) -> str:
     """What else differs in an op; of one that one run has alone, what became of its type."""
     if op.before and op.after:
         return op.cause
-    before, after = n_before[plain_type(op.type)], n_after[plain_type(op.type)]
+    before, after = n_before[_kind_of(op)], n_after[_kind_of(op)]
     if op.before and after < before:
         return "fewer ops" if after else "gone"
     if op.after and before < after:

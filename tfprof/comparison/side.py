@@ -96,6 +96,14 @@ class Side:
         return None if self.run is None else run_steps(self.run).typical
 
     @cached_property
+    def left_out_ms(self) -> Float64Array:
+        """Steps of a capture that took unusually long, which averages leave out."""
+        if self.run is None:
+            return np.zeros(0)
+        whole = run_steps(self.run).whole
+        return whole.slowest_ps()[whole.is_unusual] / _PS_PER_MS
+
+    @cached_property
     def step_ms(self) -> Float64Array:
         """Wall time of each step, shape (steps,); of a profile, from its first to its last op."""
         if self.steps is not None:

@@ -8,7 +8,7 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.matching import matched, numbered
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim
 
 ORDINALS = ("rank",)
 """Columns that number the rows of one table; of two runs they say nothing."""
@@ -38,10 +38,13 @@ def diff_results(first: ToolResult, second: ToolResult) -> ToolResult:
     if not common:
         raise UsageError(f"the two answers of {first.tool} have no table in common")
     tables = {name: diff_tables(first.tables[name], second.tables[name]) for name in common}
-    verdict = [f"Before: {text}" for text in first.verdict[:1]]
-    verdict += [f"After: {text}" for text in second.verdict[:1]]
+    claims = [
+        Claim("run", when.lower(), None, parts=answer.claims[:1], words=f"{when}: {{parts}}")
+        for when, answer in (("Before", first), ("After", second))
+        if answer.claims
+    ]
     notes = tuple(dict.fromkeys([*first.notes, *second.notes]))
-    return ToolResult(first.tool, f"{first.title}: before and after", stated("run", verdict),
+    return ToolResult(first.tool, f"{first.title}: before and after", tuple(claims),
                       tables, notes=notes)  # fmt: skip
 
 

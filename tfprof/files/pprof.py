@@ -26,22 +26,22 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
     Raises:
         MalformedProfileError: It is no such message, or refers to what it does not hold.
     """
-    profile = parse(pb.Profile, decompressed(data, label), source=label)
+    data = decompressed(data, label)
+    profile = parse(pb.Profile, data, source=label)
     if not profile.sample_type:
         raise MalformedProfileError(f"{label}: has no sample type, so it measures nothing")
     try:
-        return _stacks(profile)
+        return _stacks(profile, StackTree(len(data), label))
     except LookupError as error:
         raise MalformedProfileError(
             f"{label}: the profile refers to something that it does not hold: {error}"
         ) from None
 
 
-def _stacks(profile: Any) -> Stacks:
+def _stacks(profile: Any, tree: StackTree) -> Stacks:
     texts = list(profile.string_table)
     types = [SampleType(texts[one.type], texts[one.unit]) for one in profile.sample_type]
     frames_of = _frames_of_locations(profile, texts)
-    tree = StackTree()
     node_of: dict[tuple[int, ...], int] = {}
     nodes, values = [], []
     for sample in profile.sample:
@@ -49,6 +49,7 @@ def _stacks(profile: Any) -> Stacks:
         node = node_of.get(stack)
         if node is None:
             node = -1
+            tree.count(sum([len(frames_of[location]) for location in stack]), len(types))
             for location in reversed(stack):  # the innermost one is first
                 for frame in frames_of[location]:
                     node = tree.node(node, frame)

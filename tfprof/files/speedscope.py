@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -21,14 +21,13 @@ _PER_UNIT: Final = {
 }  # fmt: skip
 """By the unit of the file: ours, as weights are whole numbers, and how many of it one is."""
 
-_DAMAGE: Final = (
-    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-)  # fmt: skip
-"""What reading a file raises whose parts are not what they should be."""
-
 _TYPES: Final = {"nanoseconds": "time", "bytes": "bytes", "count": "samples"}
 
-_Weighed = tuple[Sequence[int], float]
+_Weighed = tuple[int, float]
+"""A node, and the weight of a sample there."""
+
+_NodeOf = Callable[[int, int], int]
+"""The node of a call, by that of its caller and the number of the frame."""
 
 
 def looks_like_speedscope(data: bytes) -> bool:
@@ -49,7 +48,7 @@ def stacks_of_speedscope(data: bytes, label: str) -> Stacks:
         MalformedProfileError: It is no such file, or refers to frames that it does not hold.
     """
     try:
-        return _stacks(json.loads(data))
+        return _stacks(json.loads(data), StackTree(len(data), label))
     except (
         ValueError,
         LookupError,
@@ -63,7 +62,7 @@ def stacks_of_speedscope(data: bytes, label: str) -> Stacks:
         ) from None
 
 
-def _stacks(content: Mapping[str, Any]) -> Stacks:
+def _stacks(content: Mapping[str, Any], tree: StackTree) -> Stacks:
     frames = [
         StackFrame(str(each["name"]), str(each.get("file") or ""), int(each.get("line") or 0))
         for each in content["shared"]["frames"]
@@ -71,16 +70,16 @@ def _stacks(content: Mapping[str, Any]) -> Stacks:
     profiles = content["profiles"]
     units = [_PER_UNIT[each.get("unit", "none")] for each in profiles]
     kinds = list(dict.fromkeys(unit for unit, _ in units))
-    tree = StackTree()
+
+    def node_of(caller: int, frame: int) -> int:
+        if frame < 0:
+            raise IndexError(f"frame {frame}")
+        return tree.node(caller, frames[frame])
+
     nodes, rows, of_profile = [], [], []
     for number, (profile, (unit, factor)) in enumerate(zip(profiles, units, strict=True)):
         weigh = _evented if profile["type"] == "evented" else _sampled
-        for stack, weight in weigh(profile):
-            node = -1
-            for frame in stack:
-                if frame < 0:
-                    raise IndexError(f"frame {frame}")
-                node = tree.node(node, frames[frame])
+        for node, weight in weigh(profile, node_of):
             nodes.append(node if node >= 0 else tree.node(-1, StackFrame("?")))
             rows.append([round(weight * factor) if unit == kind else 0 for kind in kinds])
             of_profile.append(number)
@@ -92,19 +91,24 @@ def _stacks(content: Mapping[str, Any]) -> Stacks:
     )
 
 
-def _sampled(profile: Mapping[str, Any]) -> Iterator[_Weighed]:
-    yield from zip(profile["samples"], profile["weights"], strict=True)
+def _sampled(profile: Mapping[str, Any], node_of: _NodeOf) -> Iterator[_Weighed]:
+    for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+        node = -1
+        for frame in stack:
+            node = node_of(node, frame)
+        yield node, weight
 
 
-def _evented(profile: Mapping[str, Any]) -> Iterator[_Weighed]:
+def _evented(profile: Mapping[str, Any], node_of: _NodeOf) -> Iterator[_Weighed]:
     """What is open between each event and the next one."""
-    stack: list[int] = []
+    stack: list[tuple[int, int]] = []
     before = profile["startValue"]
     for event in profile["events"]:
         if event["at"] > before and stack:
-            yield list(stack), event["at"] - before
+            yield stack[-1][1], event["at"] - before
         before = event["at"]
+        frame = event["frame"]
         if event["type"] == "O":
-            stack.append(event["frame"])
-        elif not stack or stack.pop() != event["frame"]:
-            raise ValueError(f"frame {event['frame']} ends before it begins, or another one")
+            stack.append((frame, node_of(stack[-1][1] if stack else -1, frame)))
+        elif not stack or stack.pop()[0] != frame:
+            raise ValueError(f"frame {frame} ends before it begins, or another one")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tfprof.captures.events.steps.host_code import is_compiling
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
 from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.practices.evidence import host_functions
-from tfprof.captures.run.fact import fact
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
 from tfprof.columns.columns import Int64Array
 from tfprof.gate.frames import first_lines
@@ -31,8 +28,6 @@ _NO_FUNCTIONS = "no call of a tf.function was captured"
 _NO_STEPS = "no step was captured"
 _BUSY = ("device_compute", "device_to_device", "device_collectives")
 _PS_IN_MICROS = 1_000_000
-_TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
-"""What comes before compiling, in names of events."""
 
 
 def traces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
@@ -74,21 +69,10 @@ def _of_functions(
 
 def compilations(run: Run) -> Measurement:
     """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
-    by_host = [compiled(host) for host in run.hosts]
-    most = max(by_host, key=lambda counts: sum(counts.values()))
-    parts = [Contributor(name, float(number)) for name, number in most.items()]
-    return Measured((float(sum(most.values())),), contributors=largest(parts))
-
-
-@fact
-def compiled(host: Host) -> dict[str, int]:
-    """How often each program was compiled on a host: the outermost events of compiling."""
-    timeline = host.timeline
-    kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
-    events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
-    first = np.searchsorted(events, timeline.first)
-    parents = nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents
-    return dict(Counter(timeline.name(event) for event in events[parents < 0].tolist()))
+    by_host = [compilations_of(host) for host in run.hosts]
+    most = max(by_host, key=lambda found: sum(one.n_runs for one in found))
+    parts = [Contributor(one.name, float(one.n_runs)) for one in most]
+    return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))
 
 
 def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:

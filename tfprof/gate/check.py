@@ -17,8 +17,9 @@ from tfprof.columns.intervals import FEWEST, Interval, Mean, interval_of, mean_o
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gate.budget import Budget, Limit
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing
-from tfprof.gate.quantities import SHARE, shown
+from tfprof.gate.quantities import SHARE, shown, stated_in
 from tfprof.gate.subject import Subject
+from tfprof.text.claims import Claim, Detail
 from tfprof.text.wording import plural
 
 Verdict = Literal["met", "exceeded", "undecided", "missing"]
@@ -84,14 +85,45 @@ class Outcome:
     @property
     def message(self) -> str:
         """One sentence: what was found, and why."""
-        metric = self.limit.name
-        if self.verdict == "missing":
-            return f"{metric} cannot be checked: {self.remark}"
+        return self.claim.text
+
+    @property
+    def claim(self) -> Claim:
+        """What was found, as data; unknown if the files do not tell."""
+        unit, factor, form = stated_in(self.limit.metric.dimension)
+        ends = self.interval[:3:2] if self.interval is not None else (None, None)
+        value, low, high, most, baseline = (
+            None if one is None else one * factor
+            for one in (self.value, *ends, self.most, self.baseline)
+        )
+        details: dict[str, Detail] = {
+            "metric": self.limit.name, "verdict": self.verdict, "limit": self.limit.bound.text,
+            "step_count": self.n_steps, "remark": self.remark,
+        }  # fmt: skip
+        ending = {"fraction": "share", "FLOPs": "flops"}.get(unit, unit)
+        for name, amount in (("most", most), ("baseline", baseline)):
+            if amount is not None:
+                details[f"{name}_{ending}"] = amount
         said = {
             "met": "is within", "exceeded": "exceeds", "undecided": "cannot be told from",
-        }[self.verdict]  # fmt: skip
-        remark = f"; {self.remark}" if self.remark else ""
-        return f"{metric} {said} its limit: {self.value_text}, limit {self.most_text}{remark}"
+        }  # fmt: skip
+        is_missing = self.verdict == "missing"
+        if is_missing:
+            words = "{metric} cannot be checked: {unknown}"
+        else:
+            words = f"{{metric}} {said[self.verdict]} its limit: {{value:{form}}}"
+            if self.interval is not None:
+                words += f" ({{low:{form}}} to {{high:{form}}}, {{step_count:step}})"
+            words += " (1 step)" if self.interval is None and self.n_steps else ""
+            words += ", limit {limit}"
+            words += f" ({{most_{ending}:{form}}})" if self.limit.bound.is_relative else ""
+            words += "; {remark}" if self.remark else ""
+        return Claim(
+            self.subject, self.limit.metric.name, None if is_missing else value, unit, low, high,
+            scope=plural(self.n_steps, "step") if self.n_steps else "the whole run",
+            basis=self.limit.metric.about, details=details, words=words,
+            unknown=self.remark if is_missing else "",
+        )  # fmt: skip
 
     @property
     def from_where(self) -> list[str]:

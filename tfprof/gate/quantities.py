@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from tfprof.errors import UsageError
-from tfprof.text.units import human_count, human_memory, human_time
+from tfprof.text.claims import number_text
 
 _NUMBER = re.compile(r"([+-]?)\s*(\d[\d_,]*(?:\.\d+)?(?:e[+-]?\d{1,2})?)\s*(.*)", re.I | re.S)
 
@@ -123,19 +123,16 @@ def _size(unit: str, text: str, dimension: Dimension, sign: str) -> float:
 
 def shown(amount: float, dimension: Dimension) -> str:
     """An amount to three digits, with its unit."""
-    if not math.isfinite(amount):
-        return str(amount)
-    if dimension is SHARE:
-        return f"{100 * amount:.1f} %"
-    if dimension is TIME:
-        is_whole = abs(amount) >= 10 or amount == 0
-        return human_time(round(amount)) if is_whole else f"{amount:.2f} µs"
-    if dimension is BYTES:
-        return human_memory(round(amount))
-    if dimension is FLOPS:
-        return f"{human_count(round(amount))}{'' if abs(amount) >= 1e3 else ' '}FLOPs"
-    return f"{round(amount):,}" if amount == round(amount) and amount < 1e6 else _counted(amount)
+    unit, factor, form = stated_in(dimension)
+    return number_text(amount * factor, unit, form)
 
 
-def _counted(amount: float) -> str:
-    return human_count(round(amount)) if amount >= 1e3 else f"{amount:.3g}"
+def stated_in(dimension: Dimension) -> tuple[str, float, str]:
+    """The unit of claims on a dimension, what one is in it, and how numbers are written."""
+    return _STATED[dimension.name]
+
+
+_STATED = {
+    TIME.name: ("ms", 1e-3, "3"), SHARE.name: ("fraction", 1.0, "%"),
+    BYTES.name: ("bytes", 1.0, ""), FLOPS.name: ("FLOPs", 1.0, ""), COUNT.name: ("count", 1.0, "3"),
+}  # fmt: skip

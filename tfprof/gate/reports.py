@@ -80,6 +80,7 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
         "baseline": outcome.baseline,
         "budget_line": limit.line or None,
         "message": outcome.message,
+        "claim": outcome.claim.to_dict(),
         "from": [
             {"name": part.name, "amount": part.amount, "line": _line(part.frame)}
             for part in outcome.contributors

@@ -33,7 +33,7 @@ _UNWRAPPED = 1 << 20
 
 def flops_page(
     report: FlopsReport,
-    types: Sequence[Mapping[str, Any]] = (),
+    types: Sequence[Mapping[str, Any]] | None = None,
     summary: ModelSummary | None = None,
     ops: Sequence[Mapping[str, Any]] = (),
     more: Iterable[str] = (),
@@ -42,12 +42,14 @@ def flops_page(
 
     Args:
         report: How many there are.
-        types: Op types, the most expensive first: ``type``, ``count`` (None: not counted),
-            ``counted_ops``, ``free_ops``, ``uncounted_ops`` and ``reason``.
+        types: Op types, the most expensive first, by default all of the report: ``type``,
+            ``count`` (None: not counted), ``counted_ops``, ``free_ops``, ``uncounted_ops`` and
+            ``reason``.
         summary: Layers, with the shortest possible times on a device if it has one.
         ops: Ops, with keys of their own.
         more: Further sentences, such as those on a device.
     """
+    types = type_rows(report) if types is None else types
     blocks: list[Block] = [figures(_figures(report)), words([*_phases(report), CONVENTION])]
     if types:
         blocks.append(_types_table(report, types))
@@ -97,7 +99,7 @@ def flops_of_profile(profiler: Profiler, params: Mapping[str, str]) -> Page:
         InputError: The profile has no graph.
     """
     report, summary = _counted(profiler, params)
-    return replace(flops_page(report, type_rows(report), summary), controls=_controls(params))
+    return replace(flops_page(report, summary=summary), controls=_controls(params))
 
 
 def summary_of_profile(profiler: Profiler, params: Mapping[str, str]) -> Page:
@@ -126,10 +128,10 @@ def _controls(params: Mapping[str, str]) -> list[Control]:
 
 def _figures(report: FlopsReport) -> list[dict[str, Any]]:
     cards = [_figure("FLOPs", report.flops), _figure("MACs", report.macs)]
-    counts = report.op_counts
+    counts, inside = report.op_counts, sum(bool(row.function) for row in report.ops)
     cards.append({
         "label": "coverage", "value": coverage_text(counts), "unit": "text",
-        "detail": f"of {counts.n_ops:,} ops",
+        "detail": f"of {counts.n_ops:,} ops" + (f", {inside:,} in functions" if inside else ""),
     })  # fmt: skip
     return cards
 

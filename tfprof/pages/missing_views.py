@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tfprof.captures.facts.framework import JAX, words_for
 from tfprof.captures.run.fact import fact
 from tfprof.pages.opened import Opened
 from tfprof.text import how_to_capture
@@ -32,6 +31,8 @@ def missing_view(kind: ViewKind, opened: Opened) -> str:
         hosts = opened.run().hosts
         if not any(map(_has_frames, hosts)):
             return _NO_PYTHON
+        from tfprof.captures.facts.framework import JAX, words_for
+
         is_jax = words_for(hosts) == JAX
         return _NO_STACKS_OF_JAX if is_jax and not any(map(_has_stacks, hosts)) else ""
     from tfprof.profiler import session_of

@@ -24,10 +24,10 @@ def stacks_page(opened: Opened) -> Page:
     assert opened.stacks is not None, "site.py lists it only where there are stacks"
     stacks = opened.stacks()
     order, parents = _preorder(stacks.parents)
-    frames = [stacks.frames[frame] for frame in stacks.frame_of[order].tolist()]
+    names = [_name(frame) for frame in stacks.frames]
     measures = [_measure(stacks, kind, order) for kind in range(len(stacks.types))]
     block = tree_block(
-        ["all", *map(_name, frames)],
+        ["all", *[names[frame] for frame in stacks.frame_of[order].tolist()]],
         np.concatenate([[-1], parents + 1]),
         measures,
         id="stacks",

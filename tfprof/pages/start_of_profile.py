@@ -18,7 +18,9 @@ from tfprof.pages.view_code import library_rows, with_hidden
 from tfprof.pages.view_pages import recorded_at
 from tfprof.profiler import session_of
 from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.accounting.lacking import why_no_memory
 from tfprof.profiles.accounting.profile_info import profile_info
+from tfprof.text.metrics import NOT_AVAILABLE
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
@@ -46,16 +48,14 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
         if wall:
             mean_wall = sum(wall) / len(wall)
             shown.append({"label": "wall time, a step", "value": mean_wall, "unit": "us"})
-        shown.append(
-            {"label": "memory requested", "value": total["requested_bytes"], "unit": "bytes"}
-        )
+        lacks_memory = why_no_memory(ops.profile.steps)
+        requested = None if lacks_memory else total["requested_bytes"]
+        shown.append(_figure("memory requested", requested, "bytes"))
     else:
         shown = []
     if total["float_ops"]:
         shown.append({"label": "float operations", "value": total["float_ops"], "unit": "count"})
-    if info.ops.trainable_parameters is not None:
-        count = info.ops.trainable_parameters
-        shown.append({"label": "trainable parameters", "value": count, "unit": "count"})
+    shown.append(_figure("trainable parameters", info.ops.trainable_parameters, "count"))
     yield figures(shown)
     yield facts(
         [
@@ -68,13 +68,24 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
             ("With a call stack", f"{info.ops.with_stack:,}"),
         ]
     )
-    said = [("info", f"{lack.name}: {lack.reason}", "") for lack in info.missing if lack.is_unknown]
+    names = {"requested_bytes": "memory requested", "trainable": "trainable parameters"}
+    said = [
+        ("info", f"{names.get(lack.name, lack.name)}: {lack.reason}", "")
+        for lack in info.missing if lack.is_unknown
+    ]  # fmt: skip
     said += [("warning", notice.text, "") for notice in info.notices]
     if said:
         yield remarks(said)
     yield from _profile_findings(profiler)
     for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
         yield from _heaviest_rows(profiler, kind, what)
+
+
+def _figure(label: str, value: float | None, unit: str) -> dict[str, Any]:
+    """A figure; ``n/a`` if it is unknown, for reasons that stand below."""
+    if value is None:
+        return {"label": label, "value": NOT_AVAILABLE, "unit": "text"}
+    return {"label": label, "value": value, "unit": unit}
 
 
 def _recorded(tree: ViewTree) -> Iterator[tuple[str, str]]:

@@ -17,8 +17,9 @@ from tfprof.pages.view_code import code_places, library_rows, own_lines, with_hi
 from tfprof.pages.view_options import on_page, option_controls, options_of
 from tfprof.pages.view_titles import TITLES
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
+from tfprof.profiles.accounting.lacking import is_trainable
 from tfprof.text.metrics import Metric
-from tfprof.text.units import human_share
+from tfprof.text.units import human_count, human_share
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewKind, ViewTree
 from tfprof.views.show.view_hints import options_that_are_set, weights
@@ -134,7 +135,8 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
         known = not bool(found.unknown[0])
         yield {
             "label": metric.title, "value": int(found.values[0]) if known else rows.absent(metric),
-            "unit": _unit(metric) if known else "text", "detail": "",
+            "unit": _unit(metric) if known else "text",
+            "detail": _trainable(tree) if metric.select == "params" else "",
         }  # fmt: skip
     if rows.primary is None:
         return
@@ -146,6 +148,15 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
             "label": f"most {rows.primary.title} in one {_ONE[tree.kind]}", "value": value,
             "unit": _unit(rows.primary), "detail": f"{share}: {name}",
         }  # fmt: skip
+
+
+def _trainable(tree: ViewTree) -> str:
+    """Which part of the parameters is trained; empty if all are, or nothing tells."""
+    counts = tree.op_metrics[METRIC_ROW["parameters"]]
+    trained, whole = int(counts[is_trainable(tree.ops)].sum()), int(counts.sum())
+    if trained in (0, whole):
+        return ""
+    return f"{human_count(trained)} trainable; others may be an optimizer's"
 
 
 def _heaviest(tree: ViewTree, metric: str) -> tuple[str, int] | None:

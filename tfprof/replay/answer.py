@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,9 @@ from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.columns import Int64Array
-from tfprof.comparison.sentence import time_ms
 from tfprof.replay.chosen import KINDS
 from tfprof.replay.host import HostReplay
-from tfprof.text.claims import Claim, stated
+from tfprof.text.claims import Claim
 
 _PS_PER_MS = 1e9
 
@@ -45,10 +45,9 @@ def answer_of(
     before_ps = np.stack(spans).max(axis=0)
     names = [steps.names[place] for place in replays[0].windows.places.tolist()]
     if unknown:
-        mean = time_ms(float(before_ps.mean()) / _PS_PER_MS)
         return ToolResult(
             "whatif", "What if",
-            (_not_known(mean, unknown),),
+            (_claim(names, before_ps, None, changed, unknown=unknown),),
             {"step": _step_table(names, before_ps, None)}, notes=steps.notes,
         )  # fmt: skip
     after = np.stack([one.duration_ps for one in replays])
@@ -70,38 +69,62 @@ def answer_of(
         )  # fmt: skip
     return ToolResult(
         "whatif", "What if" if changed else "The critical path of a step",
-        stated("step", [
-            _sentence(before_ps, after_ps, KINDS[largest], kinds.get(largest, 0), changed)
-        ]),
+        (_claim(names, before_ps, after_ps, changed, KINDS[largest], kinds.get(largest, 0)),),
         tables, notes=(*notes, *steps.notes),
     )  # fmt: skip
 
 
-def _not_known(mean: str, reason: str) -> Claim:
-    """What there is to say where the capture does not tell what waits for what."""
-    words = "A step takes {mean}; what it would take cannot be known: {unknown}."
-    return Claim("step", "step_time", None, "ms", unknown=reason, details={"mean": mean},
-                 words=words)  # fmt: skip
+def _claim(
+    names: Sequence[str],
+    before_ps: Int64Array,
+    after_ps: Int64Array | None,
+    changed: Sequence[str],
+    kind: str = "",
+    kind_ps: int = 0,
+    unknown: str = "",
+) -> Claim:
+    """How long a step would take, or takes, and what decides it.
 
-
-def _sentence(
-    before_ps: Int64Array, after_ps: Int64Array, kind: str, kind_ps: int, changed: Sequence[str]
-) -> str:
-    before, after = (float(one.mean()) / _PS_PER_MS for one in (before_ps, after_ps))
-    share = kind_ps / max(float(after_ps.sum()), 1.0)
+    Args:
+        names: Names of the steps, shape (n,).
+        before_ps: How long each takes, shape (n,).
+        after_ps: How long each would take, shape (n,); None if that is unknown.
+        changed: What was made faster.
+        kind: What is most on the critical path.
+        kind_ps: How much of it.
+        unknown: Why it is unknown.
+    """
+    before = float(before_ps.mean()) / _PS_PER_MS
+    claim = Claim(
+        "step", "predicted_step_time" if changed else "step_time", None, "ms",
+        scope=f"{len(names)} steps" if len(names) > 1 else "1 step",
+        basis="the recorded events, gone through again", unknown=unknown,
+        details={"before_ms": before, "changed": ", ".join(changed)},
+        words="A step takes {before_ms:3}; what it would take cannot be known: {unknown}.",
+    )  # fmt: skip
+    if after_ps is None:
+        return claim
+    after = float(after_ps.mean()) / _PS_PER_MS
+    change = (after - before) / before if before else 0.0
+    then = "the critical path is then mostly {kind} ({kind_share:3})"
     if not changed:
-        return f"A step takes {time_ms(before)}; {share:.0%} of its critical path is {kind}."
-    then = f"the critical path is then mostly {kind} ({share:.0%})"
-    if abs(before - after) < 5e-4 * before:
-        return (
-            f"A step would still take {time_ms(before)}: what is faster is not waited for; {then}."
+        words = "A step takes {value:3}; {kind_share:3} of its critical path is {kind}."
+    elif abs(change) < 5e-4:
+        words = (
+            f"A step would still take {{before_ms:3}}: what is faster is not waited for; {then}."
         )
-    word = "less" if after < before else "more"
-    part = abs(before - after) / before
-    return (
-        f"A step would take {time_ms(after)} instead of {time_ms(before)} ({part:.1%} {word}); "
-        f"{then}."
-    )
+    else:
+        words = (
+            "A step would take {value:3} instead of {before_ms:3} ({changed_share} "
+            f"{'less' if change < 0 else 'more'}); {then}."
+        )
+    return replace(
+        claim, value=after, words=words,
+        details={
+            **claim.details, "kind": kind, "kind_share": kind_ps / max(float(after_ps.sum()), 1.0),
+            "changed_share": abs(change),
+        },
+    )  # fmt: skip
 
 
 def _paths(

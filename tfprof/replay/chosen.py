@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.captures.events.steps.host_code import is_frame, is_input_op
 from tfprof.captures.events.timeline.names import PRODUCE, TF_DATA_FUNCTIONS
@@ -17,6 +16,8 @@ from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
+from tfprof.replay.launched import launched_runs
+from tfprof.replay.longest import Factors
 from tfprof.replay.marks import marks_of
 from tfprof.replay.waits import Recorded, is_kept, is_synchronising
 
@@ -61,6 +62,7 @@ class Work:
             timeline, marks_of(timeline.first, timeline.starts_ps, timeline.ends_ps),
             sources[both], targets[both], of_event,
             roots[of_event[roots] >= 0],
+            launched_runs(host, place),
         )  # fmt: skip
 
     @cached_property
@@ -194,7 +196,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def factors_of(
     works: Sequence[Work], faster: Mapping[str, float], free: Sequence[str]
-) -> list[npt.NDArray[np.float64]]:
+) -> list[Factors]:
     """The part of its time that each event of each host still takes.
 
     What is inside an event, and what it leads to on other threads, has its factor; of several that
@@ -205,7 +207,6 @@ def factors_of(
     """
     parts = {name: 1.0 / checked(name, factor) for name, factor in faster.items()}
     parts |= dict.fromkeys(free, 0.0)
-    found = [np.ones(len(work.timeline)) for work in works]
     decided = [np.full(len(work.timeline), -1, np.int64) for work in works]
     scales = np.array([*parts.values(), 1.0])
     for place, pattern in enumerate(parts):
@@ -219,13 +220,15 @@ def factors_of(
             raise UsageError(_unknown(pattern, works))
         for mask, one in zip(masks, decided, strict=True):
             one[mask] = place
-    for number, (work, one) in enumerate(zip(works, decided, strict=True)):
-        found[number] = scales[_inherited(work, one)]
+    found = []
+    for work, one in zip(works, decided, strict=True):
+        deciding = _deciding(work, one)
+        found.append(Factors(scales[np.where(deciding >= 0, one[deciding], -1)], deciding))
     return found
 
 
-def _inherited(work: Work, values: Int64Array) -> Int64Array:
-    """The value of each event, or of the nearest around it or before it that has one.
+def _deciding(work: Work, values: Int64Array) -> Int64Array:
+    """Each event that has a value, or the nearest around it or before it that has one, else -1.
 
     Threads of a pool work for the event that gave them the work. What an op gives away is its own,
     unless other ops run there: an op that ends can begin the next one on another thread.
@@ -247,7 +250,7 @@ def _inherited(work: Work, values: Int64Array) -> Int64Array:
         # The last giver of several decides, as it is the nearest.
         given[targets[leads]] = decided[leads]
         found = _from_around(parents, given)
-    return np.where(found >= 0, values[found], -1)
+    return found
 
 
 def _from_around(parents: IntArray, values: Int64Array) -> Int64Array:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.columns.columns import Int64Array
 from tfprof.replay.chosen import GAPS, Work
-from tfprof.replay.longest import Replay, replayed
+from tfprof.replay.longest import Factors, Replay, replayed
 from tfprof.replay.marks import IDLE
 from tfprof.replay.windows import Windows
 
@@ -69,9 +68,7 @@ class HostReplay:
         return self.work.called
 
 
-def host_replay(
-    work: Work, windows: Windows, factors: npt.NDArray[np.float64], from_ps: int
-) -> HostReplay:
+def host_replay(work: Work, windows: Windows, factors: Factors, from_ps: int) -> HostReplay:
     """Go through what a host did again.
 
     Args:

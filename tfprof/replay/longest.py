@@ -2,7 +2,9 @@
 
 A mark is passed after the one before it on its thread, and after whatever else it has waited for;
 as late after the last of these as it was when it was recorded, times the factor of the event it is
-in. All of it is whole picoseconds: with nothing changed, every time is the recorded one.
+in. Between two pieces of work of one op, a thread that did nothing has the factor of that op: they
+follow each other as its other pieces do. All of it is whole picoseconds: with nothing changed,
+every time is the recorded one.
 """
 
 from __future__ import annotations
@@ -12,8 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-from tfprof.replay.marks import Marks
+from tfprof.comparison.shared_time import Float64Array
+from tfprof.replay.marks import IDLE, Marks
 from tfprof.replay.waits import Waits
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """The part of its time that each event of a host still takes.
+
+    Attributes:
+        parts: From 0 to 1, shape (n,).
+        deciding: The event that decides it, itself or another one, -1 for none, shape (n,).
+    """
+
+    parts: Float64Array
+    deciding: Int64Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +74,21 @@ class Replay:
         return np.concatenate(marks), np.concatenate(before)
 
 
-def replayed(marks: Marks, waits: Waits, factors: np.ndarray, from_ps: int) -> Replay:
+def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Replay:
     """Go through the marks again.
 
     Args:
         marks: The marks of a host.
         waits: What they wait for beside what comes before them.
-        factors: The part of its time that each event now takes, shape (n,).
+        factors: The part of its time that each event now takes.
         from_ps: When this begins to hold.
     """
     is_first = marks.is_first
     spans = np.diff(marks.times_ps, prepend=0)
     spans[is_first] = 0
-    scale = np.append(factors, 1.0)[marks.owners]  # the last one is that of gaps
+    parts = np.append(factors.parts, 1.0)  # the last one is that of gaps
+    decides = factors.deciding[marks.events]
+    scale = parts[_between(marks, decides, np.arange(len(marks)) - 1, np.arange(len(marks)))]
     scale[(spans < 0) | (marks.times_ps - np.maximum(spans, 0) < from_ps)] = 1.0
     passed = np.cumsum(np.rint(spans * scale).astype(np.int64))
     starts = marks.first[:-1][np.diff(marks.first) > 0]
@@ -81,9 +99,10 @@ def replayed(marks: Marks, waits: Waits, factors: np.ndarray, from_ps: int) -> R
     latest_ps = np.maximum.reduceat(marks.times_ps[waits.earlier], begins) if len(joins) else joins
     previous_ps = np.where(is_first[joins], np.iinfo(np.int64).min, marks.times_ps[joins - 1])
     last_ps = np.maximum(latest_ps, previous_ps)
+    last = _latest(marks, waits, begins, joins - 1, previous_ps)
     # What is left after the last one; a wait that began before ``from_ps`` is not made shorter.
     rest_ps = marks.times_ps[joins] - last_ps
-    rest_scale = np.append(factors, 1.0)[marks.owners[joins]]
+    rest_scale = parts[_between(marks, decides, last, joins)]
     rest_scale[(rest_ps < 0) | (last_ps < from_ps)] = 1.0
     rest_ps = np.rint(rest_ps * rest_scale).astype(np.int64)
 
@@ -114,3 +133,32 @@ def replayed(marks: Marks, waits: Waits, factors: np.ndarray, from_ps: int) -> R
         deciding[join] = who
     shift = np.array(shifts, np.int64)[last_join(np.arange(len(marks)))]
     return Replay(marks, passed + shift, joins, deciding)
+
+
+def _between(
+    marks: Marks, decides: Int64Array, earlier: Int64Array, later: Int64Array
+) -> Int64Array:
+    """The event whose factor the time between two marks has, -1 for none, shape (m,).
+
+    Args:
+        marks: The marks.
+        decides: The event that decides the factor of the one at each mark, shape (2 n,).
+        earlier: The first of both, shape (m,).
+        later: The second.
+    """
+    is_one_op = (decides[later] >= 0) & (decides[earlier] == decides[later])
+    owners = marks.owners[later]
+    return np.where((owners == IDLE) & is_one_op, decides[later], owners)
+
+
+def _latest(
+    marks: Marks, waits: Waits, begins: Int64Array, previous: Int64Array, previous_ps: Int64Array
+) -> Int64Array:
+    """The last mark that each join was passed after when it was recorded, shape (m,)."""
+    if not len(begins):
+        return previous
+    times_ps = marks.times_ps[waits.earlier]
+    row = np.repeat(np.arange(len(begins)), np.diff([*begins, len(times_ps)]))
+    by_time = np.lexsort((times_ps, row))
+    last = waits.earlier[by_time[np.append(begins[1:], len(times_ps)) - 1]]
+    return np.where(marks.times_ps[last] >= previous_ps, last, previous)

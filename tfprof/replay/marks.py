@@ -53,6 +53,13 @@ class Marks:
         return found
 
     @cached_property
+    def events(self) -> Int64Array:
+        """The event that begins or ends at each mark, shape (2 n,)."""
+        found = np.zeros(len(self), np.int64)
+        found[self.begin_at] = found[self.end_at] = np.arange(len(self.begin_at))
+        return found
+
+    @cached_property
     def reached_ps(self) -> Int64Array:
         """The latest time up to each mark of its thread, which overlapping events can lower."""
         reached = self.times_ps.copy()

@@ -1,9 +1,9 @@
-"""Waiting of which only its regularity shows: joined threads, queues of Python, locks.
+"""Waiting of which only its regularity shows: joined threads, queues of Python, locks, results.
 
-Nothing records that one thread of a program waits for another. But a thread that waits goes on
-right after the other one has done its part, in one step as in the next. So what does nothing that
-was recorded, and then goes on soon after the same mark of another thread, again and again, has
-waited for that mark. Where it goes on so only now and then, nothing tells.
+Nothing records that one thread of a program waits for another, or for a result of JAX. But a thread
+that waits goes on right after the other one has done its part, in one step as in the next. So what
+does nothing that was recorded, and then goes on soon after the same mark of another thread, again
+and again, has waited for that mark. Where it goes on so only now and then, nothing tells.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ class _Key:
 
 
 def regular_waits(
-    timeline: Timeline, marks: Marks, roots: Int64Array, alone: Int64Array, explained: Pairs
-) -> Regular:
+    timeline: Timeline, marks: Marks, roots: Int64Array, alone: Int64Array, runs: Int64Array,
+    explained: Pairs,
+) -> Regular:  # fmt: skip
     """Find them.
 
     Args:
@@ -84,16 +85,24 @@ def regular_waits(
         roots: The events that steps begin with, shape (n steps,).
         alone: Outermost events of other threads of the host that nothing leads to, and that belong
             to no step, shape (k,).
+        runs: Events of compiled programs that a call launched, whose results may be waited for.
         explained: Pairs of marks that wait for each other, for reasons that were recorded.
     """
     nothing = np.zeros(0, np.int64)
-    if len(roots) < _FEWEST or not len(alone):
+    if len(roots) < _FEWEST or not len(alone) + len(runs):
         return Regular(nothing, nothing, alone, frozenset(), frozenset())
     usual_ps = int(np.median(np.diff(np.sort(timeline.starts_ps[roots]))))
     of_steps = np.unique(timeline.lines_of(roots))
     lines = np.union1d(of_steps, timeline.lines_of(alone))
-    at, begins_ps = _waiting(timeline, marks, roots, lines, explained, usual_ps)
-    kinds = _Kinds(timeline, marks, lines)
+    at, begins_ps = _waiting(timeline, marks, roots, lines, usual_ps)
+    # What is explained shows how such a thread waits, but has its reason.
+    earlier, later = explained
+    has_reason = np.zeros(len(marks), np.bool_)
+    since_ps = np.full(len(marks), np.iinfo(np.int64).max)
+    since_ps[at] = begins_ps
+    has_reason[later[marks.times_ps[earlier] > since_ps[later]]] = True
+    others = np.flatnonzero(np.isin(timeline.line_of, lines))
+    kinds = _Kinds(timeline, marks, np.union1d(others, runs))
     # By the place that waits and the place that may be waited for: in which cases, and how late.
     cases: defaultdict[tuple[_Key, str, _Key], list[tuple[int, int, int, int]]] = defaultdict(list)
     for mark, begin_ps in zip(at.tolist(), begins_ps.tolist(), strict=True):
@@ -118,7 +127,7 @@ def regular_waits(
             waited.add(key.name)
         for mark, other, lag, wait in found:
             rank = (-share, lag, other)
-            if 2 * lag <= wait and rank < best.get(mark, (1.0, 0, 0)):
+            if not has_reason[mark] and 2 * lag <= wait and rank < best.get(mark, (1.0, 0, 0)):
                 best[mark] = rank
     later = np.array(sorted(best), np.int64)
     earlier = np.array([best[mark][2] for mark in later.tolist()], np.int64)
@@ -126,9 +135,8 @@ def regular_waits(
 
 
 def _waiting(
-    timeline: Timeline, marks: Marks, roots: Int64Array, lines: Int64Array, explained: Pairs,
-    usual_ps: int,
-) -> tuple[Int64Array, Int64Array]:  # fmt: skip
+    timeline: Timeline, marks: Marks, roots: Int64Array, lines: Int64Array, usual_ps: int
+) -> tuple[Int64Array, Int64Array]:
     """Marks before which a thread may have waited, and since when, ps."""
     times_ps, owners = marks.times_ps, marks.owners
     since_ps = np.concatenate([times_ps[:1], times_ps[:-1]])
@@ -142,29 +150,25 @@ def _waiting(
     found = np.isin(marks.lines, lines) & long_ & may[owners]
     # A thread that begins does nothing before; a step's own thread has begun long ago.
     found &= ~(is_first & np.isin(marks.lines, np.unique(timeline.lines_of(roots))))
-    earlier, later = explained
-    found[later[times_ps[earlier] > since_ps[later]]] = False
     at = np.flatnonzero(found)
     return at, since_ps[at]
 
 
 class _Kinds:
-    """Marks of some threads by the places in the program that they are of.
+    """Marks of some events by the places in the program that they are of.
 
     Args:
         timeline: The events.
         marks: All marks.
-        lines: The threads.
+        events: Those that may be waited for.
     """
 
-    def __init__(self, timeline: Timeline, marks: Marks, lines: Int64Array) -> None:
+    def __init__(self, timeline: Timeline, marks: Marks, events: Int64Array) -> None:
         self._timeline, self._marks = timeline, marks
         self._begins = np.zeros(len(marks), np.bool_)
         self._begins[marks.begin_at] = True
-        event = np.zeros(len(marks), np.int64)
-        event[marks.begin_at] = event[marks.end_at] = np.arange(len(timeline))
-        self._kinds = timeline.kinds[event]
-        chosen = np.flatnonzero(np.isin(marks.lines, lines))
+        self._kinds = timeline.kinds[marks.events]
+        chosen = np.concatenate([marks.begin_at[events], marks.end_at[events]])
         self._chosen = chosen[np.argsort(marks.times_ps[chosen], kind="stable")]
         self._times_ps = marks.times_ps[self._chosen]
 

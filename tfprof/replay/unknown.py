@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.columns.columns import Int64Array
-from tfprof.comparison.sentence import time_ms
+from tfprof.comparison.shared_time import Float64Array
 from tfprof.replay.host import HostReplay
+from tfprof.replay.longest import Factors
+from tfprof.text.units import short_time
 
 _PS_PER_MS = 1e9
 
@@ -19,20 +20,18 @@ _MORE = 1.02
 """By so much a thread must work longer than a step would take, before anything is concluded."""
 
 
-def unknown_because(
-    replays: Sequence[HostReplay], factors: Sequence[npt.NDArray[np.float64]]
-) -> str:
+def unknown_because(replays: Sequence[HostReplay], factors: Sequence[Factors]) -> str:
     """Why nobody can tell how long steps would take; empty if it can be told.
 
     Args:
         replays: Each host, gone through again.
         factors: The part of its time that each event of each host still takes.
     """
-    return next((why for one, parts in zip(replays, factors, strict=True)
-                 for why in _reasons(one, parts)), "")  # fmt: skip
+    return next((why for one, own in zip(replays, factors, strict=True)
+                 for why in _reasons(one, own.parts)), "")  # fmt: skip
 
 
-def _reasons(replay: HostReplay, factors: npt.NDArray[np.float64]) -> Iterator[str]:
+def _reasons(replay: HostReplay, factors: Float64Array) -> Iterator[str]:
     """Threads that steps may wait for, though nothing that was recorded tells so."""
     timeline, regular = replay.work.timeline, replay.work.recorded.regular
     windows = np.stack([replay.windows.start_ps, replay.windows.stop_ps], axis=1)
@@ -51,8 +50,10 @@ def _reasons(replay: HostReplay, factors: npt.NDArray[np.float64]) -> Iterator[s
         works_ps *= float(factors[events].mean()) / len(windows)
         if works_ps > _MORE * after_ps:
             yield (
-                f"another thread spends {time_ms(works_ps / _PS_PER_MS)} of each step in {name!r}, "
-                f"more than the {time_ms(after_ps / _PS_PER_MS)} that the rest would take, and it "
+                f"another thread spends {short_time(works_ps / _PS_PER_MS)} of each step in "
+                f"{name!r}, "
+                f"more than the {short_time(after_ps / _PS_PER_MS)} that the rest would take, "
+                "and it "
                 "was not recorded whether steps wait for it"
             )
 

@@ -21,6 +21,7 @@ from tfprof.captures.events.timeline.names import (
 )
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.replay.launched import Launched
 from tfprof.replay.marks import Marks
 from tfprof.replay.regular import Pairs, Regular, regular_waits
 
@@ -73,6 +74,7 @@ class Recorded:
         targets: Those.
         groups: The step of each event, -1 for none, shape (n,).
         roots: The events that steps begin with, shape (k,).
+        runs: Runs of compiled programs on the devices of a CPU.
     """
 
     timeline: Timeline
@@ -81,6 +83,7 @@ class Recorded:
     targets: Int64Array
     groups: Int64Array
     roots: Int64Array
+    runs: Launched
 
     @cached_property
     def waits(self) -> Waits:
@@ -92,7 +95,7 @@ class Recorded:
     def _recorded(self) -> list[Pairs]:
         """Waits that follow from what was recorded."""
         return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-                self._unlinked(), self._devices()]  # fmt: skip
+                self._unlinked(), self._devices(), *self._launched()]  # fmt: skip
 
     @cached_property
     def regular(self) -> Regular:
@@ -104,8 +107,9 @@ class Recorded:
         )
         alone &= timeline.kind_mask([not op.type for op in timeline.ops])
         return regular_waits(
-            timeline, self.marks, self.roots, np.flatnonzero(alone), _joined(self._recorded)
-        )
+            timeline, self.marks, self.roots, np.flatnonzero(alone), self.runs.events,
+            _joined(self._recorded),
+        )  # fmt: skip
 
     @cached_property
     def _alone(self) -> BoolArray:
@@ -127,6 +131,15 @@ class Recorded:
 
     def _links(self) -> Pairs:
         return self._after(self.sources, self.targets)
+
+    def _launched(self) -> list[Pairs]:
+        """A run of a compiled program begins after its call, and after the run before."""
+        marks, runs = self.marks, self.runs
+        found = [self._after(runs.calls, runs.first)]
+        for device in np.unique(runs.devices).tolist():
+            own = np.flatnonzero(runs.devices == device)
+            found.append((marks.end_at[runs.last[own[:-1]]], marks.begin_at[runs.first[own[1:]]]))
+        return found
 
     def _ends_of_work(self) -> Pairs:
         """Who gave work away waits for its end, if it did nothing else meanwhile.

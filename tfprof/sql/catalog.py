@@ -2,10 +2,10 @@
 
 Four kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
 ``profile_…`` the tables behind the views (``tfprof export --list``), ``TOOL_TABLE`` the tables that
-tools answer, such as ``op_stats_ops``; and ``runs``, ``hosts``, ``notes``, ``tables`` and
-``columns`` describe what there is. Each but the last two has a column ``run``, for questions about
-several. Names of columns are in snake case, also where a tool's JSON has others (``stepTimeMs``).
-Names and units change only with ``SCHEMA_VERSION``.
+tools answer, such as ``op_stats_ops``; ``claims`` has what they state; and ``runs``, ``hosts``,
+``notes``, ``tables`` and ``columns`` describe what there is. Each but the last two has a column
+``run``, for questions about several. Names of columns are in snake case, also where a tool's JSON
+has others (``stepTimeMs``). Names and units change only with ``SCHEMA_VERSION``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,16 @@ from tfprof.profiles.write import tables as profile_tables
 from tfprof.profiles.write.table_rows import Row
 from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
 from tfprof.sql.foreign_tables import events_of_trace, samples_of_stacks
-from tfprof.sql.run_tables import HOSTS, NOTES, RUNS, rows_of_hosts, rows_of_notes, rows_of_runs
+from tfprof.sql.run_tables import (
+    CLAIMS,
+    HOSTS,
+    NOTES,
+    RUNS,
+    rows_of_claims,
+    rows_of_hosts,
+    rows_of_notes,
+    rows_of_runs,
+)
 
 SCHEMA_VERSION = 2
 """Grows when a table or column is renamed or means something else."""
@@ -45,6 +54,7 @@ _OF_RUNS: dict[str, tuple[str, tuple[Described, ...], Any]] = {
     "hosts": ("one row for each host of a captured run", HOSTS, rows_of_hosts),
     "notes": ("one row for each remark on what a captured run lacks", NOTES, rows_of_notes),
 }
+_CLAIMS = "claims"
 _TABLES, _COLUMNS = "tables", "columns"
 _OF_TABLES = {
     _TABLES: ("one row for each table", (
@@ -107,6 +117,7 @@ class Catalog:
         """Names of all tables; each tool is asked for those it has."""
         captured = [*CAPTURE_TABLES] if self._captures else ["events"] if self._traces else []
         captured += [_STACKS] if self._stacks else []
+        captured += [_CLAIMS] if self._captures else []
         answered = [
             f"{_prefix(tool)}{table}"
             for tool in self._tools
@@ -129,7 +140,7 @@ class Catalog:
             return self._of_captures(name)
         if name == _STACKS and self._stacks:
             return self._of_stacks()
-        if name in _OF_RUNS or name in _OF_TABLES:
+        if name in _OF_RUNS or name in _OF_TABLES or (name == _CLAIMS and self._captures):
             return self._of_catalog(name)
         if name.startswith(_PROFILE) and self._profiles:
             behind = profile_tables.BY_NAME.get(name[len(_PROFILE) :])
@@ -150,6 +161,10 @@ class Catalog:
         if name in _OF_RUNS:
             about, columns, of_runs = _OF_RUNS[name]
             return _described_table(name, about, columns, list(of_runs(self._opened)))
+        if name == _CLAIMS:
+            stated = [one for tool in self._tools for one in self._answers_of(tool)]
+            about = "one row for each statement of each tool, of its advice, and of their parts"
+            return _described_table(name, about, CLAIMS, list(rows_of_claims(stated)))
         about, columns = _OF_TABLES[name]
         known = [self.table(one) for one in self.names() if one not in _OF_TABLES]
         described = [(one.name, one.about, one.columns) for one in known if one is not None]

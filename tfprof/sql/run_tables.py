@@ -1,13 +1,15 @@
-"""Tables about what was opened: its runs, their hosts, and what is missing in them."""
+"""Tables about what was opened: its runs, their hosts, what is missing, and what tools state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.facts.missing import notes_for_tools
 from tfprof.captures.run.recorded_levels import LEVELS, recorded_levels
+from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.events import first_ns
 from tfprof.pages.opened import Opened
@@ -50,6 +52,46 @@ NOTES = (
     Described("severity", "string", "", "error, warning or info"),
     Described("message", "string", "", "what is missing, why, and what to do"),
 )
+
+CLAIMS = (
+    Described("run", "string", "", "name of the run"),
+    Described("tool", "string", "", "the tool whose answer states it"),
+    Described(
+        "number",
+        "int64",
+        "",
+        "its place in the answer, from 0; parts share that of what lists them",
+    ),
+    Described("subject", "string", "", "what it is about: step, an op, an iterator, a host"),
+    Described("metric", "string", "", "what of it: step_time, input_share; of advice its rule"),
+    Described(
+        "value",
+        "float64",
+        "",
+        "the number, in the unit beside it; null if it is unknown, or if there is none",
+    ),
+    Described("unit", "string", "", "ms, us, fraction, bytes, count, points; null without one"),
+    Described("low", "float64", "", "the least that it can be; null if that is not estimated"),
+    Described("high", "float64", "", "the most that it can be; likewise"),
+    Described("scope", "string", "", "which steps and hosts it is about"),
+    Described("basis", "string", "", "what it rests on"),
+    Described("unknown", "string", "", "why the value is unknown; null if it is known"),
+    Described("details", "string", "", "further numbers and names, as JSON"),
+    Described("text", "string", "", "the sentence, or the part of one"),
+)
+
+
+def rows_of_claims(answers: Iterable[tuple[str, ToolResult]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of the table ``claims``: those of the answers of tools, by run, and of their advice."""
+    for run, result in answers:
+        stated = (*result.claims, *(one.claim for one in result.advice))
+        for number, claim in enumerate(stated):
+            for one in claim.every:
+                yield (
+                    run, result.tool, number, one.subject, one.metric, one.value, one.unit or None,
+                    one.low, one.high, one.scope or None, one.basis or None, one.unknown or None,
+                    json.dumps(dict(one.details)), one.text,
+                )  # fmt: skip
 
 
 def rows_of_runs(opened: Sequence[Opened]) -> Iterator[tuple[Any, ...]]:

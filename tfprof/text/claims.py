@@ -5,19 +5,27 @@ number, and a test can hold each against the truth. What a capture cannot tell i
 value is None, and ``unknown`` says why.
 
 >>> from tfprof.text.claims import Claim
->>> claim = Claim("step", "input_share", 0.816, "fraction",
-...               words="{value} of the step time is waiting for input.")
+>>> claim = Claim("step", "input_share", 0.816, "fraction", details={"step_count": 12},
+...               words="{value} of the step time is waiting for input ({step_count:step}).")
 >>> claim.text
-'81.6% of the step time is waiting for input.'
+'81.6% of the step time is waiting for input (12 steps).'
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tfprof.text.units import milliseconds
+from tfprof.text.units import (
+    human_count,
+    human_memory,
+    milliseconds,
+    milliseconds_between,
+    short_time,
+)
+from tfprof.text.wording import plural
 
 Detail = str | int | float
 
@@ -27,18 +35,23 @@ class Claim:
     """A statement of a fact.
 
     Attributes:
-        subject: What it is about: ``step``, a function, an op, an iterator.
+        subject: What it is about: ``step``, a function, an op, an iterator, a host.
         metric: What of it: ``step_time``, ``input_share``.
         value: The number; None if it is unknown, or if the claim has none.
-        unit: ``ms``, ``fraction``, ``count``, or empty.
+        unit: ``ms``, ``us``, ``fraction``, ``bytes``, ``count``, ``points`` (of the step), another
+            unit of tables, or empty.
         low: The least that it can be; None if that is not estimated.
         high: The most that it can be.
         scope: Which steps and hosts it is about.
         basis: What it rests on: which events, which rule.
         unknown: Why there is no value; empty if there is one.
-        details: Further numbers and names that the sentence mentions.
-        words: The sentence, with ``{value}``, ``{low}``, ``{high}`` and names of details in
-            braces. It is part of this program and never of a file; names from files are details.
+        details: Further numbers and names that the sentence mentions; names of numbers end in
+            their unit, as ``_ms``.
+        parts: Claims that the sentence lists.
+        words: The sentence, with ``{value}``, ``{low}``, ``{high}``, ``{range}``, ``{subject}``,
+            ``{unknown}``, ``{parts}`` and names of details in braces; forms of numbers are those of
+            ``number_text``, that of parts is what separates them. It is part of this program and
+            never of a file; names from files are details.
     """
 
     subject: str
@@ -51,6 +64,7 @@ class Claim:
     basis: str = ""
     unknown: str = ""
     details: Mapping[str, Detail] = field(default_factory=dict)
+    parts: tuple[Claim, ...] = ()
     words: str = ""
 
     @property
@@ -59,17 +73,31 @@ class Claim:
         return self.words.format_map(self.shown)
 
     @property
-    def shown(self) -> dict[str, str]:
+    def shown(self) -> dict[str, Any]:
         """What the sentence may mention, by name."""
-        shown = {name: _detail(name, value) for name, value in self.details.items()}
+        shown: dict[str, Any] = {
+            name: value if isinstance(value, str) else _Number(value, unit_of(name))
+            for name, value in self.details.items()
+        }
         numbers = {"value": self.value, "low": self.low, "high": self.high}
-        shown |= {name: _number(number, self.unit) for name, number in numbers.items()}
-        return {**shown, "unknown": self.unknown}
+        shown |= {name: _Number(number, self.unit) for name, number in numbers.items()}
+        if self.low is not None and self.high is not None and self.unit == "ms":
+            shown["range"] = milliseconds_between(self.low, self.high)
+        return {
+            **shown, "unknown": self.unknown, "subject": self.subject, "parts": _Parts(self.parts),
+        }  # fmt: skip
 
     @property
     def is_known(self) -> bool:
         """Whether the capture tells it."""
         return not self.unknown
+
+    @property
+    def every(self) -> Iterator[Claim]:
+        """The claim, and those that it lists."""
+        yield self
+        for one in self.parts:
+            yield from one.every
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data for JSON."""
@@ -77,21 +105,82 @@ class Claim:
             "subject": self.subject, "metric": self.metric, "value": self.value,
             "unit": self.unit, "low": self.low, "high": self.high, "scope": self.scope,
             "basis": self.basis, "unknown": self.unknown, "details": dict(self.details),
-            "text": self.text,
+            "parts": [one.to_dict() for one in self.parts], "text": self.text,
         }  # fmt: skip
 
 
-def _number(number: float | None, unit: str) -> str:
-    if number is None:
-        return "unknown"
-    if unit == "fraction":
-        return f"{number:.1%}"
-    if unit == "ms":
-        return milliseconds(number)
-    return f"{number:,.15g}"
+@dataclass(frozen=True, slots=True)
+class _Number:
+    number: float | None
+    unit: str
+
+    def __format__(self, form: str) -> str:
+        return number_text(self.number, self.unit, form)
 
 
-_UNITS = {"_share": "fraction", "_fraction": "fraction", "_ms": "ms"}
+class _Parts(tuple[Claim, ...]):
+    def __format__(self, form: str) -> str:
+        return (form or ", ").join(one.text for one in self)
+
+
+def number_text(number: float | None, unit: str, form: str = "") -> str:
+    """A number of a claim in a sentence.
+
+    Args:
+        number: The number.
+        unit: Its unit.
+        form: ``3`` for three digits of a time or a count, and for whole percents, ``%`` for
+            those of budgets, ``+`` for a time with its sign; the name of what is
+            counted; or a form of Python's for other numbers.
+
+    >>> number_text(0.25, "fraction"), number_text(12.5, "ms", "+"), number_text(1, "count", "op")
+    ('25.0%', '+12.5 ms', '1 op')
+    """
+    if number is None or not math.isfinite(number):
+        return "unknown" if number is None else str(number)
+    return _FORMS.get(unit, _count)(number, form)
+
+
+def _time(number: float, form: str) -> str:
+    if form == "+":
+        return f"{'-' if number < 0 else '+'}{short_time(abs(number))}"
+    return short_time(number) if form else milliseconds(number)
+
+
+def _share(number: float, form: str) -> str:
+    if form == "%":
+        return f"{100 * number:.1f} %"
+    return f"{number:.0%}" if form else f"{number:.1%}"
+
+
+def _flops(number: float, form: str) -> str:
+    return f"{human_count(round(number))}{'' if abs(number) >= 1e3 else ' '}FLOPs"
+
+
+def _count(number: float, form: str) -> str:
+    if form == "3":
+        whole = round(number)
+        if abs(number) >= 1e6 or (number != whole and number >= 1e3):
+            return human_count(whole)
+        return f"{whole:,}" if number == whole else f"{number:.3g}"
+    is_noun = form.replace(" ", "").isalpha()
+    return plural(int(number), form) if is_noun else format(number, form or ",.15g")
+
+
+_FORMS: dict[str, Callable[[float, str], str]] = {
+    "fraction": _share,
+    "points": lambda number, form: f"{100 * number:+.1f} points",
+    "ms": _time,
+    "us": lambda number, form: f"{number:,.15g} µs",
+    "bytes": lambda number, form: human_memory(round(number)),
+    "FLOPs": _flops,
+}
+
+
+_UNITS = {
+    "_share": "fraction", "_fraction": "fraction", "_ms": "ms", "_bytes": "bytes",
+    "_points": "points", "_us": "us", "_flops": "FLOPs",
+}  # fmt: skip
 """Units by how the names of details end."""
 
 
@@ -100,21 +189,29 @@ def unit_of(name: str) -> str:
     return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "count")
 
 
-def _detail(name: str, value: Detail) -> str:
-    return value if isinstance(value, str) else _number(value, unit_of(name))
+def unknown(subject: str, metric: str, reason: str) -> Claim:
+    """What cannot be told, and why: the sentence is the reason."""
+    return Claim(subject, metric, None, unknown=reason, words="{unknown}")
 
 
-def stated(subject: str, sentences: Iterable[str]) -> tuple[Claim, ...]:
-    """Sentences that have no number of their own, or several, as claims.
-
-    Args:
-        subject: What they are about.
-        sentences: The sentences, the most important first.
-    """
+def scoped(claims: Iterable[Claim], scope: str, basis: str = "") -> tuple[Claim, ...]:
+    """Claims of one scope and basis; what has its own keeps it."""
     return tuple(
-        Claim(subject, "statement", None, details={"sentence": text}, words="{sentence}")
+        replace(
+            one, scope=one.scope or scope, basis=one.basis or basis,
+            parts=scoped(one.parts, scope, basis),
+        )
+        for one in claims
+    )  # fmt: skip
+
+
+def quoted(sentences: Iterable[str]) -> tuple[Claim, ...]:
+    """Sentences of a file that another program has written, as they are."""
+    return tuple(
+        Claim("run", "quotation", None, basis="the program that wrote the file",
+              details={"sentence": text}, words="{sentence}")
         for text in sentences
-    )
+    )  # fmt: skip
 
 
 def claim_of_numbers(rule: str, text: str, numbers: Mapping[str, Any]) -> Claim:

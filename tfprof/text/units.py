@@ -78,6 +78,22 @@ def milliseconds_between(low_ms: float, high_ms: float) -> str:
     return f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
+def short_time(value_ms: float) -> str:
+    """Milliseconds with three digits in the unit that suits them, as differences have it.
+
+    >>> short_time(2.9), short_time(0.112), short_time(0.0)
+    ('2.90 ms', '112 µs', '0 µs')
+    """
+    for factor, unit in ((1e-3, "s"), (1.0, "ms")):
+        if value_ms * factor >= 1:
+            return f"{_digits(value_ms * factor)} {unit}"
+    return f"{_digits(value_ms * 1e3)} µs"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 999.5 or not value else f"{value:#.3g}".rstrip(".")
+
+
 def human_memory(size_bytes: int) -> str:
     """Bytes to three digits: ``860 B``, ``93.8 MB``, ``1.86 GB``; decimal, as in the original."""
     return _scaled(size_bytes, _BYTE_SCALE)

@@ -102,6 +102,30 @@ def test_events_between_steps_belong_to_the_period_before():
     assert periods_of(run.hosts[0]).is_between.sum() == 1
 
 
+def test_ops_between_steps_are_work_on_whatever_thread():
+    """Of an evaluation that the program calls; not of what other threads do by themselves."""
+    of_jax = {"hlo_op": "dot", "run_id": 7, "device_ordinal": 0}
+    space = xspace(
+        host(
+            line(
+                event("train", 0, 10 * US, step_num=0, _r=1),
+                event("a:MatMul", 0, 10 * US),
+                event("evaluate", 11 * US, 8 * US, _pt=1, _p=9),
+                event("train", 40 * US, 10 * US, step_num=1, _r=1),
+                event("a:MatMul", 40 * US, 10 * US),
+            ),
+            line(event("b:Conv2D", 12 * US, 6 * US, _ct=1, _c=9), id=2),
+            line(event("c:Conv2D", 12 * US, 20 * US), id=3),
+            line(event("dot", 22 * US, 5 * US, **of_jax), id=4),
+        )
+    )
+    run = opened(space)
+    timeline, periods = run.hosts[0].timeline, periods_of(run.hosts[0])
+    between = [timeline.name(number) for number in np.flatnonzero(periods.is_between).tolist()]
+    assert sorted(between) == ["b:Conv2D", "dot", "evaluate"]
+    assert run_steps(run).share_of("host_compute") == (10 + 6 + 5 + 10) / 50
+
+
 def test_what_encloses_steps_lies_between_none():
     space = xspace(
         host(

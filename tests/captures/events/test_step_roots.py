@@ -58,6 +58,19 @@ def test_what_encloses_several_calls_is_none():
     assert found(threads)[2] == [(0, 90), (100, 90), (300, 90)]
 
 
+def test_a_call_that_runs_on_several_devices_is_one_step():
+    def mirrored(start):
+        return [
+            event("train_step", start, 90, tf_function_call="notTraced-nonXla"),
+            event("EagerLocalExecute: __inference_train_step_19", start + 1, 80),
+            event("FunctionRun", start + 2, 5, _r=1), event("FunctionRun", start + 10, 5, _r=1),
+            event("a/MatMul:MatMul", start + 20, 30),
+        ]  # fmt: skip
+
+    threads = host(line(*mirrored(0), *mirrored(100), *mirrored(200)))
+    assert found(threads)[2] == [(0, 90), (100, 90), (200, 90)]
+
+
 def test_calls_of_the_function_that_takes_the_most_time_are_steps():
     threads = host(line(*call(0, 1), *call(100, 2, "evaluate", 60), *call(200, 3)))
     kind, names, spans = found(threads)

@@ -222,6 +222,37 @@ GPU_STEP = (
 )  # fmt: skip
 
 
+def test_ops_that_python_runs_one_by_one_are_work():
+    found = steps(
+        host(
+            line(
+                event("train", 0, 100, step_num=0, _r=1),
+                event("EagerExecute", 10, 40), event("EagerLocalExecute: MatMul", 20, 30),
+                event("KernelAndDeviceFunc::Run", 25, 20),
+                event("EagerLocalExecute: EagerPyFunc", 60, 10),
+                event("EagerLocalExecute: __inference_f_3", 80, 10),
+            )
+        )
+    )  # fmt: skip
+    spent = {"HOST_COMPUTE": 30, "HOST_CALLBACK": 10, "UNKNOWN": 60}
+    assert found == [("train 0", spent)]
+
+
+def test_making_an_iterator_is_waiting_for_input():
+    found = steps(
+        host(
+            line(
+                event("train", 0, 100, step_num=0, _r=1),
+                event("EagerLocalExecute: MakeIterator", 10, 50),
+                event("MakeIterator::RootDataset", 15, 40), event("ParallelMapConsume", 70, 5),
+                event("a:MatMul", 80, 10),
+            )
+        )
+    )  # fmt: skip
+    spent = {"HOST_COMPUTE": 20, "HOST_WAIT_INPUT": 40, "HOST_RUNTIME": 5, "UNKNOWN": 35}
+    assert found == [("train 0", spent)]
+
+
 def test_with_a_gpu_host_and_device_count_together():
     assert steps(*GPU_STEP) == [
         ("train 4", {

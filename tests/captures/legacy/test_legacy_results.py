@@ -193,7 +193,7 @@ def test_a_trace_message_becomes_chrome_events(tmp_path):
         {"ph": "i", "pid": 3, "tid": 5, "name": "mark", "ts": 9.0, "s": "t"},
     ]  # fmt: skip
     assert result.table().rows == [("/host:CPU", "main", 2, 2.0, 9.0)]
-    assert result.verdict == ("2 events on 1 tracks.",)
+    assert result.verdict == ("2 events on 1 track.",)
 
 
 def test_a_chrome_trace_stays_as_it_is(tmp_path):

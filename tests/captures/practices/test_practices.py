@@ -113,7 +113,7 @@ def test_behind_a_prefetch_is_what_is_slow():
     found = the(recorded("input-bound"), "input-pipeline/bound")
     slow = "Iterator::Root::Prefetch::BatchV2::ShuffleAndRepeat::ParallelMapV2"
     assert (found.evidence["op"], found.evidence["behind"]) == ("Iterator::Root::Prefetch", slow)
-    assert found.message.endswith(f"Below it, {slow} takes the most time of its own.")
+    assert f"Below it, {slow} takes the most time of its own. There, it makes" in found.message
 
 
 def test_little_waiting_is_none():
@@ -145,12 +145,21 @@ def test_of_one_step_nothing_is_said_of_the_input():
     assert said(one_step(waits), "input-pipeline/bound") == []
 
 
-def test_slow_iterators_that_no_step_waits_for():
-    found = the(iterators(0, 200), "input-pipeline/slow-iterator")
+def unknown_input(call_us, busy_us=500):
+    """Steps that show no input, and compute half of the time, with a pipeline beside them."""
+    pipeline = op("Iterator::Map", 0, call_us, id=1), op("Iterator::Map::Range", 5, 1, parent_id=1)
+    return three_steps(op("dense/MatMul:MatMul", 0, busy_us), thread=pipeline)
+
+
+def test_slow_iterators_that_steps_may_wait_for():
+    found = the(unknown_input(200), "input-pipeline/slow-iterator")
     assert found.gain_fraction is None
-    assert found.evidence["op"] == "Iterator::Prefetch::Map"
+    assert found.share == pytest.approx(0.2)
+    assert found.evidence["op"] == "Iterator::Map"
     assert found.evidence["slow_call_share"] == 1.0
-    assert said(iterators(0, 50), "input-pipeline/slow-iterator") == []
+    assert said(unknown_input(50), "input-pipeline/slow-iterator") == []
+    assert said(unknown_input(200, busy_us=990), "input-pipeline/slow-iterator") == []
+    assert said(iterators(0, 200), "input-pipeline/slow-iterator") == []
     assert said(iterators(300, 200), "input-pipeline/slow-iterator") == []
 
 
@@ -479,7 +488,8 @@ def test_nothing_to_say_of_nothing():
 
 
 def test_one_host():
-    run = recorded("two-workers")
+    pipeline = line(op("Iterator::Map", 0, 500, id=1))
+    run = opened(xspace(host(pipeline)), xspace(host(pipeline)))
     (one, _) = run.hosts
     found = said(run, "input-pipeline/slow-iterator", host=one.name)
     assert [a.evidence["host"] for a in found] == [one.name]

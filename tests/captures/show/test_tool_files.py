@@ -17,7 +17,7 @@ from tfprof.captures.show.tool_files import (
     table_paths,
     trace_chunks,
 )
-from tfprof.text.claims import stated
+from tfprof.text.claims import quoted
 
 TABLE = Table(
     "ops",
@@ -26,7 +26,7 @@ TABLE = Table(
     {"key": "value"},
 )
 RESULT = ToolResult(
-    "op-stats", "Title", stated("ops", ("Verdict.",)), {"ops": TABLE},
+    "op-stats", "Title", quoted(("Verdict.",)), {"ops": TABLE},
     (Chart("c", "line", "t", "x", "y", (1, 2), {"s": (1.0, 2.0)}),),
     (Advice("r", "m", {"share": 0.5}, 0.1),), (Note("info", "n"),), {"tree": [1]},
 )  # fmt: skip

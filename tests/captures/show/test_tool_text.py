@@ -14,7 +14,7 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import ToolText
 from tfprof.captures.show.tool_values import cell_text, header_of, number_text
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
+from tfprof.text.claims import quoted
 from tfprof.text.metrics import ORANGE
 from tfprof.text.tables import ASCII, UNICODE, escaped
 
@@ -83,7 +83,7 @@ def test_the_verdict_comes_first_then_warnings_tables_and_advice():
     table = Table("ops", (NAME, TIME), [("a", 1.0), ("b", 2.0)], title="Ops")
     result = result_of(
         table,
-        claims=stated("step", ("Input takes 40 % of the time.", "Look there.")),
+        claims=quoted(("Input takes 40 % of the time.", "Look there.")),
         notes=(Note("info", "All fine."), Note("warning", "One host is missing.", "w1")),
         advice=(
             Advice("x/y", "Prefetch.", {"share": 0.4}, gain_fraction=0.25),
@@ -113,7 +113,7 @@ def test_the_verdict_comes_first_then_warnings_tables_and_advice():
 
 
 def test_the_verdict_is_bold_and_warnings_are_coloured():
-    result = result_of(claims=stated("step", ("So it is.",)), notes=(Note("warning", "Broken."),))
+    result = result_of(claims=quoted(("So it is.",)), notes=(Note("warning", "Broken."),))
     # Styles, not escape codes: Rich caches the codes of the first terminal of the process.
     console = Console(width=100, file=io.StringIO(), highlight=False, markup=False, emoji=False)
     styles = {segment.text.strip(): segment.style for segment in console.render(ToolText(result))}
@@ -294,7 +294,7 @@ def test_hostile_names_are_shown_and_not_sent():
     chart = Chart("c", "pie", evil, evil, evil, (evil,), {evil: (1.0,)})
     table = Table("t", (NAME, Column(evil, evil)), [(evil, 1), ("b", 2)], title=evil)
     result = ToolResult(
-        "x", evil, stated(evil, (evil,)), {"t": table}, (chart,),
+        "x", evil, quoted((evil,)), {"t": table}, (chart,),
         (Advice(evil, evil, {evil: evil}),),
         (Note("warning", evil, evil),),
     )  # fmt: skip
@@ -388,7 +388,7 @@ def test_any_cells_are_drawn_in_the_width_and_harmless(rows, unit, width):
 
 def test_the_same_result_gives_the_same_text():
     table = Table("ops", (NAME, SHARE, TIME), [(f"op{i}", i / 10, i) for i in range(9)])
-    result = result_of(table, claims=stated("step", ("v",)))
+    result = result_of(table, claims=quoted(("v",)))
     assert text_of(result) == text_of(result)
     assert text_of(result, glyphs=UNICODE) != text_of(result, glyphs=ASCII)
 

@@ -51,6 +51,7 @@ def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
         ({WAIT: 49, OTHER: 500}, "device", "NOT input-bound"),
         ({OTHER: 149}, "device", "NOT input-bound"),
         ({OTHER: 150}, "unknown", "not certain"),
+        ({COPY: 10, OTHER: 150}, "unknown", "not certain"),  # batches may come from anywhere
         ({}, "device", "NOT input-bound"),
     ],
 )
@@ -120,6 +121,15 @@ def test_an_annotation_is_named():
     load = CodeTime("load_batch", "", True, 1800, 3)
     found = judged({OTHER: 600}, code=[load])
     assert "60.0% is load_batch (an annotation of the program)" in found.statement
+
+
+@pytest.mark.parametrize(
+    "part, words", [(0.6, "it is Python, in many functions"), (0.4, "little was recorded there")]
+)
+def test_what_is_little_of_the_unexplained_time_explains_nothing(part, words):
+    each = round(3 * 30_000 * part / 100)
+    code = [CodeTime(f"f{number}", "", False, each, 3) for number in range(100)]
+    assert words in judged({OTHER: 30_000}, total=100_000, code=code).statement
 
 
 def test_the_reference_judges_the_first_host_and_all_steps():

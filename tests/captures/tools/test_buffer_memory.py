@@ -31,9 +31,7 @@ def test_the_largest_program_is_shown():
     assert [row["instruction"] for row in result.to_rows("buffers")] == ["p", "a", "b"]
     (chart,) = result.charts
     assert chart.series["with padding"] == (2048, 3072, 3584, 2560, 3584, 3072, 2048)
-    assert [note.message.partition(":")[0] for note in result.notes] == [
-        "holds no events, only programs"
-    ]
+    assert not result.notes  # programs may be all that such a capture is for
 
 
 def test_programs_that_ran_come_before_those_that_need_more_memory():

@@ -48,7 +48,10 @@ def steps_of(found):
         performance["Input"]["share"],
     )
     [row] = found["monitor"].to_rows()
-    said["monitor"] = (row["steps"], row["step_ms_average"], row["infeed_percent_average"] / 100)
+    percent = row["infeed_percent_average"]
+    share = performance["Input"]["share"] if percent is None else percent / 100
+    assert percent is not None or not found["overview"].claims[0].is_known
+    said["monitor"] = (row["steps"], row["step_ms_average"], share)
     again = re.search(
         r"takes ([\d.,]+) ms on average \((\d+)", " ".join(found["input-pipeline"].verdict)
     )

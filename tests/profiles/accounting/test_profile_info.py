@@ -74,7 +74,27 @@ def test_a_saved_profile_tells_the_same():
 def test_a_graph_alone():
     info = info_of(tfprof.Profiler(a_graph()))
     assert (info.ops.ran, info.steps, info.devices) == (None, (), ())
-    assert info.missing == (Missing("ran", True, "no step was recorded"),)
+    assert info.missing == (
+        Missing("ran", True, "no step was recorded"),
+        Missing("trainable", True, info.missing[1].reason),
+    )
+    assert (info.ops.variables, info.ops.trainable, info.ops.trainable_parameters) == (
+        2,
+        None,
+        None,
+    )
+
+
+def test_variables_that_a_graph_uses_and_does_not_declare_are_unknown():
+    read = graph(op("w", "Placeholder"), op("read", "ReadVariableOp", "w", outputs=[[2, 3]]))
+    info = info_of(tfprof.Profiler(read))
+    assert (info.ops.variables, info.ops.parameters, info.ops.trainable_parameters) == (None,) * 3
+    assert "declares none" in {each.name: each.reason for each in info.missing}["variables"]
+
+
+def test_a_graph_without_variables_has_none():
+    info = info_of(tfprof.Profiler(graph(op("x", "Placeholder"))))
+    assert (info.ops.variables, info.ops.parameters, info.ops.trainable_parameters) == (0, 0, 0)
 
 
 def test_a_run_alone():
@@ -105,6 +125,7 @@ def test_steps_in_order():
         Missing("accelerator_micros", False, "no accelerator took part"),
         Missing("requested_bytes", True, info.missing[1].reason),
         Missing("peak_bytes", True, info.missing[2].reason),
+        Missing("trainable", True, info.missing[3].reason),
     )
 
 
@@ -129,7 +150,7 @@ def test_devices():
         DeviceFigures(GPU.lower(), "cpu", 1, 2, 20, 128, None),
     )
     assert info.steps[0] == StepFigures(0, 2, 4, 55, 52, 40, 12, 72, None)
-    assert [missing.name for missing in info.missing] == ["peak_bytes"]
+    assert [missing.name for missing in info.missing] == ["peak_bytes", "trainable"]
 
 
 def test_accelerator_time_that_was_not_recorded_is_unknown():

@@ -16,7 +16,7 @@ from tests.graphs.interpreter.programs import (
     placeholder,
 )
 from tests.graphs.interpreter.test_control_flow import conditional, loop
-from tfprof.testing.builders import logged, op_log, run
+from tfprof.testing.builders import logged, op, op_log, run
 
 X = placeholder("x", None, 16)
 W = node("w", "VariableV2", dtype=Type(FLOAT), shape=placeholder("_", 16, 16).attr["shape"].shape)
@@ -222,6 +222,25 @@ def test_what_an_op_log_tells_counts():
     profiler = tfprof.Profiler(graph(*nodes), log)
     assert float_ops(profiler) == {"a": 500, "b": 7}
     assert notices(profiler) == {}
-    report = tfprof.flops(profiler)  # an op log knows no multiply-adds: formulas come first
-    assert report.flops == 500 + 16
+    report = tfprof.flops(profiler)
+    assert report.flops == 500 + 7  # one run has one count
     assert report.coverage == 1
+
+
+def test_counts_that_tensorflow_writes_into_op_logs_are_no_second_count():
+    nodes = [op("x", "Placeholder", outputs=[[4, 5]]), node("loss", "L2Loss", "x", **T)]
+    of_tensorflow, of_a_person = 3 * 20 - 1, 77
+    for logged_count, counted in ((of_tensorflow, 2 * 20), (of_a_person, 77)):
+        log = op_log(logged("loss", float_ops=logged_count))
+        profiler = tfprof.Profiler(graph(*nodes), log)
+        assert float_ops(profiler) == {"loss": counted}
+        assert tfprof.flops(profiler).flops == counted
+    classic = tfprof.Profiler(graph(*nodes), op_log(logged("loss", float_ops=59)), classic=True)
+    assert float_ops(classic) == {"loss": 59}
+
+
+def test_views_and_reports_of_the_demo_have_one_count():
+    files = tfprof.demo_files()
+    profiler = tfprof.Profiler(files.graph, files.op_log)
+    profiler.add_step(0, files.run_meta)
+    assert profiler.view("scope").total_float_ops == tfprof.flops(profiler).flops

@@ -84,7 +84,7 @@ def test_a_run_alone():
     profiler.add_step(0, run({"mm": 5}))
     text = shown(profiler)
     assert "1, named by runs alone: there is no graph\n" in text
-    assert "variables      n/a: there is no graph\n" in text
+    assert "variables      n/a: there is no graph, only runs\n" in text
     assert "– (accelerator): no accelerator took part" in text
     assert "n/a (memory): " in text
 

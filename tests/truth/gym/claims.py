@@ -1,7 +1,4 @@
-"""What tfprof says of a capture, as claims of one form.
-
-The only module that reads sentences: those of tools that have no claims of their own yet.
-"""
+"""What tfprof says of a capture, as claims of one form."""
 
 from __future__ import annotations
 
@@ -43,14 +40,6 @@ class Claim:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-_TIME = r"([\d,.]+) (ps|ns|µs|ms|s)\b"
-_MS = {"ps": 1e-9, "ns": 1e-6, "µs": 1e-3, "ms": 1.0, "s": 1e3}
-
-
-def _ms(number: str, unit: str) -> float:
-    return float(number.replace(",", "")) * _MS[unit]
-
-
 def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
     """All claims about a capture.
 
@@ -74,31 +63,37 @@ def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
 
 
 def _of_claim(tool: str, stated: Stated) -> Iterator[Claim]:
-    """A claim of tfprof's own, or what its sentence says if that is all there is."""
+    """A claim of tfprof's own, in the words of the judge."""
     text, value, details = stated.text, stated.value, stated.details
-    if stated.metric == "statement":
-        yield from _of_sentence(tool, text)
-    elif stated.metric == "input_share":
+    if stated.metric == "slowest_call":
         if value is None:
+            yield Claim(tool, "tf_data_seen", False, text)
+        for held in stated.parts:
+            yield Claim(tool, "slow_iterator", held.subject, text)
+    elif value is None:
+        if stated.metric in ("input_share", "step_time"):
             yield Claim(tool, "input", UNKNOWN, text)
-            return
+    elif stated.metric == "input_share":
         level = re.search("HIGHLY|MODERATELY|NOT", text)
-        yield Claim(tool, "input", level[0] if level else "", text)
+        if level:
+            yield Claim(tool, "input", level[0], text)
         yield Claim(tool, "input_share", value, text, "share")
-    elif stated.metric == "step_time" and "times" in details:
+    elif stated.metric == "step_time" and "times_count" in details:
         number = re.search(r"(\d+)$", str(details["name"]))
         more = {"step": int(number[1]) if number else -1, "name": str(details["name"]),
-                "cause": str(details["causes"])}  # fmt: skip
+                "cause": f"{stated.parts[0].subject}: {text}"}  # fmt: skip
         yield Claim(tool, "unusual_step", value, text, "ms", more)
-    elif stated.metric == "step_time" and stated.subject == "step":
-        count = int(details["step_count"])
-        yield Claim(tool, "step_time", value, text, "ms")
-        yield Claim(tool, "n_steps", count, text, more=dict(details))
-        if details.get("gap_ms"):
-            yield Claim(tool, "gap", details["gap_ms"], text, "ms")
-    elif stated.metric == "step_time":
+    elif stated.metric == "step_time" and "kind" in details:
         more = {"count": int(details["step_count"])}
         yield Claim(tool, f"other_steps {details['kind']}", value, text, "ms", more)
+    elif stated.metric == "step_time":
+        yield Claim(tool, "step_time", value, text, "ms")
+        yield Claim(tool, "n_steps", int(details["step_count"]), text, more=dict(details))
+        if details.get("gap_ms"):
+            yield Claim(tool, "gap", details["gap_ms"], text, "ms")
+        for category, metric in _CATEGORIES.items():
+            if category in details:
+                yield Claim(tool, metric, details[category], text, "share")
     elif stated.metric == "between_share":
         more = {"input_share": details["wait_share"], "longest_ms": details["longest_ms"]}
         yield Claim(tool, "between_share", value, text, "share", more)
@@ -107,36 +102,11 @@ def _of_claim(tool: str, stated: Stated) -> Iterator[Claim]:
         yield Claim(tool, metric, value, text, stated.unit)
 
 
-_WORKER = re.compile(rf"^(?!Step time)\S[^:]*: {_TIME} per step, ([\d.]+)% of it (.+)\.$")
-_MONITOR = re.compile(rf"Step time: {_TIME} on average.*\((\d+) steps?\)")
-_WAITING = re.compile(r"Waiting for input \(lower is better\): ([\d.]+)% of a step on average")
-
 _CATEGORIES = {
-    "Input": "input_share", "All others": "idle_share", "Compilation": "compile_share",
-    "Device collectives": "collective_share",
+    "infeed_share": "input_share", "other_share": "idle_share", "compile_share": "compile_share",
+    "device_collectives_share": "collective_share",
 }  # fmt: skip
-
-
-def _of_sentence(tool: str, text: str) -> Iterator[Claim]:
-    found = _WORKER.search(text)
-    if found is not None:
-        yield Claim(tool, "step_time", _ms(*found.groups()[:2]), text, "ms")
-        share = float(found[3]) / 100
-        if found[4] in _CATEGORIES:
-            yield Claim(tool, _CATEGORIES[found[4]], share, text, "share")
-    found = _MONITOR.search(text)
-    if found is not None:
-        yield Claim(tool, "step_time", _ms(*found.groups()[:2]), text, "ms")
-        yield Claim(tool, "n_steps", int(found[3]), text)
-    found = _WAITING.search(text)
-    if found is not None:
-        yield Claim(tool, "input_share", float(found[1]) / 100, text, "share")
-    if re.search("unknown|No steps", text):
-        yield Claim(tool, "input", UNKNOWN, text)
-    if "No tf.data activity" in text:
-        yield Claim(tool, "tf_data_seen", False, text)
-    for name in re.findall(r"\b(\w+) took [\d.]+% of the time of (?:these|this)", text):
-        yield Claim(tool, "slow_iterator", name, text)
+"""What the pod viewer may name as the largest part of a step."""
 
 
 def _of_note(tool: str, text: str) -> Iterator[Claim]:
@@ -157,6 +127,11 @@ def _of_tables(tool: str, result: Any) -> Iterator[Claim]:
         rows = result.to_rows("steps")
         took = {str(row.get("stepnum", place)): row["stepTimeMs"] for place, row in enumerate(rows)}
         yield Claim(tool, "step_rows", took, "table steps", "ms")
+        busy = {str(row.get("stepnum", place)): row["stepTimeMs"] - row["otherTimeMs"]
+                for place, row in enumerate(rows)}  # fmt: skip
+        together = {str(row.get("stepnum", place)): row["deviceCollectivesTimeMs"]
+                    for place, row in enumerate(rows)}  # fmt: skip
+        yield Claim(tool, "busy_rows", busy, "table steps", "ms", {"collectives": together})
 
 
 def _invoked(words: list[str]) -> tuple[int, Any]:
@@ -169,7 +144,10 @@ def _of_commands(capture: Path, budget: str) -> Iterator[Claim]:
     _, data = _invoked(["info", str(capture), "--format", "json"])
     n_steps = max(row["steps"] for row in data["rows"])
     yield Claim("info", "marked_steps", n_steps, "column steps")
-    question = "select step, duration_ps from steps where not is_cut order by start_ps"
+    question = (
+        "select step, max(duration_ps) as duration_ps from steps where not is_cut "
+        "group by step order by min(start_ps)"
+    )
     code, data = _invoked(["query", str(capture), question, "--format", "json"])
     if code == 0 and data is not None:
         rows = data["rows"] if isinstance(data, dict) else data

@@ -47,13 +47,15 @@ CULPRITS = {
 
 DISTURBANCES = (
     "callback", "checkpoint", "evaluation", "gc", "recompile", "slow_step", "copies", "tiny_ops",
-    "python",
+    "python", "straggler",
 )  # fmt: skip
 """Between steps: a sleep after each, a file every few, a computation every few, a collection of
 garbage every few. In steps: a function compiled or traced anew, one that waits long, copies of
-arrays, many small ops, a sleep of the program in each."""
+arrays, many small ops, a sleep of the program in each; with several processes, a sleep of the
+second one in each."""
 
-DEVICES = ("one", "mirrored")
+DEVICES = ("one", "mirrored", "processes")
+"""One, several of one process (bodies of JAX have theirs), or two processes that train together."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,9 @@ class Term:
         disturbances: Some of ``DISTURBANCES``.
         devices: One of ``DEVICES``.
         together: Batches in one call of Keras (``steps_per_execution``).
+        host_tracer: How much the capture records of threads; JAX records nothing with 0, and
+            TensorFlow the same with any.
+        python_tracer: Whether the capture records functions of Python.
     """
 
     framework: str = "tf"
@@ -110,13 +115,21 @@ class Term:
     disturbances: tuple[str, ...] = ()
     devices: str = "one"
     together: int = 1
+    host_tracer: int = 2
+    python_tracer: bool = False
 
     @property
     def process(self) -> str:
         """The kind of process that can record it."""
         if self.framework == "keras":
             return f"keras_{self.backend}"
-        return "jax" if self.framework == "jax" else "tensorflow"
+        kind = "jax" if self.framework == "jax" else "tensorflow"
+        return f"{kind}_together" if self.devices == "processes" else kind
+
+    @property
+    def communicates(self) -> bool:
+        """Whether its devices work together in a step."""
+        return self.devices != "one" or self.body in ("pmap", "shard_map")
 
     def to_json(self) -> str:
         """The term as JSON."""
@@ -130,6 +143,10 @@ def from_json(text: str) -> Term:
         **data
         | {"input": Input(**data["input"]), "disturbances": tuple(data["disturbances"])}
     )  # fmt: skip
+
+
+_DEVICES = {"tf": (8, 1, 2), "jax": (9, 0, 1)}
+"""How often each of ``DEVICES`` is drawn."""
 
 
 def draw(seed: int) -> Term:
@@ -147,8 +164,10 @@ def draw(seed: int) -> Term:
         fetch=by.choices(FETCHES, (6, 4, 3, 2, 1))[0],
         input=_input(by, framework),
         disturbances=_disturbances(by),
-        devices="mirrored" if framework == "tf" and by.random() < 0.1 else "one",
+        devices=by.choices(DEVICES, _DEVICES.get(framework, (1, 0, 0)))[0],
         together=by.choice((1, 1, 1, 4)),
+        host_tracer=by.choices((0, 1, 2), (1, 1, 20))[0],
+        python_tracer=by.random() < (0.8 if framework == "jax" else 0.2),
     )  # fmt: skip
     return allowed(term)
 
@@ -195,6 +214,9 @@ def allowed(term: Term) -> Term:
             together=1 if own_loop or body == "fit_validated" else term.together,
         )  # fmt: skip
     term = replace(term, together=1, backend="")
+    if term.devices == "processes" and term.framework in ("tf", "jax"):
+        return _of_processes(term)
+    how = tuple(one for one in how if one != "straggler")
     if given.kind == "in_function" and (term.framework != "tf" or term.devices != "one"):
         given = replace(given, kind="tfdata")
     if given.kind == "callback" and term.framework not in ("jax", "tf"):
@@ -227,6 +249,17 @@ def allowed(term: Term) -> Term:
     return replace(term, body=body, input=_matching(given), disturbances=how)
 
 
+def _of_processes(term: Term) -> Term:
+    """What two processes do alike: all that makes one of them slower is a straggler."""
+    kept = ("callback", "python", "straggler", "slow_step")
+    given = term.input if term.input.kind in ("none", "python", "thread") else Input()
+    marks = "all" if term.marks in ("none", "nested", "eval") else term.marks
+    return replace(
+        term, body=BODIES[term.framework][0], marks=marks, fetch="now", input=_matching(given),
+        disturbances=tuple(one for one in term.disturbances if one in kept),
+    )  # fmt: skip
+
+
 def _matching(given: Input) -> Input:
     """The input without what its kind does not have."""
     if given.kind == "none":
@@ -255,6 +288,8 @@ def smaller(term: Term) -> Iterator[Term]:
         replace(term, marks="all"),
         replace(term, fetch="now"),
         replace(term, together=1),
+        replace(term, host_tracer=2),
+        replace(term, python_tracer=term.framework == "jax"),
         replace(term, body=BODIES[term.framework][0]),
         replace(term, n_steps=max(8, term.n_steps // 2)),
         replace(term, count=max(1, term.count // 2)),

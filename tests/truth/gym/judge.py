@@ -88,7 +88,8 @@ def _near(ranges: list[Range], claim: Claim) -> str:
 def _n_steps(truth: Truth, claim: Claim) -> Problem:
     true = truth.n_steps
     if claim.value == 0:
-        return f"{true} marked steps" if truth.is_marked else None
+        is_there = truth.is_marked and truth.records_threads
+        return f"{true} marked steps" if is_there else None
     if not truth.is_marked and (truth.is_jax or truth.term.framework == "eager"):
         return None
     if truth.term.body == "two" and not truth.is_marked and claim.value in (true, 2 * true):
@@ -99,7 +100,7 @@ def _n_steps(truth: Truth, claim: Claim) -> Problem:
 
 
 def _marked_steps(truth: Truth, claim: Claim) -> Problem:
-    if not truth.is_marked:
+    if not truth.is_marked or not truth.records_threads:
         return None
     evals, epochs = len(truth.ms("eval_mark")), len(truth.ms("epoch_mark"))
     if claim.value in {truth.n_steps, truth.n_steps + evals, truth.n_steps + epochs}:
@@ -122,10 +123,27 @@ def _step_rows(truth: Truth, claim: Claim) -> Problem:
             if took_ms < 0.3 * truth.alone_ms.low:
                 return f"{name}: {took_ms:.3g} ms, but {_shown(truth.step_time_ms)}"
             continue
-        period = [*truth.periods_ms, truth.steps_ms[-1]][place]
-        true = Range(truth.steps_ms[place], max(truth.steps_ms[place], period))
+        true = truth.row_ms(place)
         if not true.holds(took_ms, PART, 0.6):
             return f"{name}: {took_ms:.3g} ms, but {_shown([true])}"
+    return ""
+
+
+def _busy_rows(truth: Truth, claim: Claim) -> Problem:
+    """In each row of a step that waits for its work, something runs as long as the work takes."""
+    if not truth.is_marked or not truth.knows_work or truth.term.fetch != "now":
+        return None
+    least = 0.6 * truth.alone_ms.low - AMOUNT_MS
+    for name, busy_ms in claim.value.items():
+        word, _, number = name.rpartition(" ")
+        if not number.isdigit() or (word and word != "train"):
+            continue
+        if busy_ms < least:
+            return (
+                f"{name}: busy for {busy_ms:.3g} ms, but its work takes {_shown([truth.alone_ms])}"
+            )
+        if truth.n_collectives and not claim.more["collectives"][name]:
+            return f"{name}: no collective, but there is one in each step"
     return ""
 
 
@@ -362,7 +380,18 @@ def _advice_collectives(truth: Truth, claim: Claim) -> Problem:
 
 
 def _advice_straggler(truth: Truth, claim: Claim) -> Problem:
-    return "there is one process"
+    if truth.term.devices != "processes":
+        return "there is one process"
+    if "straggler" not in truth.term.disturbances:
+        return "both processes do the same"
+    host = str(claim.more["evidence"].get("host"))
+    return "" if host == "worker-1" else "worker-1 sleeps in each step"
+
+
+def _advice_copies(truth: Truth, claim: Claim) -> Problem:
+    given = truth.term.input.kind
+    copies = "copies" in truth.term.disturbances or given in ("python", "thread", "tfdata")
+    return "" if copies or truth.term.communicates else "nothing is copied"
 
 
 def _advice_small_ops(truth: Truth, claim: Claim) -> Problem:
@@ -442,6 +471,7 @@ RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
     "n_steps": _n_steps,
     "marked_steps": _marked_steps,
     "step_rows": _step_rows,
+    "busy_rows": _busy_rows,
     "unusual_step": _unusual_step,
     "ops_in_steps": _ops_in_steps,
     "steps_without_work": _ops_in_steps,
@@ -469,6 +499,7 @@ RULES: dict[str, Callable[[Truth, Claim], Problem]] = {
     "advice collectives/share": _advice_collectives,
     "advice workers/straggler": _advice_straggler,
     "advice ops/small": _advice_small_ops,
+    "advice copies/to-device": _advice_copies,
     "check step_time": _checked(_step_time_us),
     "check input_share": _checked(_input_checked),
     "check idle_share": _checked(

@@ -6,6 +6,7 @@ A framework gives the parts; the loop notes what it does when.
 from __future__ import annotations
 
 import gc
+import itertools
 import queue
 import tempfile
 import threading
@@ -18,8 +19,11 @@ from typing import Any
 
 from tests.truth.gym.clock import Diary
 from tests.truth.gym.grammar import Term
+from tests.truth.gym.run import rank
 
-SLEEP_S = {"callback": 0.004, "python": 0.004, "checkpoint": 0.025, "slow_step": 0.08}
+SLEEP_S = {
+    "callback": 0.004, "python": 0.004, "straggler": 0.008, "checkpoint": 0.025, "slow_step": 0.08
+}  # fmt: skip
 """How long each disturbance sleeps."""
 
 EVERY = {"checkpoint": 4, "evaluation": 4, "gc": 3, "eval_marks": 4}
@@ -141,8 +145,7 @@ class Loop:
             return self._made(self.term.n_steps + 1)
         if kind == "thread":
             return self._from_thread()
-        one = self.parts.batch(0)
-        return iter(lambda: one, None)
+        return itertools.repeat(self.parts.batch(0))
 
     def _made(self, count: int) -> Iterator[Any]:
         """As a program's own generator would be."""
@@ -211,6 +214,9 @@ class Loop:
         if "python" in how:
             with clock.span("python"):
                 time.sleep(SLEEP_S["python"])
+        if "straggler" in how and rank():
+            with clock.span("straggler"):
+                time.sleep(SLEEP_S["straggler"])
         if "copies" in how and parts.copy is not None:
             with clock.span("copies"):
                 parts.copy()

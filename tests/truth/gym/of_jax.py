@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from tests.truth.gym.clock import Diary
 from tests.truth.gym.grammar import Term
 from tests.truth.gym.loop import Loop, Making, Parts
+from tests.truth.gym.run import addresses, rank
 
 N_DEVICES, N_TINY, SIDE = 4, 40, 16
 
@@ -31,9 +33,12 @@ def _on_event(event: str, seconds: float, **_: Any) -> None:
 jax.monitoring.register_event_duration_secs_listener(_on_event)
 
 
-def capture(path: str) -> Any:
+def capture(path: str, term: Term) -> Any:
     """JAX's profiler."""
-    return jax.profiler.trace(path)
+    options = jax.profiler.ProfileOptions()
+    options.host_tracer_level = term.host_tracer
+    options.python_tracer_level = int(term.python_tracer)
+    return jax.profiler.trace(path, profiler_options=options)
 
 
 def mark(name: str, number: int) -> Any:
@@ -43,6 +48,8 @@ def mark(name: str, number: int) -> Any:
 
 def record(term: Term, clock: Diary) -> None:
     """Runs a term of JAX."""
+    if term.devices == "processes":
+        _initialize()
     making = Making(clock, term.input.sleep_ms)
     weights = jnp.asarray(np.random.default_rng(1).random((term.width, term.width), np.float32))
     weights = weights / term.width
@@ -74,7 +81,7 @@ def record(term: Term, clock: Diary) -> None:
     loop.run()
     clock.knows(
         n_compilations=len(_compiled), compile_ms=1e3 * sum(_compiled),
-        n_collectives=term.n_steps if term.body in ("pmap", "shard_map") else 0,
+        n_collectives=term.n_steps if term.communicates else 0,
     )  # fmt: skip
 
 
@@ -86,7 +93,7 @@ def _multiplied(batch: Any, weights: Any, count: int) -> Any:
 
 
 def _work(term: Term, making: Making, weights: Any) -> tuple[Work, list[str]]:
-    if term.body in ("pmap", "shard_map"):
+    if term.communicates:
         return _on_devices(term, weights), ["replica_step"]
     if term.body == "tiny":
         return _tiny(term), []
@@ -157,7 +164,16 @@ def _on_devices(term: Term, weights: Any) -> Work:
         jax.shard_map(replica_step, mesh=mesh, in_specs=rows, out_specs=PartitionSpec())
     )
     where = NamedSharding(mesh, rows)
+    if term.devices == "processes":
+        return lambda batch: sharded(jax.make_array_from_process_local_data(where, batch))
     return lambda batch: sharded(jax.device_put(batch, where))
+
+
+@cache
+def _initialize() -> None:
+    """Meets the other processes that train together."""
+    first, *others = addresses()
+    jax.distributed.initialize(first, len(others) + 1, rank())
 
 
 def _tiny(term: Term) -> Work:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from tests.truth.gym.clock import Diary
 from tests.truth.gym.grammar import Term
 from tests.truth.gym.loop import Loop, Making, Parts
 from tests.truth.gym.pipelines import SIDE, dataset
+from tests.truth.gym.run import addresses, rank
 
 N_DEVICES, N_TINY, N_IN_FUNCTION = 2, 60, 4
 ASLEEP_S = 0.006
@@ -20,9 +24,12 @@ ASLEEP_S = 0.006
 Work = Callable[[Any], Any]
 
 
-def capture(path: str) -> Any:
+def capture(path: str, term: Term) -> Any:
     """TensorFlow's profiler."""
-    return tf.profiler.experimental.Profile(path)
+    options = tf.profiler.experimental.ProfilerOptions(
+        host_tracer_level=term.host_tracer, python_tracer_level=int(term.python_tracer)
+    )
+    return tf.profiler.experimental.Profile(path, options)
 
 
 def mark(name: str, number: int) -> Any:
@@ -35,6 +42,9 @@ def record(term: Term, clock: Diary) -> None:
     if term.framework == "session":
         _record_session(term, clock)
         return
+    if term.devices == "processes":
+        _workers()  # before any op runs
+        clock.knows(n_collectives=term.n_steps)
     making = Making(clock, term.input.sleep_ms)
     weights = tf.random.stateless_normal((term.width, term.width), (1, 2)) / term.width**0.5
     parts = Parts(
@@ -62,7 +72,10 @@ def _work(term: Term, making: Making, weights: tf.Tensor, clock: Diary) -> Work:
     if term.input.kind == "in_function":
         return _over_dataset(term, making, weights, clock)
     if term.devices == "mirrored":
-        return _mirrored(term, weights)
+        where = [f"CPU:{number}" for number in range(N_DEVICES)]
+        return _mirrored(term, weights, tf.distribute.MirroredStrategy(where))
+    if term.devices == "processes":
+        return _mirrored(term, weights, _workers())
     if term.framework == "eager":
         return _eagerly(term, weights)
     makers = {
@@ -173,9 +186,15 @@ def _over_dataset(term: Term, making: Making, weights: tf.Tensor, clock: Diary) 
     return train_step
 
 
-def _mirrored(term: Term, weights: tf.Tensor) -> Work:
-    strategy = tf.distribute.MirroredStrategy([f"CPU:{n}" for n in range(N_DEVICES)])
+@cache
+def _workers() -> tf.distribute.Strategy:
+    """All processes that train together."""
+    cluster = {"cluster": {"worker": addresses()}, "task": {"type": "worker", "index": rank()}}
+    os.environ["TF_CONFIG"] = json.dumps(cluster)
+    return tf.distribute.MultiWorkerMirroredStrategy()
 
+
+def _mirrored(term: Term, weights: tf.Tensor, strategy: tf.distribute.Strategy) -> Work:
     def replica_step(batch: tf.Tensor) -> tf.Tensor:
         loss = _multiplied(batch, weights, term.count)
         return tf.distribute.get_replica_context().all_reduce("sum", loss)

@@ -23,8 +23,23 @@ ENVIRONMENT = {
     "jax": {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"},
     "keras_tensorflow": {"KERAS_BACKEND": "tensorflow"},
     "keras_jax": {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+    "tensorflow_together": {},
+    "jax_together": {"JAX_PLATFORMS": "cpu", "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"},
 }
 """Variables of each kind of process, before it imports anything."""
+
+RANK, ADDRESSES = "TFPROF_GYM_RANK", "TFPROF_GYM_ADDRESSES"
+"""Variables of processes that train together: the number of each, and where all listen."""
+
+
+def rank() -> int:
+    """The number of this process among those that train together."""
+    return int(os.environ.get(RANK, "0"))
+
+
+def addresses() -> list[str]:
+    """Where the processes that train together listen; none for a process of its own."""
+    return os.environ.get(ADDRESSES, "").split()
 
 
 def framework(term: Term) -> Any:
@@ -38,9 +53,10 @@ def record(folder: Path, term: Term) -> None:
     folder.mkdir(parents=True)
     (folder / "term.json").write_text(term.to_json(), "utf-8")
     try:
-        clock = Diary(folder, framework(term).capture)
+        own = framework(term)
+        clock = Diary(folder, lambda path: own.capture(path, term))
         of_keras = term.framework == "keras"
-        name = "tests.truth.gym.of_keras" if of_keras else framework(term).__name__
+        name = "tests.truth.gym.of_keras" if of_keras else own.__name__
         importlib.import_module(name).record(term, clock)
         clock.write()
     except Exception:
@@ -51,11 +67,11 @@ def main() -> None:
     """Records all terms of a file."""
     folder, terms = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text("utf-8"))
     wanted = {name: from_json(json.dumps(term)) for name, term in terms.items()}
-    if any(term.devices != "one" for term in wanted.values()):
+    if any(term.devices == "mirrored" for term in wanted.values()):
         _make_devices()
     for name, term in wanted.items():
         begin = time.perf_counter()
-        record(folder / name, term)
+        record(folder / (f"{name}.{rank()}" if rank() else name), term)
         print(f"{name}: {time.perf_counter() - begin:.2f} s", flush=True)
 
 

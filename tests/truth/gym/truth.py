@@ -120,6 +120,11 @@ class Truth:
         return "jax" in (self.term.framework, self.term.backend)
 
     @property
+    def records_threads(self) -> bool:
+        """Whether the capture holds what threads did."""
+        return self.term.host_tracer > 0 or not self.is_jax
+
+    @property
     def is_marked(self) -> bool:
         """Whether the program marks its steps."""
         return self.term.marks != "none"
@@ -144,6 +149,23 @@ class Truth:
         """From the start of a step to the start of the next; of the last, to its end."""
         begun = self.begun(self.step_span)
         return [after - before for before, after in pairwise(begun)] or self.steps_ms
+
+    def row_ms(self, place: int) -> Range:
+        """How long a step took on any process, without and with the time until the next."""
+        found = []
+        for begun, took in self._of_processes:
+            until = begun[place + 1] if place + 1 < len(begun) else begun[place] + took[place]
+            found += [took[place], until - begun[place]]
+        return Range(min(found), max(found))
+
+    @cached_property
+    def _of_processes(self) -> list[tuple[list[float], list[float]]]:
+        """When steps began and how long they took, in each process that trains."""
+        found = [(self.begun(self.step_span), self.steps_ms)]
+        for path in sorted(self.folder.glob(f"*.{TRUTH}")):
+            other = json.loads(path.read_text("utf-8"))
+            found.append((other["begun_ms"][self.step_span], other["spans_ms"][self.step_span]))
+        return found
 
     @cached_property
     def alone_ms(self) -> Range:
@@ -300,7 +322,7 @@ class Truth:
         """Whether a call of the step is computing, and hardly anything else."""
         term = self.term
         plain = term.framework in ("tf", "jax", "session") and term.body != "tiny"
-        return plain and self.alone_ms.low > 1.5
+        return plain and self.alone_ms.low > 1.5 and term.devices != "processes"
 
     @cached_property
     def compile_share(self) -> list[Range]:
@@ -353,6 +375,12 @@ class Truth:
         return self.uses_tf_data and not self.is_jax
 
     @property
+    def n_collectives(self) -> int:
+        """How often the program's steps communicate."""
+        found: int = self.fact("n_collectives", 0)
+        return found
+
+    @property
     def has_collectives(self) -> bool:
         """Whether devices talk to each other."""
-        return self.term.body in ("pmap", "shard_map") or self.term.devices == "mirrored"
+        return self.term.communicates

@@ -13,6 +13,7 @@ import numpy as np
 from tfprof.captures.events.steps.code_times import CodeTime, code_times, in_all_steps
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.calls import Called, most_first, run_between
 from tfprof.captures.facts.run_steps import periods_of, step_events
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import RunSteps
@@ -36,6 +37,7 @@ class Between(NamedTuple):
         longest_ms: The longest of them.
         after: The step that it follows.
         code: What of the program's own code ran in them, the most first.
+        ran: Functions, ops and programs that ran in them and are in no step, the most first.
     """
 
     gap_ms: float = 0.0
@@ -46,6 +48,7 @@ class Between(NamedTuple):
     longest_ms: float = 0.0
     after: str = ""
     code: Sequence[CodeTime] = ()
+    ran: Sequence[Called] = ()
 
 
 _BUSY = tuple(kind for kind in Spent if kind > Spent.HOST_RUNTIME and kind not in WAITING)
@@ -60,11 +63,13 @@ def between_steps(steps: RunSteps) -> Between:
     waits = steps.between(*WAITING)
     known = gaps[~steps.is_last] if (~steps.is_last).any() else gaps
     longest = int(np.argmax(gaps))
-    code = [
+    hosts = [host for host in steps.hosts if host.core is None]
+    code = [one for host in hosts for one in _code_of(host.host, host.times.groups)]
+    ran = [
         one
-        for host in steps.hosts
-        if host.core is None
-        for one in _code_of(host.host, host.times.groups)
+        for host in hosts
+        for group in host.times.groups.tolist()
+        for one in run_between(host.host).get(group, ())
     ]
     return Between(
         float(np.median(known)) / 1e9,
@@ -75,6 +80,7 @@ def between_steps(steps: RunSteps) -> Between:
         float(gaps[longest]) / 1e9,
         steps.names[longest],
         tuple(sorted(code, key=lambda one: (-one.total_ps, one.name))),
+        tuple(most_first(ran)),
     )
 
 

@@ -35,10 +35,17 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(
-        cls, level: str, metric: str, percent: float, words: str, **details: str | float
+        cls,
+        level: str,
+        metric: str,
+        percent: float,
+        words: str,
+        parts: tuple[Claim, ...] = (),
+        **details: str | float,
     ) -> Judged:
         """A remark on a percentage of the step time, with the words of its claim."""
-        claim = Claim("step", metric, percent / 100.0, "fraction", details=details, words=words)
+        claim = Claim("step", metric, percent / 100.0, "fraction", details=details, parts=parts,
+                      words=words)  # fmt: skip
         return cls(level, claim)
 
 

@@ -117,7 +117,7 @@ def _periods_of(host: Host) -> Periods:
         own = own[computing(events, own, has_device=True)]
     steps = account(own, spans_array(of_host, own), spans_array(work, own))
     steps = steps.until(host.period_ends())
-    return with_between(timeline, groups, steps)
+    return with_between(host.forest(), groups, steps)
 
 
 def _step_events(host: Host, periods: Periods) -> StepEvents:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Pipeline, TfData, find_pipelines
+from tfprof.captures.events.ops.tf_data import (
+    SLOW_CALL_PS,
+    Call,
+    IteratorTimes,
+    Pipeline,
+    TfData,
+    find_pipelines,
+)
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
@@ -22,13 +29,14 @@ class Held(NamedTuple):
     Attributes:
         host: The host.
         pipeline: Name of the pipeline.
-        iterator: The iterator.
-        self_ps: Its own time in these calls.
+        iterator: The iterator; of several copies, as interleave makes them, the slowest.
+        self_ps: Their own time in these calls, that of copies which run at once only once.
         calls_ps: Time of the calls.
         n_calls: Number of analysed calls.
         n_slow: Number of slow calls of the pipeline.
         n_all: Number of all its calls.
         is_first_slowest: Whether the first in time was the longest by far: buffers filled.
+        n_copies: How many copies there are of it.
     """
 
     host: Host
@@ -40,6 +48,7 @@ class Held(NamedTuple):
     n_slow: int
     n_all: int
     is_first_slowest: bool
+    n_copies: int = 1
 
     @property
     def share(self) -> float:
@@ -102,18 +111,36 @@ def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = N
 def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
     calls = slow_calls(pipeline)[:_MOST_CALLS]
     own: dict[int, int] = {}
+    of_stage: dict[str, int] = {}
+    copies: dict[str, list[int]] = {}
     for call in calls:
+        stages: dict[str, list[IteratorTimes]] = {}
         for iterator, times in call.times.items():
             if times.is_blocking and times.self_ps > 0:
+                stage = data.iterators[iterator].stage
+                if iterator not in own:
+                    copies.setdefault(stage, []).append(iterator)
                 own[iterator] = own.get(iterator, 0) + times.self_ps
+                stages.setdefault(stage, []).append(times)
+        for stage, each in stages.items():
+            of_stage[stage] = of_stage.get(stage, 0) + _once(each)
     if not own:
         return None
-    worst = min(own, key=lambda iterator: (-own[iterator], iterator))
+    stage = min(of_stage, key=lambda one: (-of_stage[one], min(copies[one])))
+    worst = min(copies[stage], key=lambda iterator: (-own[iterator], iterator))
     took = sum(call.duration_ps for call in calls)
+    n_copies = len({data.iterators[one].long_name for one in copies[stage]})
     return Held(
-        host, pipeline.name, data.iterators[worst], own[worst], took, len(calls),
-        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest,
+        host, pipeline.name, data.iterators[worst], of_stage[stage], took, len(calls),
+        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies,
     )  # fmt: skip
+
+
+def _once(copies: list[IteratorTimes]) -> int:
+    """The own time of copies of a stage in a call; no longer than from the first to the last."""
+    begin = min(times.start_ps for times in copies)
+    end = max(times.start_ps + times.duration_ps for times in copies)
+    return min(sum(times.self_ps for times in copies), end - begin)
 
 
 def slow_calls(pipeline: Pipeline) -> list[Call]:

@@ -36,7 +36,8 @@ def _no_steps(is_marked: bool, words: Words) -> Note:
     if is_marked:
         return Note("warning", "no steps: some were marked, but no computation was found in them")
     return Note(
-        "warning", "no steps were found: none was marked, or the capture is shorter than a step. "
+        "warning", "no steps were found: none was marked, none was recorded, or the capture is "
+        "shorter than a step. "
         f"{sentence(words.mark_steps)}; or {how_to_capture.LONGER}",
     )  # fmt: skip
 

@@ -15,10 +15,11 @@ from tfprof.captures.events.steps.step_roots import Calls
 from tfprof.captures.events.steps.step_times import StepTimes
 from tfprof.captures.events.tpu.steps import CoreSteps
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.run.result import Note
+from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
+from tfprof.text.wording import plural
 
 Steps = int | tuple[int, ...]
 """One step or several, by the numbers at the ends of their names."""
@@ -227,6 +228,12 @@ class RunSteps:
     notes: tuple[Note, ...]
     classic: bool = False
     left_out: tuple[Note, ...] = ()
+
+    @property
+    def scope(self) -> str:
+        """Which steps these are, for claims: ``12 steps of worker0``."""
+        hosts = listed(sorted({one.host.name for one in self.hosts}))
+        return f"{plural(self.n_steps, 'step')} of {hosts}"
 
     @property
     def names(self) -> Sequence[str]:

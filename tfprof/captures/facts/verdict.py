@@ -16,7 +16,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeTime, in_all_steps
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.between_steps import Between, between_steps
+from tfprof.captures.facts.between_steps import WAITING, Between, between_steps
 from tfprof.captures.facts.bottleneck import (
     HIGH,
     HIGHLY_INPUT_BOUND,
@@ -34,12 +34,11 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.steps import CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
-from tfprof.text.claims import Claim, Detail
-from tfprof.text.units import milliseconds, milliseconds_between
+from tfprof.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
 """A category is named from this part on of a slow step's additional time."""
@@ -142,20 +141,21 @@ def input_share(grounds: Grounds) -> Claim:
     """
     steps, between = grounds.steps, grounds.between
     waiting = steps.share_of("infeed")
-    scope = f"{steps.n_steps} steps" if steps.n_steps != 1 else "1 step"
     if not _shows_input(steps):
         most = waiting + steps.share_of("other") + steps.spent_share(Spent.HOST_CALLBACK)
     else:
         most = waiting + between.share - between.wait_share
     doubt, details = _doubt(grounds, waiting)
     claim = Claim(
-        "step", "input_share", waiting, "fraction", waiting, min(1.0, max(waiting, most)), scope,
+        "step", "input_share", waiting, "fraction", waiting, min(1.0, max(waiting, most)),
+        steps.scope,
         basis="events that wait for an input pipeline, in steps and between them",
     )  # fmt: skip
     if doubt:
-        unknown = doubt.format_map(Claim("", "", None, details=details).shown)
-        return replace(claim, value=None, unknown=unknown, details=details, words=_UNCERTAIN
-                       if steps.n_steps >= FEWEST else "No verdict: {unknown}")  # fmt: skip
+        parts = _where(grounds) if "{parts}" in doubt else ()
+        claim = replace(claim, value=None, details=details, parts=parts, words=doubt)
+        words = _UNCERTAIN if steps.n_steps >= FEWEST else "No verdict: {unknown}"
+        return replace(claim, unknown=claim.text, words=words)
     percent = 100.0 * waiting
     level = input_level(percent)
     copies = steps.spent_share(Spent.HOST_TO_DEVICE)
@@ -203,20 +203,20 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
     if 100.0 * other >= HIGH and not _shows_input(steps):
         return (
             "no input pipeline was recorded in its steps, and in {other_share} of the step time no "
-            "op runs: {where}. Input that Python makes or reads is part of that."
-        ), {"other_share": other, "where": _where(grounds)}
+            "op runs: {parts}. Input that Python makes or reads is part of that."
+        ), {"other_share": other}
     dark = between.share - between.wait_share - between.busy_share
     if 100.0 * dark >= HIGH:
         return (
             "{waiting_share} of the step time is waiting for input, but {dark_share} of the time "
-            "from one step to the next lies between steps, where no op runs: {where}."
-        ), {"waiting_share": waiting, "dark_share": dark, "where": _where(grounds)}
+            "from one step to the next lies between steps, where no op runs: {parts}."
+        ), {"waiting_share": waiting, "dark_share": dark}
     return "", {}
 
 
 def _shows_input(steps: RunSteps) -> bool:
-    """Whether most steps take their input from a recorded pipeline."""
-    return bool((steps.of(BY_KEY["infeed"]) > 0).mean() > 0.5)
+    """Whether most steps take their input from a recorded pipeline; copies are no sign of one."""
+    return bool((steps.spent(*WAITING) > 0).mean() > 0.5)
 
 
 def unexplained_share(grounds: Grounds) -> float:
@@ -237,23 +237,31 @@ def described(one: CodeTime) -> str:
     return f"{one.name}, called from {one.caller}" if one.caller else one.name
 
 
-def _where(grounds: Grounds) -> str:
+def _where(grounds: Grounds) -> tuple[Claim, ...]:
     """What ran while no op did."""
     code = [one for one in grounds.code if not one.waits]
     named = [one for one in code if code_share(grounds, one) >= _NAMED][:2]
     if named:
-        return ", ".join(f"{code_share(grounds, one):.1%} is {described(one)}" for one in named)
-    if code:
-        return "it is Python, in many functions"
-    return "nothing was recorded there, as is Python without its tracer"
+        return tuple(
+            Claim(described(one), "code_share", code_share(grounds, one), "fraction",
+                  words="{value} is {subject}")
+            for one in named
+        )  # fmt: skip
+    recorded = sum(code_share(grounds, one) for one in code)
+    if recorded > 0.5 * unexplained_share(grounds):
+        return (Claim("Python", "code_share", recorded, "fraction",
+                      words="it is Python, in many functions"),)  # fmt: skip
+    amount = "little" if code else "nothing"
+    reason = f"{amount} was recorded there, as is Python without its tracer"
+    return (unknown("Python", "code_share", reason),)
 
 
 def _on_other(grounds: Grounds, percent: float) -> Judged:
     if percent < MODERATE:
         return NONE
     level = "high" if percent >= HIGH else "moderate"
-    words = "In {value} of the step time no op runs: {where}."
-    return Judged.of(level, "unexplained_share", percent, words, where=_where(grounds))
+    words = "In {value} of the step time no op runs: {parts}."
+    return Judged.of(level, "unexplained_share", percent, words, _where(grounds))
 
 
 def _on_gaps(between: Between) -> Judged:
@@ -302,10 +310,9 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[Cl
     kind = typical.main_kind
     claim = Claim(
         "step", "step_time", took.average, "ms", took.minimum, took.maximum,
-        scope=f"{typical.n_steps} steps" + (f" called {kind}" if kind else ""),
+        scope=typical.scope + (f" called {kind}" if kind else ""),
         basis="from the start of a step to that of the next",
-        details={"step_count": typical.n_steps, "own_ms": own_ms, "gap_ms": gap_ms,
-                 "range": milliseconds_between(took.minimum, took.maximum)},
+        details={"step_count": typical.n_steps, "own_ms": own_ms, "gap_ms": gap_ms},
         words="A step takes {value} on average ({step_count} steps, {range}).",
     )  # fmt: skip
     if typical.n_steps == 1:
@@ -350,20 +357,23 @@ def _about_unusual(steps: RunSteps) -> list[Claim]:
         most, *others = np.argsort(-more_ms, kind="stable").tolist()
         least_ms = _LEAST_CAUSE * (took_ms - usual_ms)
         causes = [most, *(number for number in others if more_ms[number] >= least_ms)]
-        named = [
-            f"{milliseconds(more_ms[number])} more of {CATEGORIES[number].name}"
+        parts = [
+            Claim(CATEGORIES[number].name, "time_change", float(more_ms[number]), "ms",
+                  words="{value} more of {subject}")
             for number in causes
-        ]
+        ]  # fmt: skip
         gap_ms = float(gaps[place]) / 1e9
         if gap_ms - usual_gap_ms >= least_ms:
-            named.append(f"{milliseconds(gap_ms)} of it lie between this step and the next")
+            parts.append(
+                Claim("between", "time", gap_ms, "ms",
+                      words="{value} of it lie between this step and the next")
+            )  # fmt: skip
         claims.append(
             Claim(
-                f"step {names[place]}", "step_time", took_ms, "ms",
-                details={"name": names[place], "times": f"{took_ms / usual_ms:,.1f}",
-                         "causes": ", ".join(named)},
-                words="Step {name} took {value}, {times} times as long: {causes}; it is left out "
-                "of averages and of the verdict.",
+                f"step {names[place]}", "step_time", took_ms, "ms", parts=tuple(parts),
+                details={"name": names[place], "times_count": took_ms / usual_ms},
+                words="Step {name} took {value}, {times_count:,.1f} times as long: {parts}; it is "
+                "left out of averages and of the verdict.",
             )
         )  # fmt: skip
     return claims

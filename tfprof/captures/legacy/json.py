@@ -11,7 +11,7 @@ from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.memory_profile import BREAKDOWN, SUMMARY
 from tfprof.captures.tools.tpu_pod import ALL_REDUCES, CHANNELS, PARTS
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim
 
 _POD_PARTS: Final = {
     "highFlopsComputeUs": "high_flops_compute_us",
@@ -75,7 +75,7 @@ def pod_viewer(data: Any) -> ToolResult:
     return ToolResult(
         tool="pod",
         title="Pod viewer",
-        claims=stated("run", _pod_verdict(table)),
+        claims=tuple(_pod_claims(table)),
         tables=tables,
         charts=_pod_chart(table),
         gviz=lambda: data,
@@ -99,7 +99,7 @@ def op_profile(data: Any) -> ToolResult:
     return ToolResult(
         tool="op-profile",
         title="Op profile",
-        claims=stated("run", _op_verdict(tables)),
+        claims=tuple(_op_claims(tables)),
         tables=tables,
         data=trees,
         gviz=lambda: data,
@@ -121,7 +121,7 @@ def memory_profile(data: Any) -> ToolResult:
     return ToolResult(
         tool="memory",
         title="Memory profile",
-        claims=stated("run", _memory_verdict(tables["summary"])),
+        claims=tuple(_memory_claims(tables["summary"])),
         tables=tables,
         charts=tuple(charts),
         gviz=lambda: data,
@@ -189,15 +189,16 @@ def _pod_chart(table: Table) -> tuple[Chart, ...]:
     return (Chart("last_step", "stacked_bar", title, "core", "time (us)", labels, series),)
 
 
-def _pod_verdict(table: Table) -> Iterable[str]:
+def _pod_claims(table: Table) -> Iterable[Claim]:
     bottlenecks = [str(name) for name in table.column("bottleneck")]
     if not bottlenecks:
         return
     most = max(sorted(set(bottlenecks)), key=bottlenecks.count)
-    yield (
-        f"{most} is the bottleneck of {bottlenecks.count(most)} of {len(bottlenecks)} steps of "
-        "cores."
-    )
+    yield Claim(
+        most, "step_count", bottlenecks.count(most), "count",
+        details={"all_count": len(bottlenecks)},
+        words="{subject} is the bottleneck of {value} of {all_count} steps of cores.",
+    )  # fmt: skip
 
 
 def _plain_row(data: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Cell, ...]:
@@ -270,14 +271,15 @@ def _op_title(name: str) -> str:
     return f"By {grouping}" + (", without idle time" if without else "")
 
 
-def _op_verdict(tables: Mapping[str, Table]) -> Iterable[str]:
+def _op_claims(tables: Mapping[str, Table]) -> Iterable[Claim]:
     if not tables:
         return
     first = next(iter(tables.values()))
     tops = [row for row in first.rows if row[0] == 1 and isinstance(row[2], (int, float))]
     if tops:
         top = max(tops, key=lambda row: float(row[2] or 0))
-        yield f"{top[1]} takes {float(top[2] or 0):.1%} of the time."
+        yield Claim(str(top[1]), "self_share", float(top[2] or 0), "fraction",
+                    words="{subject} takes {value} of the time.")  # fmt: skip
 
 
 def _memory_summary(name: str, profile: Mapping[str, Any]) -> tuple[Cell, ...]:
@@ -317,10 +319,10 @@ def _memory_rows(name: str, profile: Mapping[str, Any]) -> Iterable[tuple[Cell, 
         yield tuple(cells.get(column.id) for column in BREAKDOWN)
 
 
-def _memory_verdict(summary: Table) -> Iterable[str]:
+def _memory_claims(summary: Table) -> Iterable[Claim]:
     for row in summary.to_rows():
-        gigabytes = int(row["peak_bytes"] or 0) / 1e9
-        yield f"{row['allocator']} had at most {gigabytes:.2f} GB in use."
+        yield Claim(str(row["allocator"]), "peak_memory", int(row["peak_bytes"] or 0), "bytes",
+                    words="{subject} had at most {value} in use.")  # fmt: skip
 
 
 def _timeline(name: str, profile: Mapping[str, Any]) -> Chart:

@@ -17,7 +17,7 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
 from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 
@@ -96,7 +96,7 @@ def op_stats(data: bytes, source: str) -> ToolResult:
     return ToolResult(
         tool="op-stats",
         title="Op stats",
-        claims=stated("run", _op_verdict(database.without_idle)),
+        claims=tuple(_op_claims(database.without_idle)),
         tables=tables,
         gviz=lambda: [table.to_gviz() for table in in_order],
     )
@@ -107,16 +107,17 @@ def kernel_stats(data: bytes, source: str) -> ToolResult:
     reports = parse(pb.KernelStatsDb, data, source=source).reports
     rows = [_kernel_row(rank, report) for rank, report in enumerate(reports, 1)]
     table = Table("kernels", KERNELS, rows, title="GPU kernels")
-    verdict = []
+    claims: tuple[Claim, ...] = ()
     total = sum(report.total_duration_ns for report in reports)
     if total:
         first = max(reports, key=lambda report: report.total_duration_ns)
         share = first.total_duration_ns / total
-        verdict = [f"{first.name} takes {share:.1%} of the time of all kernels."]
+        claims = (Claim(first.name, "self_share", share, "fraction",
+                        words="{subject} takes {value} of the time of all kernels."),)  # fmt: skip
     return ToolResult(
         tool="kernel-stats",
         title="GPU kernel stats",
-        claims=stated("run", verdict),
+        claims=claims,
         tables={"kernels": table},
         gviz=table.to_gviz,
     )
@@ -260,7 +261,7 @@ def _op_table(name: str, title: str, table: pb.TfStatsTable) -> Table:
     return Table(name, _OP_COLUMNS, rows, title=title)
 
 
-def _op_verdict(table: pb.TfStatsTable) -> Iterator[str]:
+def _op_claims(table: pb.TfStatsTable) -> Iterator[Claim]:
     for place in ("Device", "Host"):
         ops = [op for op in table.tf_stats_record if op.host_or_device == place]
         total = sum(op.total_self_time_in_us for op in ops)
@@ -268,10 +269,12 @@ def _op_verdict(table: pb.TfStatsTable) -> Iterator[str]:
             first = max(ops, key=lambda op: op.total_self_time_in_us)
             share = first.total_self_time_in_us / total
             where = "device" if place == "Device" else "host"
-            yield (
-                f"On the {where}, {plain_text(first.op_name)} ({first.op_type}) takes {share:.1%} "
-                "of the time of all ops."
-            )
+            yield Claim(
+                plain_text(first.op_name), "self_share", share, "fraction",
+                details={"type": first.op_type},
+                words=f"On the {where}, {{subject}} ({{type}}) takes {{value}} of the time of all "
+                "ops.",
+            )  # fmt: skip
 
 
 def _kernel_row(rank: int, report: pb.KernelReport) -> tuple[Cell, ...]:

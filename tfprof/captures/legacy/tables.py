@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import stated
+from tfprof.text.claims import quoted
 
 _UNITS: Final = {
     "selfTimePercent": "fraction",
@@ -163,7 +163,7 @@ def overview_result(
     return ToolResult(
         tool="overview",
         title="Overview",
-        claims=stated("run", _sentences(verdict)),
+        claims=quoted(_sentences(verdict)),
         tables={**({"summary": summary} if len(summary) else {}), **shown},
         charts=step_charts(shown.get("steps")),
         advice=tuple(advice),
@@ -185,7 +185,7 @@ def input_result(
     return ToolResult(
         tool="input-pipeline",
         title="Input pipeline analyzer",
-        claims=stated("run", _sentences(verdict)),
+        claims=quoted(_sentences(verdict)),
         tables=shown,
         charts=(*step_charts(shown.get("steps")), *_host_chart(host)),
         advice=tuple(Advice("input-pipeline/host", plain_text(tip)) for tip in tips),

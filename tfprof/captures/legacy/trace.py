@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim
 from tfprof.wire import messages as pb
 from tfprof.wire.messages import parse
 
@@ -46,7 +46,16 @@ def _result(events: Iterable[Mapping[str, Any]], gviz: Any) -> ToolResult:
     return ToolResult(
         tool="trace",
         title="Trace viewer",
-        claims=stated("trace", (f"{n_events:,} events on {len(table):,} tracks.",)),
+        claims=(
+            Claim(
+                "trace",
+                "event_count",
+                n_events,
+                "count",
+                details={"track_count": len(table)},
+                words="{value:event} on {track_count:track}.",
+            ),
+        ),
         tables={"tracks": table},
         gviz=gviz,
     )

@@ -37,7 +37,7 @@ from tfprof.captures.tools.op_statistics import (
     has_known_cost,
     in_order,
 )
-from tfprof.text.claims import Claim
+from tfprof.text.claims import Claim, scoped
 
 _TOP_OPS = 10
 
@@ -260,7 +260,8 @@ def _function_table(functions: Sequence[FunctionCalls]) -> Table:
 def _claims(facts: Collected) -> tuple[Claim, ...]:
     judged = facts.input.bottleneck
     step_time = about_step_time(facts.input.steps, facts.input.typical_tpu)
-    return (judged.claim, *step_time, *judged.remark_claims)
+    claims = (judged.claim, *step_time, *judged.remark_claims)
+    return scoped(claims, facts.input.steps.typical.scope, "what each moment of a step is spent on")
 
 
 def _precision_statement(facts: Collected) -> str:

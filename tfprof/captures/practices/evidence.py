@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
+
+import numpy as np
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
 from tfprof.captures.events.ops.gpu_kernels import KernelTimes
@@ -12,9 +15,12 @@ from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
 from tfprof.captures.facts.allocators import told_allocators
+from tfprof.captures.facts.between_steps import Between, between_steps
+from tfprof.captures.facts.calls import Called, called_in_steps, eager_in_steps, most_first
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
+from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.run_steps import host_steps, run_steps
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
@@ -27,9 +33,13 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
+from tfprof.text.short_names import folded
 from tfprof.text.wording import plural
 
 T = TypeVar("T")
+
+FRAMEWORKS_OWN = re.compile(r"_EagerConst|.*(Optional|Dataset|Iterator).*")
+"""Eager ops that convert arguments and drive iterators, in compiled programs as well."""
 
 
 class Evidence:
@@ -90,6 +100,39 @@ class Evidence:
     def words(self) -> Words:
         """The framework's remedies."""
         return words_for(self.run.hosts)
+
+    @cached_property
+    def every_step(self) -> RunSteps:
+        """The whole steps of the main kind, those that took unusually long, too."""
+        whole = run_steps(self.run).whole
+        return whole.take(np.flatnonzero(whole.is_main))
+
+    @cached_property
+    def between(self) -> Between:
+        """What lies between these steps."""
+        return between_steps(self.every_step)
+
+    @cached_property
+    def called(self) -> list[Called]:
+        """The compiled functions that steps call, the most time first."""
+        hosts = [host for host in self.hosts if not uses_tpu(host, classic=False)]
+        return most_first(one for host in hosts for one in called_in_steps(host))
+
+    @cached_property
+    def calls_per_step(self) -> float:
+        """How many compiled functions a step calls; 0 without steps."""
+        return sum(one.n_runs for one in self.called) / max(self.n_host_steps, 1)
+
+    @cached_property
+    def eager(self) -> list[Called]:
+        """The ops that run one by one in steps, the most time first."""
+        hosts = [host for host in self.hosts if not uses_tpu(host, classic=False)]
+        return most_first(one for host in hosts for one in eager_in_steps(host))
+
+    @cached_property
+    def periods_ps(self) -> int:
+        """The periods of all steps of these hosts together."""
+        return sum(int(one.times.duration_ps.sum()) for one in self.every_step.hosts)
 
     @cached_property
     def grounds(self) -> Grounds:
@@ -206,3 +249,9 @@ def and_others(n_others: int) -> str:
 def self_time(ops: Sequence[Op]) -> int:
     """Total self time of ops, ps."""
     return sum(op.self_ps for op in ops)
+
+
+def shown(op: Op) -> str:
+    """Name of an op, with its type unless the name says it."""
+    name = folded(op.name)
+    return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tfprof.captures.events.ops.input_ops import InputOp, input_ops
-from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData, stage_of
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.verdict import input_share
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.iterator_advice import suggestion
@@ -22,9 +23,6 @@ _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 _RUN_AHEAD = ("Prefetch", "MapAndBatch", "ParallelMap", "ParallelInterleave", "ParallelBatch",
               "DataService")  # fmt: skip
 """Iterators that prepare elements ahead of time."""
-
-_WORTH = 0.05
-"""Advice must save at least this part of the step."""
 
 
 def waiting_share(evidence: Evidence) -> float:
@@ -55,7 +53,16 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         said = f"{share:.1%} of the time from one step to the next is waiting for input."
     held = slow_iterators(evidence.hosts)
-    if not held and evidence.uses_tf_data:
+    made = [one for one in evidence.between.ran if one.name == "MakeIterator"]
+    if made and part(made[0].total_ps, evidence.periods_ps) >= share / 2:
+        said += (
+            f" Most of it is making iterators between steps, {plural(made[0].n_runs, 'time')}, "
+            f"{milliseconds(made[0].total_ps / made[0].n_runs / 1e9)} each: let one iterator serve "
+            "several epochs, with repeat() at the end of the dataset and a number of steps for "
+            "each epoch."
+        )
+        numbers |= {"op": "MakeIterator", "run_count": made[0].n_runs}
+    elif not held and evidence.uses_tf_data:
         said += (
             " No iterator of tf.data on these hosts is slow: capture the hosts that prepare the "
             "data, and see in the trace what else comes before the ops of the step."
@@ -65,19 +72,22 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         worst = held[0]
         below = _heaviest_below(evidence, worst.iterator.long_name)
+        copies = f", one of {worst.n_copies} copies" if worst.n_copies > 1 else ""
         said += (
-            f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}): "
+            f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}{copies}): "
             f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
             f"{_suggestion(evidence, worst)}"
         )
         if "Prefetch" in worst.iterator.type and below is not None:
             said += f" Below it, {below.name} takes the most time of its own."
+            rule, advised = _advised(evidence, below.name)
+            said += f" There, {advised}" if rule != "other" else ""
             numbers |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
         numbers |= {"host": worst.host.name, "pipeline": worst.pipeline}
         numbers |= {"op": worst.iterator.long_name}
         numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
         numbers |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
-    yield Advice("input-pipeline/bound", said, numbers, share)
+    yield Advice("input-pipeline/bound", said, numbers, share, share)
 
 
 def _slow_calls(held: Held) -> str:
@@ -98,8 +108,6 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
         return
     waits = waiting_share(evidence)
     gain = min(waits, 1.0 - waits)
-    if gain < _WORTH:
-        return
     slow = [
         (host, pipeline)
         for host in evidence.hosts
@@ -116,7 +124,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
             "the model works.",
             {"host": host.name, "pipeline": pipeline.name,
              "mean_call_ms": pipeline.mean_ps / 1e9, "other_host_count": n_others},
-            gain,
+            gain, waits,
         )  # fmt: skip
 
 
@@ -129,6 +137,9 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     """Slow iterators, if it is unknown whether steps wait for their pipelines."""
     if _is_bound(evidence):
         return
+    most = 1.0
+    if evidence.has_verdict and (claim := input_share(evidence.grounds)).is_known:
+        most = claim.high or 0.0
     slow = [
         held
         for held in slow_iterators(evidence.hosts)
@@ -149,18 +160,45 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
              "call_ms": held.calls_ps / held.n_calls / 1e9,
              "slow_call_share": part(held.n_slow, held.n_all),
              "other_host_count": n_others},
+            share=_waited_at_most(evidence, held, most),
         )  # fmt: skip
 
 
+def _waited_at_most(evidence: Evidence, held: Held, most: float) -> float | None:
+    """The part of the step time that waits for a pipeline at most: as long as its slow calls."""
+    if not evidence.periods_ps:
+        return None
+    calls_ps = held.calls_ps * held.n_slow / held.n_calls
+    return min(most, calls_ps / evidence.periods_ps)
+
+
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
-    """The op with the largest self time of those that an iterator waits for."""
+    """The op with the largest self time of those that an iterator waits for, copies together."""
     ops = input_ops(host_ops.together(evidence.hosts), classic=False)
-    below = [op for op in ops if op.name.startswith(f"{iterator}::") and op.self_ps]
-    return max(below, key=lambda op: op.self_ps, default=None)
+    stages: dict[str, list[InputOp]] = {}
+    for op in ops:
+        if op.name.startswith(f"{iterator}::") and op.self_ps:
+            stages.setdefault(stage_of(op.name), []).append(op)
+    most = max(stages.values(), key=lambda each: sum(op.self_ps for op in each), default=[])
+    if not most:
+        return None
+    first = max(most, key=lambda op: op.self_ps)
+    return first._replace(self_ps=sum(op.self_ps for op in most))
 
 
 def _suggestion(evidence: Evidence, held: Held) -> str:
     """What helps with an iterator; it points below only if the capture has something there."""
-    name = held.iterator.long_name
-    is_alone = _heaviest_below(evidence, name) is None
-    return suggestion(held.iterator.type, name, is_alone=is_alone)[1]
+    return _advised(evidence, held.iterator.long_name)[1]
+
+
+def _advised(evidence: Evidence, long_name: str) -> tuple[str, str]:
+    """The rule for an iterator of this name on any of the hosts, and what helps."""
+    is_alone = _heaviest_below(evidence, long_name) is None
+    parallelism = max(
+        iterator.parallelism
+        for host in evidence.hosts
+        for iterator in told_pipelines(host, classic=False).data.iterators.values()
+        if iterator.long_name == long_name
+    )
+    kind = long_name.rpartition("::")[2]
+    return suggestion(kind, long_name, is_alone=is_alone, parallelism=parallelism)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.environment import compute_capability, device_planes
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.practices.evidence import Evidence, self_time
+from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
 from tfprof.captures.run.result import Advice
-from tfprof.captures.tools.op_statistics import Op
 from tfprof.text.short_names import folded
 
 LOW_PRECISION = 0.1
@@ -24,12 +22,10 @@ UNUSED_CORES = 0.1
 SMALL_OP_PS = 10_000_000
 MANY_SMALL = 0.4
 MANY_OPS = 200
-HEAVY = 0.05
 _MOST = 0.5
 """From this part of the time on, a category is named before its heaviest op."""
 
 _TENSOR_CORES_SINCE = (7, 0)
-_INPUT_OPS = re.compile(r"Dataset|Iterator")
 _MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
 
 
@@ -90,51 +86,6 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     )  # fmt: skip
 
 
-def eager_ops(evidence: Evidence) -> Iterator[Advice]:
-    """Ops that run one by one, called by Python."""
-    if evidence.words is JAX:
-        return  # its ops are compiled, one by one or together
-    on_host = [op for op in evidence.host_ops if _is_of_the_step(op, evidence)]
-    for where, ops in (("host", on_host), ("device", evidence.device_ops)):
-        eager = [op for op in ops if op.is_eager]
-        share = part(self_time(eager), self_time(ops))
-        if share <= MUCH_EAGER:
-            continue
-        top = eager[0]
-        yield Advice(
-            "tf-function/eager",
-            f"{share:.1%} of the time of ops on the {where} is that of eager ops, most of it in "
-            f"{shown(top)}, {top.occurrences:,} times. Put the training step into a tf.function, "
-            "and leave run_eagerly=False in Keras.",
-            {"where": where, "eager_share": share, "op": top.name,
-             "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
-        )  # fmt: skip
-
-
-def _is_of_the_step(op: Op, evidence: Evidence) -> bool:
-    """Whether a step could compute an op inside a function.
-
-    Iterators always run eagerly, and what creates them runs once; neither is a fault.
-    """
-    is_eager_once = op.is_eager and op.occurrences < evidence.n_host_steps
-    return not (is_eager_once or _INPUT_OPS.search(op.type))
-
-
-def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
-    """Functions that run eagerly, op by op."""
-    for call in evidence.functions:
-        eager = part(call.self_ps.get("eager", 0), sum(call.self_ps.values()))
-        if eager < MUCH_TRACING:
-            continue
-        yield Advice(
-            "tf-function/run-eagerly",
-            f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
-            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Remove "
-            "tf.config.run_functions_eagerly(True) or run_eagerly=True, which are for debugging.",
-            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
-        )  # fmt: skip
-
-
 def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
     """Compiled programs that leave ops to the host, and wait for them."""
     ops = evidence.outside_ops
@@ -154,34 +105,6 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
          "run_count": top.occurrences},
         share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
     )  # fmt: skip
-
-
-def retracing(evidence: Evidence) -> Iterator[Advice]:
-    """Functions that are traced while the program should run."""
-    for call in evidence.functions:
-        share = call.expensive_share
-        if share < MUCH_TRACING or not call.calls.get("traced"):
-            continue
-        numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
-        gain = part(call.self_ps.get("traced", 0), evidence.steps_ps)
-        yield Advice(
-            "tf-function/retracing", _about_tracing(call), numbers,
-            min(gain, 1.0) if call.calls["traced"] > 1 else None,
-        )  # fmt: skip
-
-
-def _about_tracing(call: FunctionCalls) -> str:
-    traced, calls = call.calls["traced"], sum(call.calls.values())
-    said = (
-        f"{call.expensive_share:.1%} of the time of {call.name} went to {traced} of {calls} calls, "
-        "which traced it"
-    )
-    if traced == 1:
-        return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
-    return (
-        f"{said} again. Pass tensors, not Python numbers, of the same shape and type each time; "
-        "or set an input_signature with None for sizes that change, or reduce_retracing=True."
-    )
 
 
 def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
@@ -205,6 +128,7 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
         {"small_op_count": runs, "small_share": share, "op": most.name,
          "run_count": most.occurrences},
         evidence.steps.share_of("host_compute") * share or None,
+        evidence.steps.share_of("host_compute") * share,
     )  # fmt: skip
 
 
@@ -228,8 +152,6 @@ def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
     share = part(top.self_ps, whole)
     alike = [op for op in compiled if op.category == top.category]
     of_category = part(sum(op.self_ps for op in alike), whole)
-    if max(share, of_category) < HEAVY:
-        return []
     made_of = top.provenance.rpartition(":")[0]
     name = folded(top.key.name) + (f" ({folded(made_of)})" if made_of else "")
     said = f"{name} takes the most time of all ops {where}"
@@ -245,6 +167,7 @@ def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
             {"op": top.key.name, "op_share": share, "category": top.category,
              "category_share": of_category, "op_self_ms": top.self_ps / 1e9,
              "run_count": top.occurrences},
+            share=_of_period(evidence, max(share, of_category), whole),
         )
     ]  # fmt: skip
 
@@ -253,12 +176,12 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
     ops, where = evidence.device_ops, "devices"
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
-        ops = [op for op in evidence.host_ops if op.type != "Dataset"]
+        ops = [op for op in evidence.host_ops if not FRAMEWORKS_OWN.fullmatch(op.type)]
         where = "host"
-    share = part(ops[0].self_ps, self_time(ops)) if ops else 0.0
-    if share < HEAVY:
+    if not ops:
         return []
     top = ops[0]
+    share = part(top.self_ps, self_time(ops))
     return [
         Advice(
             "ops/heaviest",
@@ -266,11 +189,21 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
             f"{top.occurrences:,} runs; {tool} has the others.",
             {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
              "run_count": top.occurrences},
+            share=_of_period(evidence, share, self_time(ops)),
         )
     ]  # fmt: skip
 
 
-def shown(op: Op) -> str:
-    """Name of an op, with its type unless the name says it."""
-    name = folded(op.name)
-    return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"
+def _of_period(evidence: Evidence, share: float, ops_ps: int) -> float | None:
+    """The part of the step time that some ops take at most; None without steps.
+
+    Args:
+        evidence: The run.
+        share: Their part of the time of all ops.
+        ops_ps: The time of all ops.
+    """
+    if evidence.tpu is not None or evidence.device_ops:
+        return share * (1.0 - evidence.idle_share)
+    if not evidence.steps_ps:
+        return None
+    return min(share * ops_ps / evidence.steps_ps, 1.0)

@@ -8,30 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from tfprof.captures.practices.code_practices import (
+    compiling,
+    eager_ops,
+    python_time,
+    retracing,
+    run_eagerly,
+    time_between,
+)
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.practices.input_practices import input_bound, no_prefetch, slow_pipelines
 from tfprof.captures.practices.memory_practices import fragmented_memory, memory_near_capacity
 from tfprof.captures.practices.op_practices import (
-    eager_ops,
     heaviest_op,
     mixed_precision,
     outside_compilation,
-    retracing,
-    run_eagerly,
     small_host_ops,
     unused_tensor_cores,
 )
 from tfprof.captures.practices.step_practices import (
     collectives,
-    compiling,
     copies_to_device,
     copies_to_host,
     idle_devices,
     idle_tensor_cores,
     kernel_launch,
-    python_time,
     stragglers,
 )
+from tfprof.captures.practices.worth import is_worth
 from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Run
 
@@ -46,6 +50,7 @@ PRACTICES: Mapping[str, Practice] = {
     "copies/to-host": copies_to_host,
     "kernel-launch/share": kernel_launch,
     "python/unexplained": python_time,
+    "between-steps/share": time_between,
     "compilation/share": compiling,
     "collectives/share": collectives,
     "workers/straggler": stragglers,
@@ -83,5 +88,5 @@ def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
 
 
 def _given(evidence: Evidence) -> tuple[Advice, ...]:
-    given = [one for practice in PRACTICES.values() for one in practice(evidence)]
+    given = [one for practice in PRACTICES.values() for one in practice(evidence) if is_worth(one)]
     return tuple(sorted(given, key=lambda one: -(one.gain_fraction or 0.0)))

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.bottleneck import HIGH, MODERATE, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.bottleneck import MODERATE
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES
-from tfprof.captures.facts.verdict import code_share, described, unexplained_share
+from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
 from tfprof.text.units import milliseconds
-from tfprof.text.wording import sentence
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op
@@ -46,6 +44,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
         "convert them there, and keep what does not change on the device.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "HToD")},
         share,
+        share,
     )
 
 
@@ -60,6 +59,7 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
         f"and metrics only every few steps, or {evidence.words.several_steps}; and keep ops that "
         "run on the CPU out of the step.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
+        share,
         share,
     )
 
@@ -92,55 +92,6 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
         f"{evidence.words.several_steps}."
     )
     yield Advice("kernel-launch/share", said, numbers, share)
-
-
-def python_time(evidence: Evidence) -> Iterator[Advice]:
-    """Steps in which no op runs for much of the time, and the program's own code meanwhile."""
-    if evidence.tpu is not None:
-        return  # there, time without an op counts as idle
-    share = unexplained_share(evidence.grounds)
-    if 100.0 * share < HIGH or not evidence.has_verdict:
-        return
-    numbers: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
-    words, code = evidence.words, [one for one in evidence.grounds.code if not one.waits]
-    said = f"In {share:.1%} of the step time no op runs."
-    if code:
-        worst = code[0]
-        of_step = code_share(evidence.grounds, worst)
-        per_run_ms = worst.total_ps / worst.n_runs / 1e9
-        said += (
-            f" The most of it is {described(worst)}: {of_step:.1%} of the step time, "
-            f"{milliseconds(per_run_ms)} each time."
-        )
-        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
-    if code and code[0].is_annotation:
-        said += " Make it faster, or let another thread do it while the step before computes."
-    elif code:
-        said += f" {words.whole_step}, or {words.several_steps}."
-    else:
-        said += (
-            " Nothing was recorded there: mostly it is Python between the ops. "
-            f"{sentence(words.trace_python)}. {words.whole_step}, or {words.several_steps}."
-        )
-    yield Advice("python/unexplained", said, numbers, share)
-
-
-def compiling(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that trace or compile functions again and again."""
-    share = evidence.steps.share_of("compile")
-    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
-        return
-    compile_ps = evidence.steps.of(BY_KEY["compile"])
-    n_steps = int((compile_ps > 0).sum())
-    yield Advice(
-        "compilation/share",
-        f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
-        f"{len(compile_ps)} steps. A function is compiled once for each combination of shapes and "
-        "types of its arguments, and of the values of those that are not arrays: pad to few "
-        "shapes, and pass what changes as arrays.",
-        {"compile_share": share, "step_ms": evidence.step_ms, "step_count": n_steps},
-        share,
-    )
 
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:

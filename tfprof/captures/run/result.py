@@ -18,6 +18,14 @@ Severity = Literal["error", "warning", "info"]
 _MOST_NAMES = 8
 
 
+def scope_of(hosts: Sequence[str], step: int | tuple[int, ...] | None = None) -> str:
+    """What an answer is about: ``the capture of worker0``, ``step 3 of worker0, worker1``."""
+    steps = () if step is None else (step,) if isinstance(step, int) else step
+    word = "step" if len(steps) == 1 else "steps"
+    what = f"{word} {listed([*map(str, steps)])}" if steps else "the capture"
+    return f"{what} of {listed(hosts)}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names for a sentence; many are shortened in the middle."""
     if len(names) <= _MOST_NAMES:
@@ -50,12 +58,15 @@ class Advice:
         message: What was found and what to change.
         evidence: The numbers behind it: op, share of the step, …
         gain_fraction: The part of the step time that it may save at most; None if unknown.
+        share: The part of the step time that it is about; None if it is about something else, or
+            if that is unknown.
     """
 
     rule: str
     message: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
     gain_fraction: float | None = None
+    share: float | None = None
 
     @property
     def claim(self) -> Claim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfprof.captures.facts.hlo_programs import (
@@ -19,8 +19,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
-from tfprof.text.claims import stated
-from tfprof.text.units import human_memory
+from tfprof.text.claims import Claim
 
 TOOL = "memory-viewer"
 TITLE = "Memory viewer"
@@ -104,7 +103,7 @@ def memory_viewer(
     return ToolResult(
         TOOL,
         TITLE,
-        claims=stated("memory", _verdict(chosen, use)),
+        claims=tuple(_claims(chosen, use)),
         tables={table.name: table for table in tables},
         charts=_timeline(use),
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),
@@ -157,22 +156,26 @@ def _timeline(use: MemoryUse) -> tuple[Chart, ...]:
     return (Chart("memory", "line", title, "event of the plan", "bytes", x, series),)
 
 
-def _verdict(chosen: HostProgram, use: MemoryUse) -> tuple[str, ...]:
+def _claims(chosen: HostProgram, use: MemoryUse) -> Iterator[Claim]:
     if not use.allocations:
-        return ()
-    texts = [
-        f"{chosen.program.title} needs {human_memory(use.peak_bytes)} at its peak, and reserves "
-        f"{human_memory(use.total_bytes)}."
-    ]
+        return
+    title, basis = chosen.program.title, "the compiler's plan of the memory"
+    scope = f"one run of {title} on {chosen.host.name}"
+    yield Claim(
+        title, "peak_memory", use.peak_bytes, "bytes", scope=scope, basis=basis,
+        details={"reserved_bytes": use.total_bytes},
+        words="{subject} needs {value} at its peak, and reserves {reserved_bytes}.",
+    )  # fmt: skip
     if use.at_peak:
         largest = max(use.at_peak, key=lambda each: each.size_bytes)
-        texts.append(
-            f"The largest value then is {largest.name} with {human_memory(largest.size_bytes)}."
-        )
+        yield Claim(
+            largest.name, "size", largest.size_bytes, "bytes", scope=scope, basis=basis,
+            words="The largest value then is {subject} with {value}.",
+        )  # fmt: skip
     padding = use.peak_bytes - use.peak_unpadded_bytes
     if padding > 0:
-        texts.append(f"{human_memory(padding)} of the peak is padding.")
-    return tuple(texts)
+        yield Claim(title, "padding", padding, "bytes", scope=scope, basis=basis,
+                    words="{value} of the peak is padding.")  # fmt: skip
 
 
 def _notes(chosen: HostProgram, use: MemoryUse) -> list[Note]:

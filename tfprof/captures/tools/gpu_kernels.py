@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tfprof.captures.events.ops.executions import op_of_instruction
 from tfprof.captures.events.ops.gpu_kernels import (
@@ -16,13 +16,12 @@ from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import summed_fact
-from tfprof.captures.run.result import Chart, Note, ToolResult, pie
+from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim, scoped
 from tfprof.text.short_names import short_name
 from tfprof.text.units import milliseconds
-from tfprof.text.wording import plural
 
 _MOST_CLASSIC = 1000
 _CHARTED = 10
@@ -92,7 +91,7 @@ def kernel_stats(
     return ToolResult(
         "kernel-stats",
         "GPU kernel stats",
-        claims=stated("kernels", _verdict(kernels)),
+        claims=scoped(_claims(kernels), scope_of([one.name for one in hosts], step)),
         tables={"kernels": table},
         charts=_charts(kernels),
         notes=tuple(notes),
@@ -135,17 +134,20 @@ def kernel_rows(kernels: Sequence[KernelTimes]) -> list[tuple[int | float | bool
     ]
 
 
-def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
+def _claims(kernels: Sequence[KernelTimes]) -> Iterator[Claim]:
     total = sum(times.total_ns for times in kernels)
     if not total:
-        return ()
+        return
     by_name = _by_name(kernels)
     first, longest_ns = max(by_name.items(), key=lambda each: each[1])
-    rows = f" in {len(kernels)} rows, one for each op and launch," if _is_split(kernels) else ""
-    said = [
-        f"{plural(len(by_name), 'kernel')}{rows} ran for {milliseconds(total / 1e6)}; "
-        f"{short_name(first)} took most, {longest_ns / total:.1%} of it."
-    ]
+    rows = " in {row_count} rows, one for each op and launch," if _is_split(kernels) else ""
+    yield Claim(
+        short_name(first), "self_share", longest_ns / total, "fraction",
+        basis="time of all kernels",
+        details={"kernel_count": len(by_name), "row_count": len(kernels), "total_ms": total / 1e6},
+        words=f"{{kernel_count:kernel}}{rows} ran for {{total_ms}}; {{subject}} took most, "
+        "{value} of it.",
+    )  # fmt: skip
     eligible = sum(times.total_ns for times in kernels if times.kernel.is_eligible)
     if eligible:
         used = sum(
@@ -153,11 +155,13 @@ def _verdict(kernels: Sequence[KernelTimes]) -> tuple[str, ...]:
             for times in kernels
             if times.kernel.is_eligible and times.kernel.uses_tensor_cores
         )
-        said.append(
-            f"{eligible / total:.1%} of the time went to ops that could use tensor cores; "
-            f"{used / eligible:.1%} of that time did."
-        )
-    return tuple(said)
+        yield Claim(
+            "kernels", "tensor_core_share", used / eligible, "fraction",
+            basis="names of kernels, and ops that could use tensor cores",
+            details={"eligible_share": eligible / total},
+            words="{eligible_share} of the time went to ops that could use tensor cores; {value} "
+            "of that time did.",
+        )  # fmt: skip
 
 
 def _by_name(kernels: Sequence[KernelTimes]) -> dict[str, int]:

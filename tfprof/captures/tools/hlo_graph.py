@@ -21,7 +21,7 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import program_times
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim
 
 TOOL = "graph-viewer"
 TITLE = "Graph viewer"
@@ -100,7 +100,7 @@ def graph_viewer(
     }
     data = _data(chosen, center, graph, rows)
     return ToolResult(
-        TOOL, TITLE, stated("program", [_verdict(graph)]), tables, notes=notes, data=data
+        TOOL, TITLE, (_claim(graph, chosen.program.title),), tables, notes=notes, data=data
     )
 
 
@@ -128,10 +128,14 @@ def _center(
     raise UsageError(f"no instruction {node!r} in {names}; events name it in their stat hlo_op")
 
 
-def _verdict(graph: Neighbourhood) -> str:
+def _claim(graph: Neighbourhood, program: str) -> Claim:
     center = graph.nodes[0].instruction
     inputs = ", ".join(operand.name for operand in center.operands) or "nothing"
-    return f"{center.name} is a {center.opcode} of {inputs}; {len(graph.nodes)} instructions."
+    return Claim(
+        center.name, "instruction_count", len(graph.nodes), "count", scope=program,
+        basis="the compiled program", details={"opcode": center.opcode, "inputs": inputs},
+        words="{subject} is a {opcode} of {inputs}; {value:instruction}.",
+    )  # fmt: skip
 
 
 def _node_row(module: HloModule, each: GraphNode, cost: Cost) -> tuple[Cell, ...]:

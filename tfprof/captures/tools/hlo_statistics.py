@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.events.ops.op_tree import shown_ops
@@ -15,12 +16,12 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
-from tfprof.captures.run.result import Chart, ToolResult, pie
+from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim, unknown
 from tfprof.text.short_names import folded
 
 COLUMNS = (
@@ -95,7 +96,13 @@ def hlo_stats(
     return ToolResult(
         "hlo-stats",
         "HLO stats",
-        claims=stated("ops", _verdict(rows, "the capture" if classic else "the time of all")),
+        claims=(
+            _claim(
+                rows,
+                "the capture" if classic else "the time of all",
+                scope_of([one.name for one in hosts], step),
+            ),
+        ),
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),
@@ -156,15 +163,17 @@ def _source_html(op: DeviceOp) -> str:
     return f"<span title='{stack}'>{html.escape(text)}</span>"
 
 
-def _verdict(rows: list[tuple[Cell, ...]], of_what: str) -> tuple[str, ...]:
+def _claim(rows: list[tuple[Cell, ...]], of_what: str, scope: str) -> Claim:
     if not rows:
-        return ("There are no device ops.",)
-    first = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
-    limit = "" if first["bound_by"] == "Unknown" else f"; bound by {first['bound_by']}"
-    return (
-        f"{folded(str(first['hlo_op_name']))} ({first['category']}) took the most time: "
-        f"{first['total_self_time_percent']:.1f}% of {of_what}{limit}.",
-    )
+        return unknown("ops", "self_share", "There are no device ops.")
+    first: dict[str, Any] = dict(zip([column.id for column in COLUMNS], rows[0], strict=True))
+    details = {"category": str(first["category"]), "limit": str(first["bound_by"])}
+    limit = "" if details["limit"] == "Unknown" else "; bound by {limit}"
+    return Claim(
+        folded(str(first["hlo_op_name"])), "self_share", first["total_self_time_percent"] / 100,
+        "fraction", scope=scope, basis=of_what, details=details,
+        words=f"{{subject}} ({{category}}) took the most time: {{value}} of {of_what}{limit}.",
+    )  # fmt: skip
 
 
 def _charts(ops: Sequence[DeviceOp]) -> tuple[Chart, ...]:

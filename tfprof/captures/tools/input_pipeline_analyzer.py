@@ -29,7 +29,7 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import Claim, stated
+from tfprof.text.claims import Claim, scoped
 
 BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (
@@ -142,11 +142,15 @@ def input_pipeline(
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
-        claims=(
-            analysis.bottleneck.claim,
-            *about_step_time(analysis.steps, analysis.typical_tpu),
-            *remarks,
-            *stated("input", _shares(analysis)),
+        claims=scoped(
+            [
+                analysis.bottleneck.claim,
+                *about_step_time(analysis.steps, analysis.typical_tpu),
+                *remarks,
+                *_shares(analysis),
+            ],
+            analysis.steps.typical.scope,
+            "what each moment of a step is spent on",
         ),
         tables=tables,
         charts=_charts(analysis, classic=classic),
@@ -245,18 +249,22 @@ def _next_step(analysis: InputAnalysis) -> str:
     return "See what the input's time goes to on the host, below."
 
 
-def _shares(analysis: InputAnalysis) -> list[str]:
-    """A sentence on what the input's time goes to."""
+def _shares(analysis: InputAnalysis) -> list[Claim]:
+    """What the input's time goes to."""
     amounts = analysis.breakdown._asdict()
     total = sum(amounts.values())
     if not total:
         return []
-    parts = [
-        f"{name.replace('_', ' ')} {amount / total:.1%}"
+    parts = tuple(
+        Claim(name.replace("_", " "), "self_share", amount / total, "fraction",
+              words="{subject} {value}")
         for name, amount in sorted(amounts.items(), key=lambda item: (-item[1], item[0]))
         if amount
-    ]
-    return [f"The input's own time on the host: {', '.join(parts)}."]
+    )  # fmt: skip
+    return [
+        Claim("input", "self_time", total / 1e9, "ms", basis="input ops on the host", parts=parts,
+              words="The input's own time on the host: {parts}.")
+    ]  # fmt: skip
 
 
 def _input_table(analysis: InputAnalysis) -> Table:

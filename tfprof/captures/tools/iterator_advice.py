@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfprof.captures.events.timeline.names import SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
 from tfprof.text import how_to_capture
@@ -21,7 +23,13 @@ _PARALLEL = frozenset(
 )  # fmt: skip
 _SEQUENTIAL = frozenset(("Filter", "Batch", "Unbatch", "PaddedBatch", "FlatMap", "Take", "Zip"))
 
-_CACHE = "Put cache() behind it if its output fits into memory and nothing before it is random"
+_CACHE = " Put cache() behind it if its output fits into memory and nothing before it is random."
+_IS_CACHED = (
+    " Its output is cached already: these calls fill the cache, so only the first epoch waits for "
+    "it. Capture a later one, too."
+)
+_CACHED = re.compile(r"::\w*Cache\w*(\[\d+\])?::")
+"""In the name of an iterator whose elements go into a cache."""
 
 
 _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
@@ -29,7 +37,8 @@ _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
         frozenset(("Generator",)),
         "python-source",
         "Python makes one element at a time, and holds its lock meanwhile. Write the data to "
-        "TFRecord files instead.",
+        "TFRecord files instead, or let several workers make elements (workers=… of a PyDataset of "
+        "Keras, interleave over several generators).",
     ),
     (
         _SOURCES,
@@ -47,20 +56,20 @@ _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
         frozenset(("Map", "Interleave")),
         "sequential-function",
         "it calls its function for one element at a time. Set num_parallel_calls="
-        f"tf.data.AUTOTUNE, and let map work on whole batches. {_CACHE}.",
+        "tf.data.AUTOTUNE, and let map work on whole batches.",
     ),
     (
         frozenset(("MapAndBatch",)),
         "map-and-batch",
         "tf.data has joined map and batch into one. Set num_parallel_calls=tf.data.AUTOTUNE in "
-        f"map if it is not set, and make its function cheaper if the CPUs are busy. {_CACHE}.",
+        "map if it is not set, and make its function cheaper if the CPUs are busy.",
     ),
     (
         _PARALLEL,
         "parallel-function",
         "it is parallel already. If its threads and the CPUs are not busy all the time, raise "
         "num_parallel_calls or the cycle length; if they are, make the function cheaper or move "
-        f"it to other machines with a tf.data service. {_CACHE}.",
+        "it to other machines with a tf.data service.",
     ),
     (
         frozenset(("Prefetch",)),
@@ -78,7 +87,7 @@ _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
         _SEQUENTIAL,
         "sequential",
         "it works on one element after the other. Run several copies over shards of the data "
-        f"and combine them with interleave, or make elements larger. {_CACHE}.",
+        "and combine them with interleave, or make elements larger.",
     ),
 )
 
@@ -87,6 +96,12 @@ _OTHER = (
     "pipelines fast: prefetch, parallel map and interleave, cache, batch first."
 )
 
+
+_IS_PARALLEL = (
+    "it makes {parallelism} elements at once already. If its threads and the CPUs are not busy all "
+    "the time, raise num_parallel_calls; if they are, make the function cheaper or move it to "
+    "other machines with a tf.data service."
+)
 
 _OF_HOST = (
     "it takes elements from the first part of the pipeline, on the host. Look at that part, and at "
@@ -100,14 +115,30 @@ _NOTHING_BELOW = (
 )
 
 
-def suggestion(iterator: str, long_name: str = "", *, is_alone: bool = False) -> tuple[str, str]:
+_CACHEABLE = frozenset(
+    ("sequential-function", "map-and-batch", "parallel-function", "sequential")
+)  # fmt: skip
+"""Rules for iterators whose work a cache would save."""
+
+
+def suggestion(
+    iterator: str, long_name: str = "", *, is_alone: bool = False, parallelism: int = 0
+) -> tuple[str, str]:
     """The name of a rule, and what to do.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
         long_name: Its name with those of its consumers: ``Iterator::Root::ParallelMapV2``.
         is_alone: The capture has no iterator that it takes elements from.
+        parallelism: For how many elements at once it calls its function; 0 if unknown.
     """
+    rule, text = _suggestion(iterator, long_name, is_alone, parallelism)
+    if rule in _CACHEABLE:
+        text += _IS_CACHED if _CACHED.search(long_name) else _CACHE
+    return rule, text
+
+
+def _suggestion(iterator: str, long_name: str, is_alone: bool, parallelism: int) -> tuple[str, str]:
     if long_name == SECOND_STAGE:
         return "host-stage", _OF_HOST
     plain = plain_iterator_type(iterator)
@@ -115,5 +146,7 @@ def suggestion(iterator: str, long_name: str = "", *, is_alone: bool = False) ->
         return "prefetch", _NOTHING_BELOW
     for iterators, rule, text in _ADVICE:
         if plain in iterators:
+            if parallelism > 1 and rule in ("map-and-batch", "parallel-function"):
+                return rule, _IS_PARALLEL.format(parallelism=parallelism)
             return rule, text
     return "other", _OTHER

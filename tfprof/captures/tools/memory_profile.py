@@ -25,13 +25,13 @@ from tfprof.captures.facts.allocators import (
 )
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
 from tfprof.text import how_to_capture
-from tfprof.text.claims import stated
-from tfprof.text.units import human_memory, human_share, milliseconds
+from tfprof.text.claims import Claim
+from tfprof.text.units import milliseconds
 
 SUMMARY = (
     Column("host", "Host", "string"),
@@ -109,7 +109,7 @@ def memory(
     return ToolResult(
         "memory",
         "Memory profile",
-        claims=stated("memory", map(_sentence, allocators)),
+        claims=tuple(_claim(told, scope_of([told.host.name], step)) for told in allocators),
         tables=allocator_tables(allocators, looked_at, moment),
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
@@ -137,12 +137,19 @@ def allocator_tables(
     }
 
 
-def _sentence(told: ToldAllocator) -> str:
-    said = f"{told.name} on {told.host.name} held at most {human_memory(told.used_bytes)}"
+def _claim(told: ToldAllocator, scope: str) -> Claim:
+    details: dict[str, str | float] = {"host": told.host.name, "at_ms": told.time_ps / 1e9}
+    words = "{subject} on {host} held at most {value}"
     if told.capacity_bytes:
-        share = human_share(told.used_bytes, told.capacity_bytes)
-        said += f", {share} of its {human_memory(told.capacity_bytes)}"
-    return f"{said}, at {milliseconds(told.time_ps / 1e9)}."
+        details |= {
+            "capacity_share": told.used_bytes / told.capacity_bytes,
+            "capacity_bytes": told.capacity_bytes,
+        }
+        words += ", {capacity_share} of its {capacity_bytes}"
+    return Claim(
+        told.name, "peak_memory", told.used_bytes, "bytes", scope=scope,
+        basis="what the allocator recorded", details=details, words=f"{words}, at {{at_ms}}.",
+    )  # fmt: skip
 
 
 def _summary(told: ToldAllocator) -> tuple[Cell, ...]:

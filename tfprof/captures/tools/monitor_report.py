@@ -6,7 +6,8 @@ of devices, step time, and waiting for input.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,15 +21,15 @@ from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.environment import device_planes, environment, planes
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
-from tfprof.captures.facts.steps import BY_KEY, RunSteps, Steps
+from tfprof.captures.facts.steps import BY_KEY, FEWEST, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
+from tfprof.captures.facts.verdict import input_claim
 from tfprof.captures.run.fact import fact
-from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import stated
-from tfprof.text.units import milliseconds, milliseconds_between
+from tfprof.text.claims import Claim, scoped, unknown
 
 _COLUMNS = (
     Column("device_type", "Device type", "string"),
@@ -61,7 +62,8 @@ def monitor(
 ) -> ToolResult:
     """A run in a few figures.
 
-    Unknown figures are None: those of devices without any device, those of steps without steps.
+    Unknown figures are None: those of devices without any device, those of steps without steps, and
+    waiting for input where the capture does not tell.
 
     Args:
         run: The run.
@@ -79,14 +81,26 @@ def monitor(
     idle = _idle(hosts, classic=classic)
     shown = steps.typical if step is None else steps
     figures = _step_figures(run, shown, step, classic=classic)
+    judged = None if classic or step is not None or shown.n_steps < FEWEST else input_claim(run)
+    n_told = figures.n_steps if judged is None or judged.is_known else 0
     cells: tuple[Cell, ...] = (
         known.device_type, known.n_cores, used, idle, figures.n_steps,
-        *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, figures.n_steps),
+        *_three(figures.step_ms, figures.n_steps), *_three(figures.infeed_percent, n_told),
     )  # fmt: skip
     return ToolResult(
         "monitor",
         "Monitor",
-        claims=stated("device", _verdict(known.device_type, used, idle, figures)),
+        claims=scoped(
+            _claims(
+                known.device_type,
+                used,
+                idle,
+                figures,
+                judged,
+                shown.take(np.array(shown.places(step), np.int64)).scope,
+            ),
+            scope_of([one.name for one in hosts], step),
+        ),
         tables={"monitor": Table("monitor", _COLUMNS, [cells], title="The run in a few figures")},
         notes=(*run.notes, *steps.notes, *notes),
     )
@@ -185,21 +199,32 @@ def _busy_gpu(timeline: Timeline, plane: int) -> tuple[int, int]:
     return int(covered[0]), int(span[0, 1] - span[0, 0])
 
 
-def _verdict(
-    device_type: str, used: float | None, idle: float | None, figures: _StepFigures
-) -> tuple[str, ...]:
-    said = [f"Device type: {device_type}."]
-    if used is not None:
-        said.append(f"Matrix units used (higher is better): {used:.1f}%.")
-    if idle is not None:
-        said.append(f"Devices idle (lower is better): {idle:.1f}%.")
+def _claims(
+    device_type: str, used: float | None, idle: float | None, figures: _StepFigures,
+    judged: Claim | None, of_steps: str,
+) -> Iterator[Claim]:  # fmt: skip
+    yield Claim("device", "device_type", None, details={"type": device_type},
+                words="Device type: {type}.")  # fmt: skip
+    for metric, percent, words in (
+        ("matrix_unit_share", used, "Matrix units used (higher is better): {value}."),
+        ("device_idle_share", idle, "Devices idle (lower is better): {value}."),
+    ):
+        if percent is not None:
+            yield Claim("device", metric, percent / 100, "fraction", words=words)
     if not figures.n_steps:
-        return (*said, "No steps, so no step time.")
+        yield unknown("step", "step_time", "No steps, so no step time.")
+        return
     step, infeed = figures.step_ms, figures.infeed_percent
-    return (
-        *said,
-        f"Step time: {milliseconds(step.average)} on average, "
-        f"{milliseconds_between(step.minimum, step.maximum)} ({figures.n_steps} steps).",
-        f"Waiting for input (lower is better): {infeed.average:.1f}% of a step on average, "
-        f"{infeed.minimum:.1f} to {infeed.maximum:.1f}%.",
-    )
+    yield Claim(
+        "step", "step_time", step.average, "ms", step.minimum, step.maximum, of_steps,
+        details={"step_count": figures.n_steps},
+        words="Step time: {value} on average, {range} ({step_count:step}).",
+    )  # fmt: skip
+    if judged is not None and not judged.is_known:
+        yield replace(judged, words="Waiting for input: unknown, as {unknown}")
+        return
+    yield Claim(
+        "step", "input_share", infeed.average / 100, "fraction", infeed.minimum / 100,
+        infeed.maximum / 100, of_steps,
+        words="Waiting for input (lower is better): {value} of a step on average, {low} to {high}.",
+    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfprof.captures.events.ops.device_ops import DeviceOps, Traffic
@@ -24,11 +24,11 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import HBM
-from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim, scoped, unknown
 from tfprof.text.short_names import folded
 
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
@@ -115,7 +115,7 @@ def op_profile(
     return ToolResult(
         "op-profile",
         "Op profile",
-        claims=stated("program", _verdict(tree, peaks)),
+        claims=scoped(_claims(tree, peaks), scope_of([one.name for one in hosts], step)),
         tables={"ops": table},
         notes=tuple(notes),
         data={"grouping": grouping, "idle_ps": ops.idle_ps, "total_ps": ops.total_ps},
@@ -185,22 +185,31 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _verdict(tree: OpNode, peaks: Peaks) -> tuple[str, ...]:
+def _claims(tree: OpNode, peaks: Peaks) -> Iterator[Claim]:
     leaves = [node for _, node in tree.walk() if node.op is not None and node.time_ps]
     if not leaves or not tree.time_ps:
-        return ("There are no device ops.",)
+        yield unknown("ops", "self_share", "There are no device ops.")
+        return
     top = max(leaves, key=lambda node: (node.time_ps, node.name))
-    said = f"{folded(top.name)} takes the most time, {top.time_ps / tree.time_ps:.1%}"
-    if not any(_knows(tree, peaks)):
-        return (f"{said}.",)
-    used = min(1.0, _flops_utilization(tree, peaks))
-    memory = _bandwidth_utilization(tree, peaks)[0]
-    return (
-        f"The ops use {used:.1%} of the device's float operations per second and {memory:.1%} of "
-        "its memory bandwidth.",
-        f"{said}, and uses {min(1.0, _flops_utilization(top, peaks)):.1%} and "
-        f"{_bandwidth_utilization(top, peaks)[0]:.1%}.",
-    )
+    details: dict[str, float] = {}
+    words = "{subject} takes the most time, {value}"
+    if any(_knows(tree, peaks)):
+        yield Claim(
+            "ops", "flops_utilization", min(1.0, _flops_utilization(tree, peaks)), "fraction",
+            basis="costs of compiled programs, and peak rates of the device",
+            details={"memory_share": _bandwidth_utilization(tree, peaks)[0]},
+            words="The ops use {value} of the device's float operations per second and "
+            "{memory_share} of its memory bandwidth.",
+        )  # fmt: skip
+        details = {
+            "flops_share": min(1.0, _flops_utilization(top, peaks)),
+            "memory_share": _bandwidth_utilization(top, peaks)[0],
+        }
+        words += ", and uses {flops_share} and {memory_share}"
+    yield Claim(
+        folded(top.name), "self_share", top.time_ps / tree.time_ps, "fraction",
+        basis="time of all device ops", details=details, words=f"{words}.",
+    )  # fmt: skip
 
 
 def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic
@@ -18,11 +18,11 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.training import is_backward, programs_train
-from tfprof.captures.run.result import Chart, Note, ToolResult, pie
+from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim, scoped
 from tfprof.text.units import milliseconds
 
 MOST_CLASSIC = 500
@@ -149,7 +149,7 @@ def op_stats(
     return ToolResult(
         "op-stats",
         "Op stats",
-        claims=stated("ops", _verdict(on_host, on_device)),
+        claims=scoped(_claims(on_host, on_device), scope_of([one.name for one in hosts], step)),
         tables={"ops": without_idle, "ops_with_idle": with_idle},
         charts=tuple(_charts(on_host, on_device)),
         notes=tuple(notes),
@@ -285,9 +285,8 @@ def gib_per_s(size: int, time_ps: float) -> float:
     return part(size / 2**30, time_ps / 1e12)
 
 
-def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
-    said = []
-    for words, of_what, ops in (
+def _claims(on_host: Sequence[Op], on_device: Sequence[Op]) -> Iterator[Claim]:
+    for side, of_what, ops in (
         ("device", "of the time of the devices", on_device),
         ("host", "of the time of its threads", on_host),
     ):
@@ -297,12 +296,14 @@ def _verdict(on_host: Sequence[Op], on_device: Sequence[Op]) -> tuple[str, ...]:
             continue
         top = running[0]
         idle = sum(op.self_ps for op in ops if op.type == IDLE)
-        said.append(
-            f"On the {words}, {len(running)} ops took {milliseconds(total / 1e9)}; {top.name} "
-            f"({top.type}) took {top.self_ps / total:.1%} of it. No op ran for "
-            f"{idle / (idle + total):.1%} {of_what}."
-        )
-    return tuple(said)
+        yield Claim(
+            top.name, "self_share", top.self_ps / total, "fraction",
+            basis=f"self times of all ops on the {side}",
+            details={"op_count": len(running), "total_ms": total / 1e9, "type": top.type,
+                     "idle_share": idle / (idle + total)},
+            words=f"On the {side}, {{op_count:op}} took {{total_ms}}; {{subject}} ({{type}}) took "
+            f"{{value}} of it. No op ran for {{idle_share}} {of_what}.",
+        )  # fmt: skip
 
 
 def _charts(on_host: Sequence[Op], on_device: Sequence[Op]) -> list[Chart]:

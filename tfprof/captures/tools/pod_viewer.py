@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
-from tfprof.text.claims import stated
-from tfprof.text.units import milliseconds
+from tfprof.text.claims import Claim, unknown
 
 _PS_PER_US = 1e6
 
@@ -61,7 +61,7 @@ def pod(
     return ToolResult(
         "pod",
         "Pod viewer",
-        claims=stated("hosts", _verdict(steps.typical, classic=classic)),
+        claims=tuple(_claims(steps.typical, classic=classic)),
         tables=tables,
         charts=_charts(steps.typical, classic=classic),
         notes=(*run.notes, *steps.notes),
@@ -82,31 +82,41 @@ _ALIKE = 1.05
 """Workers count as equally fast up to this ratio."""
 
 
-def _verdict(steps: RunSteps, *, classic: bool) -> tuple[str, ...]:
+def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
+    """How long the steps of each worker take, the slowest first if there are many."""
     if not steps.n_steps:
-        return ("No steps, so nothing to compare.",)
+        yield unknown("hosts", "step_time", "No steps, so nothing to compare.")
+        return
     means = [float(one.times.duration_ps.mean()) / 1e9 for one in steps.hosts]
-    said = []
+    scope = steps.scope
+    slow = int(np.argmax(means))
+    ratio = means[slow] / max(min(means), 1e-12)
+    if len(means) > 1:
+        words = "All workers take about as long."
+        if ratio >= _ALIKE:
+            words = (
+                "{subject} is the slowest worker: its steps take {value:.2f} times as long as "
+                "those of the fastest."
+            )
+        yield Claim(steps.hosts[slow].label, "slowdown", ratio, "times", scope=scope, words=words)
     shown = list(zip(steps.hosts, means, strict=True))
     if len(shown) > _MOST_NAMED:
         shown = sorted(shown, key=lambda pair: -pair[1])[:_MOST_NAMED]
     for one, mean in shown:
         amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
-        largest = CATEGORIES[int(np.argmax(amounts))].name
-        share = max(amounts) / max(1, int(one.times.duration_ps.sum()))
-        said.append(f"{one.label}: {milliseconds(mean)} per step, {share:.1%} of it {largest}.")
-    if len(means) > len(shown):
-        said.append(f"{len(means) - len(shown)} more workers are not slower than these.")
-    slow = int(np.argmax(means))
-    ratio = means[slow] / max(min(means), 1e-12)
-    if len(means) > 1 and ratio < _ALIKE:
-        said.insert(0, "All workers take about as long.")
-    elif len(means) > 1:
-        said.insert(
-            0, f"{steps.hosts[slow].label} is the slowest worker: its steps take "
-            f"{ratio:.2f} times as long as those of the fastest."
+        most = int(np.argmax(amounts))
+        share = float(amounts[most]) / max(1, int(one.times.duration_ps.sum()))
+        yield Claim(
+            one.label, "step_time", mean, "ms", scope=scope,
+            basis="from the start of a step to that of the next, on this worker",
+            details={"step_count": steps.n_steps, "category": CATEGORIES[most].name,
+                     f"{CATEGORIES[most].key}_share": share},
+            words=f"{{subject}}: {{value}} per step, {{{CATEGORIES[most].key}_share}} of it "
+            "{category}.",
         )  # fmt: skip
-    return tuple(said)
+    if len(means) > len(shown):
+        yield Claim("hosts", "host_count", len(means) - len(shown), "count", scope=scope,
+                    words="{value} more workers are not slower than these.")  # fmt: skip
 
 
 def _charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:

@@ -16,7 +16,7 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact
-from tfprof.captures.run.result import Note, ToolResult
+from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
 from tfprof.captures.tools.input_pipeline_analyzer import diagnostics
@@ -32,8 +32,8 @@ from tfprof.captures.tools.roofline_table import (
     rows_of,
     with_source_html,
 )
-from tfprof.captures.tools.roofline_words import charts_of, remarks_on, verdict_of
-from tfprof.text.claims import stated
+from tfprof.captures.tools.roofline_words import charts_of, claims_of, remarks_on
+from tfprof.text.claims import scoped
 from tfprof.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
@@ -87,7 +87,11 @@ def roofline(
     return ToolResult(
         "roofline",
         "Roofline model",
-        claims=stated("roofline", verdict_of(ops, device)),
+        claims=scoped(
+            claims_of(ops, device),
+            scope_of([one.name for one in hosts], step),
+            "costs of compiled programs, and peak rates of the device",
+        ),
         tables={
             "ops": table(
                 "ops",

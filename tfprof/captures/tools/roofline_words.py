@@ -1,14 +1,17 @@
-"""Verdict, notes and charts of a roofline model."""
+"""Claims, notes and charts of a roofline model."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 
 from tfprof.captures.events.ops.device_ops import DeviceOps
-from tfprof.captures.events.ops.op_roofline import UNKNOWN, OpRoofline, op_roofline, whole_program
+from tfprof.captures.events.ops.op_roofline import UNKNOWN, op_roofline, whole_program
 from tfprof.captures.events.ops.op_tree import shown_ops
 from tfprof.captures.run.result import Chart, Note
 from tfprof.captures.tools.roofline_device import GIB_OF_GB, Device, roofs_of
+from tfprof.text.claims import Claim, unknown
 from tfprof.text.short_names import folded
 
 _DECADES = range(-3, 6)
@@ -39,51 +42,66 @@ def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def verdict_of(ops: DeviceOps, device: Device) -> tuple[str, ...]:
-    """The verdict."""
+def claims_of(ops: DeviceOps, device: Device) -> Iterator[Claim]:
+    """How near the ops come to what the device can do, and what limits them."""
     shown = [op for op in shown_ops(ops) if op.self_ps]
     busy = sum(op.self_ps for op in shown)
     if not busy:
-        return ("There are no device ops.",)
+        yield unknown("ops", "roofline_efficiency", "There are no device ops.")
+        return
     program = whole_program(ops.ops, ops.self_ps)
     whole, top = op_roofline(program, device.peaks), shown[0]
-    first, name = op_roofline(top, device.peaks), folded(top.key.name)
+    first = op_roofline(top, device.peaks)
+    rates = {"gflops_per_s": whole.gflops, "hbm_gib_per_s": whole.gib.hbm}
+    longest = Claim(
+        folded(top.key.name), "self_share", top.self_ps / busy, "fraction",
+        basis="self times of all device ops", details={"gflops_per_s": first.gflops},
+        words="{subject} takes the most time, {value} of that of all ops.",
+    )  # fmt: skip
     if not (whole.gflops or whole.gib.memory):
-        return (
+        yield unknown(
+            "ops", "roofline_efficiency",
             "There is nothing to compare with the roofs: no op has a known cost, as none is in a "
             "compiled program (XLA) of the capture.",
-            f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops.",
-        )
+        )  # fmt: skip
+        yield longest
+        return
     if not roofs_of(device.peaks):
-        return (
-            f"The ops reach {whole.gflops:,.3g} GFLOP/s and {whole.gib.hbm:,.3g} GiB/s; the peak "
-            "rates of the device are not known.",
-            f"{name} takes the most time, {top.self_ps / busy:.1%} of that of all ops, "
-            f"with {first.gflops:,.3g} GFLOP/s.",
-        )
+        yield Claim(
+            "ops", "roofline_efficiency", None, "fraction",
+            unknown="the peak rates of the device are not known", details=rates,
+            words="The ops reach {gflops_per_s:,.3g} GFLOP/s and {hbm_gib_per_s:,.3g} GiB/s; "
+            "{unknown}.",
+        )  # fmt: skip
+        yield replace(longest, words="{subject} takes the most time, {value} of that of all ops, "
+                      "with {gflops_per_s:,.3g} GFLOP/s.")  # fmt: skip
+        return
     limits: dict[str, int] = {}
     for op in shown:
         limit = op_roofline(op, device.peaks).bound_by
         limits[limit] = limits.get(limit, 0) + op.self_ps
-    parts = sorted(limits.items(), key=lambda item: (-item[1], item[0]))
-    listed = ", ".join(f"{_limit(name)} {part / busy:.1%}" for name, part in parts)
-    return (
-        f"While its ops run, the program reaches {whole.efficiency:.1%} of its roof: "
-        f"{whole.gflops:,.0f} of at most {whole.optimal_gflops:,.0f} GFLOP/s at its operational "
-        "intensity.",
-        f"Of the time of ops, they are limited by: {listed}.",
-        f"{name} takes the most time, {top.self_ps / busy:.1%}; {_reached(first)}.",
+    parts = tuple(
+        Claim(_limit(name), "limited_share", part / busy, "fraction", words="{subject} {value}")
+        for name, part in sorted(limits.items(), key=lambda item: (-item[1], item[0]))
     )
+    yield Claim(
+        "ops", "roofline_efficiency", whole.efficiency, "fraction",
+        details={**rates, "most_gflops_per_s": whole.optimal_gflops},
+        words="While its ops run, the program reaches {value} of its roof: {gflops_per_s:,.0f} of "
+        "at most {most_gflops_per_s:,.0f} GFLOP/s at its operational intensity.",
+    )  # fmt: skip
+    yield Claim("ops", "self_time", busy / 1e9, "ms", parts=parts,
+                words="Of the time of ops, they are limited by: {parts}.")  # fmt: skip
+    words, details = "its cost is not known", dict(longest.details)
+    if first.bound_by != UNKNOWN:
+        details |= {"limit": first.bound_by, "efficiency_share": min(1.0, first.efficiency)}
+        words = "it is bound by {limit} and reaches {efficiency_share} of that roof"
+    yield replace(longest, details=details,
+                  words=f"{{subject}} takes the most time, {{value}}; {words}.")  # fmt: skip
 
 
 def _limit(name: str) -> str:
     return {"Compute": "computation", UNKNOWN: "something unknown"}.get(name, name)
-
-
-def _reached(op: OpRoofline) -> str:
-    if op.bound_by == UNKNOWN:
-        return "its cost is not known"
-    return f"it is bound by {op.bound_by} and reaches {min(1.0, op.efficiency):.1%} of that roof"
 
 
 def remarks_on(ops: DeviceOps, device: Device) -> list[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,11 +19,10 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import MOST_LISTED, HostComparison, tables_of
-from tfprof.text.claims import stated
-from tfprof.text.units import milliseconds
+from tfprof.text.claims import Claim, Detail, scoped, unknown
 from tfprof.text.wording import plural
 
-_PS_PER_MS = 1e9
+_PS_PER_MS, _NS_PER_MS = 1e9, 1e6
 
 MOST_DRAWN = 8
 """Hosts in a chart: the slowest ones."""
@@ -54,22 +54,29 @@ def stragglers(
     return ToolResult(
         "stragglers",
         "Stragglers",
-        claims=stated("hosts", _verdict(found)),
+        claims=_scoped(found),
         tables=tables_of(found, asked, chosen),
         charts=tuple(_charts(found, asked)) if len(places) else (),
         notes=(*run.notes, *steps.notes, *_notes(found)),
     )
 
 
-def _verdict(found: HostComparison) -> Iterator[str]:
+def _scoped(found: HostComparison) -> tuple[Claim, ...]:
+    scope = found.steps.take(found.places).scope
+    return scoped(_claims(found), scope, "what hosts do in a step, without waiting for others")
+
+
+def _claims(found: HostComparison) -> Iterator[Claim]:
     if not len(found.places):
-        yield "No steps, so nothing to compare."
+        yield unknown("hosts", "straggler_excess", "No steps, so nothing to compare.")
         return
     if found.slow is None:
-        yield (
-            f"Only {found.works[0].name} has steps here, and one host cannot be compared: give the "
-            "files of all hosts of the run."
-        )
+        yield Claim(
+            "hosts", "straggler_excess", None, "ms", unknown="one host cannot be compared",
+            details={"host": found.works[0].name},
+            words="Only {host} has steps here, and {unknown}: give the files of all hosts of the "
+            "run.",
+        )  # fmt: skip
     else:
         yield from _slowest(found, found.slow)
     yield from _communication(found)
@@ -77,70 +84,85 @@ def _verdict(found: HostComparison) -> Iterator[str]:
         yield _clocks(found)
 
 
-def _slowest(found: HostComparison, slow: SlowHosts) -> Iterator[str]:
+def _slowest(found: HostComparison, slow: SlowHosts) -> Iterator[Claim]:
     """Whether there is a straggler, and why."""
     at = slow.slowest
-    name, excess, step = found.works[at].name, slow.excess_ps(at), slow.step_ps
-    own = float(slow.own_ps[at].mean())
+    excess, step = slow.excess_ps(at), slow.step_ps
+    own, waits = float(slow.own_ps[at].mean()), slow.waited_for_ps(at)
     interval = slow.interval_ps(at)
+    details: dict[str, Detail] = {
+        "host_count": len(found.works), "step_count": len(slow.places), "fewest_count": FEWEST,
+        "own_ms": own / _PS_PER_MS, "others_ms": (own - excess) / _PS_PER_MS,
+        "waits_ms": waits / _PS_PER_MS, "step_share": part(excess, step), "alike_share": ALIKE,
+    }  # fmt: skip
+    claim = Claim(found.works[at].name, "straggler_excess", excess / _PS_PER_MS, "ms",
+                  details=details)  # fmt: skip
+    if interval is not None:
+        details["margin_ms"] = (interval.high - excess) / _PS_PER_MS
+        low, high = interval.low / _PS_PER_MS, interval.high / _PS_PER_MS
+        claim = replace(claim, low=low, high=high)
     if slow.straggles and interval is not None:
-        said = (
-            f"{name} is the slowest of {len(found.works)} hosts: it works {_ms(own)} in a step, "
-            f"the others {_ms(own - excess)}."
+        words = (
+            "{subject} is the slowest of {host_count:host}: it works {own_ms} in a step, the others"
+            " {others_ms}. "
         )
-        waits = _ms(slow.waited_for_ps(at))
         if slow.delays:
-            yield (
-                f"{said} They wait for it: if it were as fast, a step would take up to "
-                f"{_ms(excess)} less ({part(excess, step):.1%}, ± {_ms(interval.high - excess)})."
+            words += (
+                "They wait for it: if it were as fast, a step would take up to {value} less "
+                "({step_share}, ± {margin_ms})."
             )
         elif len(slow.joint):
-            yield f"{said} But of this they wait for no more than {waits} in collectives."
+            words += "But of this they wait for no more than {waits_ms} in collectives."
         else:
-            yield f"{said} Whether they wait for it is not known, as no collective was recorded."
+            words += "Whether they wait for it is not known, as no collective was recorded."
+        yield replace(claim, words=words)
         yield _why(found, slow)
         if len(slow.joint):
-            yield (
-                f"It comes last to {found.last_counts[at]} of {len(slow.joint):,} collectives of "
-                f"all hosts; the others wait there {waits} in a step."
-            )
+            yield Claim(
+                claim.subject, "last_count", found.last_counts[at], "count",
+                details={"collective_count": len(slow.joint), "waits_ms": waits / _PS_PER_MS},
+                words="It comes last to {value} of {collective_count} collectives of all hosts; "
+                "the others wait there {waits_ms} in a step.",
+            )  # fmt: skip
         return
-    longest = f"{name} works longest, {_ms(excess)} longer in a step than the others"
+    longest = "{subject} works longest, {value} longer in a step than the others"
     if interval is None:
-        yield (
-            f"{plural(len(slow.places), 'step')} cannot tell whether a host is slower than the "
-            f"others ({FEWEST} are needed): {longest}."
-        )
+        yield replace(
+            claim, value=None, details={**details, "longer_ms": excess / _PS_PER_MS},
+            unknown="too few steps",
+            words="{step_count:step} cannot tell whether a host is slower than the others "
+            "({fewest_count} are needed): {subject} works longest, {longer_ms} longer in a step "
+            "than the others.",
+        )  # fmt: skip
     elif interval.low <= 0:
-        yield (
-            f"The {len(found.works)} hosts are alike within noise: {longest} "
-            f"(± {_ms(interval.high - excess)})."
-        )
+        yield replace(claim, words="The {host_count:host} are alike within noise: "
+                      f"{longest} (± {{margin_ms}}).")  # fmt: skip
     else:
-        yield (
-            f"The {len(found.works)} hosts are nearly alike: {longest}, less than {ALIKE:.0%} of "
-            "it."
-        )
+        yield replace(claim, words="The {host_count:host} are nearly alike: "
+                      f"{longest}, less than {{alike_share:3}} of it.")  # fmt: skip
     if slow.each_step_ps >= ALIKE * step and len(found.joint):
-        yield (
-            "But it is now one host, now another: if the slowest of each step were as fast as the "
-            f"others, a step would take up to {_ms(slow.each_step_ps)} less "
-            f"({part(slow.each_step_ps, step):.1%})."
-        )
+        yield Claim(
+            "hosts", "slowest_of_each_step", slow.each_step_ps / _PS_PER_MS, "ms",
+            details={"step_share": part(slow.each_step_ps, step)},
+            words="But it is now one host, now another: if the slowest of each step were as fast as"
+            " the others, a step would take up to {value} less ({step_share}).",
+        )  # fmt: skip
 
 
-def _why(found: HostComparison, slow: SlowHosts) -> str:
+def _why(found: HostComparison, slow: SlowHosts) -> Claim:
     at = slow.slowest
+    host = found.works[at].name
     cause, more = slow.causes(at)[0]
-    spent = slow.spent_ps[at][CAUSES.index(cause)]
     if more <= 0:
-        return "Nothing of what was recorded tells why."
-    said = (
-        f"Most of its excess is {cause.name}: {_ms(float(spent))} in a step, {_ms(more)} more than "
-        "others"
-    )
-    name = _slow_code(found, at) if cause.key in ("host_code", "unexplained") else ""
-    return f"{said}, mostly in {name}." if name else f"{said}."
+        return unknown(host, "excess_cause", "Nothing of what was recorded tells why.")
+    spent = float(slow.spent_ps[at][CAUSES.index(cause)])
+    code = _slow_code(found, at) if cause.key in ("host_code", "unexplained") else ""
+    return Claim(
+        host, "excess_cause", more / _PS_PER_MS, "ms",
+        details={"cause": cause.name, "spent_ms": spent / _PS_PER_MS, "code": code},
+        words="Most of its excess is {cause}: {spent_ms} in a step, {value} more than others"
+        f"{', mostly in {code}' if code else ''}.",
+    )  # fmt: skip
 
 
 def _slow_code(found: HostComparison, at: int) -> str:
@@ -152,7 +174,7 @@ def _slow_code(found: HostComparison, at: int) -> str:
     return code[0].name if code else ""
 
 
-def _communication(found: HostComparison) -> Iterator[str]:
+def _communication(found: HostComparison) -> Iterator[Claim]:
     """How much time goes to collectives, and how much of it costs."""
     n_hosts = len(found.works)
 
@@ -162,54 +184,66 @@ def _communication(found: HostComparison) -> Iterator[str]:
     together = mean([found.mean_ps(work.shared.together_ps) for work in found.works])
     if not together:
         if n_hosts > 1:
-            yield "No collective was recorded in the steps, so nothing shows who waits for whom."
+            yield unknown(
+                "hosts", "collective_time",
+                "No collective was recorded in the steps, so nothing shows who waits for whom.",
+            )  # fmt: skip
         return
     exposed = mean([found.mean_ps(work.shared.exposed_ps) for work in found.works])
     took = mean([found.mean_ps(work.duration_ps) for work in found.works])
-    bare = "all of it" if round(exposed) == round(together) else f"{_ms(exposed)} of it"
-    said = (
-        f"Collectives take {_ms(together)} of a step on average ({part(together, took):.1%}); "
+    details = {"collective_share": part(together, took), "exposed_ms": exposed / _PS_PER_MS}
+    bare = "all of it" if round(exposed) == round(together) else "{exposed_ms} of it"
+    words = (
+        "Collectives take {value} of a step on average ({collective_share}); "
         f"{bare} is exposed, as nothing is computed meanwhile"
     )
     if len(found.counting):
         waits = mean([found.mean_ps(own) for own in found.waits_ps])
-        said += f", and {_ms(waits)} is waiting for the last host"
-    yield f"{said}."
+        details["waits_ms"] = waits / _PS_PER_MS
+        words += ", and {waits_ms} is waiting for the last host"
+    yield Claim("step", "collective_time", together / _PS_PER_MS, "ms",
+                basis="collectives of hosts", details=details, words=f"{words}.")  # fmt: skip
 
 
-def _clocks(found: HostComparison) -> str:
+def _clocks(found: HostComparison) -> Claim:
     """How far clocks are apart, and how far that can be trusted."""
     if not found.clocks:
-        return (
+        return unknown(
+            "hosts", "clock_offset",
             "No collective of several hosts was recorded, so nothing tells how far their clocks "
-            "are apart: moments of different hosts cannot be compared, only durations."
-        )
+            "are apart: moments of different hosts cannot be compared, only durations.",
+        )  # fmt: skip
     reference = found.clocks[0].reference
     known = [one for one in found.clocks if one.ahead_ns is not None and one.host != reference]
     lost = len(found.clocks) - 1 - len(known)
     if not known:
-        return (
+        return unknown(
+            "hosts", "clock_offset",
             "The collectives do not tell how far the clocks are apart: there are too few, hosts "
             "leave them before others come, or the files do not say when recording began. Moments "
-            "of different hosts cannot be compared, only durations."
-        )
+            "of different hosts cannot be compared, only durations.",
+        )  # fmt: skip
     widest = max(known, key=lambda one: (_beyond(one.ahead_ns, one.error_ns), one.host))
-    count = f"By the ends of {plural(widest.n_collectives, 'collective')}, "
-    if _beyond(widest.ahead_ns, widest.error_ns) <= 0:
-        most_ns = max(abs(one.ahead_ns or 0.0) + one.error_ns for one in known)
-        said = f"{count}the clocks agree within {_ms(1000 * most_ns)}"
-    else:
-        ahead = widest.ahead_ns or 0.0
-        side = "ahead of" if ahead > 0 else "behind"
-        said = (
-            f"{count}the clock of {widest.host} is {_ms(1000 * abs(ahead))} {side} that of "
-            f"{reference} (± {_ms(1000 * widest.error_ns)})"
+    ahead, error = (amount / _NS_PER_MS for amount in (widest.ahead_ns or 0.0, widest.error_ns))
+    others = sum(_beyond(one.ahead_ns, one.error_ns) > 0 for one in known) - 1
+    details: dict[str, Detail] = {
+        "reference": reference, "collective_count": widest.n_collectives, "lost_count": lost,
+        "offset_ms": abs(ahead), "error_ms": error, "other_count": others,
+        "most_ms": max(abs(one.ahead_ns or 0.0) + one.error_ns for one in known) / _NS_PER_MS,
+    }  # fmt: skip
+    words = "By the ends of {collective_count:collective}, the clocks agree within {most_ms}"
+    if _beyond(widest.ahead_ns, widest.error_ns) > 0:
+        words = (
+            "By the ends of {collective_count:collective}, the clock of {subject} is {offset_ms} "
+            f"{'ahead of' if ahead > 0 else 'behind'} that of {{reference}} (± {{error_ms}})"
         )
-        others = sum(_beyond(one.ahead_ns, one.error_ns) > 0 for one in known) - 1
-        said += (
-            f", and {plural(others, 'other clock')} differ{'s' * (others == 1)}" if others else ""
-        )
-    return f"{said}; of {plural(lost, 'host')} it is not known." if lost else f"{said}."
+        if others:
+            words += f", and {{other_count:other clock}} differ{'s' * (others == 1)}"
+    words += "; of {lost_count:host} it is not known." if lost else "."
+    return Claim(
+        widest.host, "clock_offset", ahead, "ms", ahead - error, ahead + error,
+        basis="ends of collectives of several hosts", details=details, words=words,
+    )  # fmt: skip
 
 
 def _beyond(ahead_ns: float | None, error_ns: float) -> float:
@@ -298,7 +332,3 @@ def _positions(steps: RunSteps, asked: Sequence[int]) -> tuple[int, ...]:
     numbers = tuple(int(end) for end in ends if _NUMBER.fullmatch(end))
     is_ascending = all(one < other for one, other in pairwise(numbers))
     return numbers if len(numbers) == len(ends) and is_ascending else tuple(asked)
-
-
-def _ms(amount_ps: float) -> str:
-    return milliseconds(amount_ps / _PS_PER_MS)

@@ -12,12 +12,12 @@ from tfprof.captures.facts.one_step import spans_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of, told_pipelines
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.result import Advice, Note, ToolResult
+from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
 from tfprof.text import how_to_capture
-from tfprof.text.claims import stated
+from tfprof.text.claims import Claim, scoped, unknown
 
 _PS_PER_US = 1_000_000
 
@@ -137,7 +137,14 @@ def tf_data(
     return ToolResult(
         "tf-data",
         "tf.data bottleneck analysis",
-        claims=stated("tf.data", (message, *(_sentence(one, classic=classic) for one in slow))),
+        claims=scoped(
+            [
+                _answer(pipelines, of_hosts, message),
+                *(_claim(one, classic=classic) for one in slow),
+            ],
+            scope_of([one.name for one in hosts], step),
+            "calls of the last iterator of each pipeline",
+        ),
         tables=tables,
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
@@ -189,22 +196,40 @@ def _host_name(host: Host, classic: bool) -> str:
     return host.machine if classic else host.name
 
 
-def _sentence(slow: _Slow, *, classic: bool) -> str:
-    pipeline = slow.pipeline
-    said = (
-        f"{pipeline.name} on {slow.host.name}: {pipeline.n_slow} of {len(pipeline.calls)} calls "
-        f"took longer than 50 µs, the slowest {_micros(pipeline.max_ps):,} µs."
+def _answer(pipelines: Sequence[_Slow], of_hosts: Sequence[_Slow], message: str) -> Claim:
+    if not pipelines:
+        return unknown("tf.data", "slowest_call", message)
+    longest_ps = max((one.pipeline.max_ps for one in of_hosts), default=0)
+    return Claim("tf.data", "slowest_call", _micros(longest_ps), "us", words=message)
+
+
+def _claim(slow: _Slow, *, classic: bool) -> Claim:
+    pipeline, held = slow.pipeline, slow.held
+    details: dict[str, str | float] = {
+        "host": slow.host.name, "slow_count": pipeline.n_slow, "call_count": len(pipeline.calls),
+        "slow_from_us": _micros(SLOW_CALL_PS),
+    }  # fmt: skip
+    words = (
+        "{subject} on {host}: {slow_count} of {call_count} calls took longer than {slow_from_us},"
+        " the slowest {value}."
     )
+    parts = []
     if pipeline.is_first_slowest and not classic:
-        said += (
+        details["next_us"] = _micros(pipeline.calls[1].duration_ps)
+        words += (
             " That was the first, when buffers may have been empty; the slowest of the others "
-            f"took {_micros(pipeline.calls[1].duration_ps):,} µs."
+            "took {next_us}."
         )
-    held = slow.held
     if held is not None:
-        of_calls = "that call" if held.n_calls == 1 else f"these {held.n_calls} calls"
-        said += f" {held.iterator.type} took {held.share:.1%} of the time of {of_calls}."
-    return said
+        of_calls = "that call" if held.n_calls == 1 else "these {call_count} calls"
+        parts.append(
+            Claim(held.iterator.type, "self_share", held.share, "fraction",
+                  details={"call_count": held.n_calls, "pipeline": pipeline.name},
+                  words=f"{{subject}} took {{value}} of the time of {of_calls}.")
+        )  # fmt: skip
+        words += " {parts}"
+    return Claim(pipeline.name, "slowest_call", _micros(pipeline.max_ps), "us", details=details,
+                 parts=tuple(parts), words=words)  # fmt: skip
 
 
 def _advice(slow: _Slow) -> list[Advice]:
@@ -212,7 +237,10 @@ def _advice(slow: _Slow) -> list[Advice]:
     if held is None:
         return []
     is_alone = not _has_stages_below(slow.data, held.iterator)
-    rule, text = suggestion(held.iterator.type, held.iterator.long_name, is_alone=is_alone)
+    rule, text = suggestion(
+        held.iterator.type, held.iterator.long_name, is_alone=is_alone,
+        parallelism=held.iterator.parallelism,
+    )  # fmt: skip
     evidence = {
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
@@ -254,7 +282,10 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
         advised = ""
         if slowest:
             is_alone = not classic and not _has_stages_below(one.data, slowest)
-            advised = suggestion(slowest.type, slowest.long_name, is_alone=is_alone)[1]
+            parallelism = 0 if classic else slowest.parallelism
+            advised = suggestion(
+                slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
+            )[1]
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")

@@ -14,15 +14,14 @@ from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import HostSteps, Steps
 from tfprof.captures.run.fact import fact
-from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.result import ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
 from tfprof.columns.columns import Int64Array
 from tfprof.errors import UsageError
-from tfprof.text.claims import stated
-from tfprof.text.units import milliseconds
+from tfprof.text.claims import Claim
 
 TOOL = "trace"
 
@@ -80,7 +79,7 @@ def trace(
     return TraceResult(
         TOOL,
         "Trace viewer",
-        claims=stated("trace", _verdict(rows)),
+        claims=_claims(rows, scope_of([one.name for one in run.chosen(host)], step)),
         tables={"threads": table},
         notes=run.notes,
         gviz=lambda: json.loads(b"".join(trace_chunks(traces, classic=classic))),
@@ -238,13 +237,17 @@ def covered_ps(starts_ps: Int64Array, ends_ps: Int64Array) -> int:
     return int(np.maximum(ends_ps - np.maximum(starts_ps, before), 0).sum())
 
 
-def _verdict(rows: Sequence[tuple[Cell, ...]]) -> tuple[str, ...]:
+def _claims(rows: Sequence[tuple[Cell, ...]], scope: str) -> tuple[Claim, ...]:
     if not rows:
         return ()
     events = sum(int(row[5] or 0) for row in rows)
     first = min(float(row[7] or 0) for row in rows)
     last = max(float(row[8] or 0) for row in rows)
     return (
-        f"{events:,} events in {len(rows):,} row{'s' if len(rows) > 1 else ''} (threads, streams "
-        f"and what is derived of them), over {milliseconds((last - first) / 1e3)}.",
-    )
+        Claim(
+            "trace", "event_count", events, "count", scope=scope, basis="all lines",
+            details={"row_count": len(rows), "span_ms": (last - first) / 1e3},
+            words="{value:event} in {row_count:row} (threads, streams and what is derived of "
+            "them), over {span_ms}.",
+        ),
+    )  # fmt: skip

@@ -13,20 +13,26 @@ from tfprof.columns.columns import BoolArray
 from tfprof.columns.frames import NO_STACK
 from tfprof.columns.remarks import Notice
 from tfprof.columns.shapes import is_fully_defined
-from tfprof.graphs.model.variable_names import VARIABLE_OPS
 from tfprof.profiles.accounting.accounting import parameter_count
 from tfprof.profiles.accounting.device_time import StepTimes
+from tfprof.profiles.accounting.lacking import (
+    NO_MEMORY,
+    declares_variable,
+    is_trainable,
+    why_no_trainable,
+    why_no_variables,
+)
 from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, StepDetail
 from tfprof.profiles.model.ops import OpTable
-from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, Profile
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
 
 _REQUESTED = MEMORY_FIELDS.index("requested_bytes")
 
 _REASONS = {
     "wall_micros": "no execution has a start",
-    "requested_bytes": "no execution has memory statistics: the run was traced without them",
+    "requested_bytes": NO_MEMORY,
     "peak_bytes": "no execution recorded the memory in use of its allocator",
 }
 """Why a number of a step is unknown."""
@@ -46,10 +52,11 @@ class OpFigures:
         with_float_ops: Ops with float operations.
         float_ops: Float operations of one run of the program.
         added_types: Number of ops of each type that op logs added.
-        variables: Ops that declare a variable; None without a graph.
-        trainable: Ops that hold a trainable variable.
-        parameters: Elements of the variables of known shape.
-        trainable_parameters: Elements of the trainable variables of known shape.
+        variables: Ops that declare a variable; None if no graph declares any.
+        trainable: Ops that hold a trainable variable; None if nothing tells which are trained.
+        parameters: Elements of the variables of known shape; None as for ``variables``.
+        trainable_parameters: Elements of the trainable variables of known shape; None as for
+            ``trainable``.
     """
 
     ops: int
@@ -177,9 +184,8 @@ def _ops(profile: Profile) -> OpFigures:
     names = ops.strings.values
     types = Counter(names[type_id] for type_id in ops.type_ids(classic=False).tolist())
     run_time_only = only_at_run_time(ops)
-    has_graph = not run_time_only.all()
-    declares = _declares_variable(ops)
-    trainable = declares & _has_type(ops, TRAINABLE_VARIABLES)
+    declares, trainable = declares_variable(ops), is_trainable(ops)
+    has_variables, has_trainable = not why_no_variables(ops), not why_no_trainable(ops)
     sizes = _parameters(ops)
     added = Counter(names[type_id] for ids in ops.added_types.values() for type_id in set(ids))
     float_ops, static_runs = ops.float_ops.array, ops.static_runs.array
@@ -193,10 +199,10 @@ def _ops(profile: Profile) -> OpFigures:
         with_float_ops=int((float_ops != 0).sum()),
         float_ops=sum(a * b for a, b in zip(float_ops.tolist(), static_runs.tolist(), strict=True)),
         added_types=dict(sorted(added.items())),
-        variables=int(declares.sum()) if has_graph else None,
-        trainable=int(trainable.sum()) if has_graph else None,
-        parameters=_total(sizes, declares) if has_graph else None,
-        trainable_parameters=_total(sizes, trainable) if has_graph else None,
+        variables=int(declares.sum()) if has_variables else None,
+        trainable=int(trainable.sum()) if has_trainable else None,
+        parameters=_total(sizes, declares) if has_variables else None,
+        trainable_parameters=_total(sizes, trainable) if has_trainable else None,
     )
 
 
@@ -205,19 +211,6 @@ def _has_shapes(ops: OpTable) -> BoolArray:
     lists = [all(known[shape] for shape in shapes) for shapes in ops.shapes.lists.values]
     has_shapes: BoolArray = np.array([*lists, False], np.bool_)[ops.output_shapes_ids.array]
     return has_shapes
-
-
-def _declares_variable(ops: OpTable) -> BoolArray:
-    wanted = np.array([text in VARIABLE_OPS for text in ops.strings.values], np.bool_)
-    declares: BoolArray = wanted[ops.op_ids.array]
-    return declares
-
-
-def _has_type(ops: OpTable, name: str) -> BoolArray:
-    type_id = ops.strings.ids.get(name, -1)
-    has_type = np.zeros(len(ops), np.bool_)
-    has_type[[row for row, ids in ops.added_types.items() if type_id in ids]] = True
-    return has_type
 
 
 def _parameters(ops: OpTable) -> list[int]:
@@ -305,7 +298,7 @@ def _device(profile: Profile, device_id: int) -> DeviceFigures:
 
 def _missing(profile: Profile, ops: OpFigures, steps: tuple[StepFigures, ...]) -> Iterator[Missing]:
     if ops.variables is None:
-        yield Missing("variables", True, "there is no graph, only runs")
+        yield Missing("variables", True, why_no_variables(profile.ops))
     if not steps:
         yield Missing("ran", True, "no step was recorded")
     elif profile.misses_accelerator_stream and not has_accelerator(profile):
@@ -316,3 +309,5 @@ def _missing(profile: Profile, ops: OpFigures, steps: tuple[StepFigures, ...]) -
     for name, reason in _REASONS.items():
         if any(getattr(step, name) is None for step in steps):
             yield Missing(name, True, reason)
+    if ops.variables is not None and ops.trainable is None:
+        yield Missing("trainable", True, why_no_trainable(profile.ops))

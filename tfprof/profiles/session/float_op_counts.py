@@ -1,4 +1,4 @@
-"""Float operations of ops: from an op log, a saved profile, the program's formulas, or ours."""
+"""Float operations of ops: from people's op logs, saved profiles, programs' formulas, or ours."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class FloatOpCounts:
         self._n_saved = self._n_classic = len(profile.ops)
         pairs = zip(log.names, log.float_ops, strict=True)
         # In the order of the log, mostly that of the graph: lookups are faster than of a set.
-        self._logged = list(dict.fromkeys(name for name, flops in pairs if flops))
-        self._logged_rows: tuple[int, Int64Array] = -1, np.zeros(0, np.int64)
+        self._logged = {name: flops for name, flops in pairs if flops}
+        self._logged_rows: tuple[tuple[int, int], Int64Array] = (-1, -1), np.zeros(0, np.int64)
         self._registered: dict[str, int] = {}
         self._incomplete: set[int] = set()
         self._counted: _Counted | None = None
@@ -119,23 +119,22 @@ class FloatOpCounts:
     def program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown.
 
-        Float operations of an op log or a saved profile, which have no multiply-adds, count only
-        for ops without a formula.
+        Float operations of a saved profile, which have no multiply-adds, count only for ops
+        without a formula.
         """
         from tfprof.graphs.flops.registry import all_formulas
         from tfprof.profiles.read.profile_program import program_of_ops
 
-        ops, registered = self._profile.ops, self._registered_rows()
+        ops = self._profile.ops
         formulas, free = all_formulas()
         types = [ops.strings[op_id] for op_id in ops.op_ids.array.tolist()]
         saved = ops.float_ops.array[: self._n_saved]
-        given = {row: int(saved[row]) for row in np.flatnonzero(saved).tolist()}
         needed = {
-            row: count
-            for row, count in (given | self._given()).items()
-            if row in registered or not (types[row] in formulas or types[row] in free)
+            row: int(saved[row])
+            for row in np.flatnonzero(saved).tolist()
+            if not (types[row] in formulas or types[row] in free)
         }
-        return program_of_ops(ops, needed)
+        return program_of_ops(ops, needed | self._given())
 
     def _count(self, state: _CountedState) -> _Counted:
         # All formulas take 80 ms to import; many views show no float operations.
@@ -178,10 +177,26 @@ class FloatOpCounts:
         return self._registered_rows() | logged
 
     def _rows_of_log(self) -> Int64Array:
+        """Rows of the ops whose counts a person has put into the op log.
+
+        TensorFlow's writer of op logs puts the counts of its registered formulas in. Those are not
+        kept, as they would be another count of the same run; in classic mode all are.
+        """
         ops = self._profile.ops
-        if self._logged_rows[0] != len(ops):
-            rows = ops.rows(self._logged)
-            self._logged_rows = len(ops), rows[rows >= 0]
+        state = len(ops), 0 if self._profile.classic else self._shapes.version
+        if self._logged_rows[0] != state:
+            rows = ops.rows(list(self._logged))
+            known = rows[rows >= 0]
+            if not self._profile.classic:
+                self._shapes.extend()
+                written, _ = count_registered_flops(ops, self._shapes.ids, known.tolist())
+                counts = np.array([*self._logged.values()], object)[rows >= 0].tolist()
+                kept = [
+                    row for row, count in zip(known.tolist(), counts, strict=True)
+                    if count != written.get(row)
+                ]  # fmt: skip
+                known = np.array(kept, np.int64)
+            self._logged_rows = state, known
         return self._logged_rows[1]
 
     def _registered_rows(self) -> dict[int, int]:

@@ -152,14 +152,15 @@ def _float_ops_line(info: ProfileInfo) -> str:
 
 def _variables_line(info: ProfileInfo) -> str:
     ops = info.ops
-    if ops.variables is None or ops.parameters is None or ops.trainable_parameters is None:
-        return f"{NOT_AVAILABLE}: there is no graph"
+    reasons = {missing.name: missing.reason for missing in info.missing}
+    if ops.variables is None:
+        return f"{NOT_AVAILABLE}: {reasons['variables']}"
     if not ops.variables:
         return "0"
     text = f"{ops.variables:,} with {ops.parameters:,} elements"
-    if ops.trainable:
-        text += f"; {ops.trainable:,} trainable with {ops.trainable_parameters:,}"
-    return text
+    if ops.trainable is None:
+        return f"{text}; trainable {NOT_AVAILABLE}: {reasons['trainable']}"
+    return f"{text}; {ops.trainable:,} trainable with {ops.trainable_parameters:,}"
 
 
 # Tables

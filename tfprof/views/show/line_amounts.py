@@ -12,6 +12,7 @@ from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import Metric
 from tfprof.views.result import ViewTree
+from tfprof.views.show.view_hints import lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,6 @@ class LineAmounts:
         self._rows = rows
         self._is_list = tree.kind == "op"
         self._ends_with_others = ends_with_others
-        self._has_runs = bool(tree.profile.steps.steps)
         self._has_float_ops = bool(tree.ops.float_ops.array.any())
 
     def of(self, metric: Metric) -> Amounts:
@@ -63,7 +63,11 @@ class LineAmounts:
         """Whether the profile does not hold a metric at all."""
         if metric.select == "float_ops":
             return not self._has_float_ops
-        return metric.needs_run and not self._has_runs
+        return metric.select in self._lacking
+
+    @cached_property
+    def _lacking(self) -> dict[str, str]:
+        return lacking(self._tree)
 
     @cached_property
     def has_own(self) -> BoolArray:

@@ -5,6 +5,7 @@ After ``xplane_to_tf_data_stats.cc`` and ``tf_data_stats`` of the reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -32,6 +33,8 @@ _BY_FAR = 2
 
 _MOST_LEVELS = 100
 
+_COPY = re.compile(r"\[\d+\]")
+
 _MOST_VISITS = 1 << 16
 """Iterators that are looked at for one call: damaged files may lead in circles."""
 
@@ -44,12 +47,25 @@ class Iterator(NamedTuple):
         parent_id: Who consumes it; 0 if nobody.
         type: ``ParallelMap``.
         long_name: ``Iterator::Root::ParallelMapV2``.
+        parallelism: For how many elements at once it calls its function, as it was recorded last;
+            0 if it does not say.
     """
 
     id: int
     parent_id: int
     type: str
     long_name: str
+    parallelism: int = 0
+
+    @property
+    def stage(self) -> str:
+        """Its name without the numbers of copies: ``Interleave[3]::Map`` is one of many."""
+        return stage_of(self.long_name)
+
+
+def stage_of(long_name: str) -> str:
+    """The name of an iterator without the numbers of copies."""
+    return _COPY.sub("", long_name)
 
 
 @dataclass(slots=True)
@@ -211,10 +227,15 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
     )
     with_id, ids = seen.ids.events, seen.ids.values.view(np.uint64)
     parents = seen.parents.at(with_id).view(np.uint64)
+    parallelism = timeline.stat("parallelism").at(with_id)
     kinds = timeline.kinds[with_id]
     iterators = {
         int(ids[row]): _iterator(
-            int(ids[row]), int(parents[row]), timeline.name(int(with_id[row])), classic
+            int(ids[row]),
+            int(parents[row]),
+            timeline.name(int(with_id[row])),
+            int(parallelism[row]),
+            classic,
         )
         for row in np.sort(np.unique(ids, return_index=True)[1]).tolist()
     }
@@ -248,9 +269,9 @@ class _Found(NamedTuple):
     parents: SparseStat
 
 
-def _iterator(number: int, parent: int, name: str, classic: bool) -> Iterator:
+def _iterator(number: int, parent: int, name: str, parallelism: int, classic: bool) -> Iterator:
     shown = iterator_type(name) if classic else plain_iterator_type(name)
-    return Iterator(number, parent, shown, name)
+    return Iterator(number, parent, shown, name, parallelism)
 
 
 def _unsigned(stat: SparseStat, classic: bool) -> SparseStat:

@@ -22,7 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.steps.grouping import Groups, led_to
+from tfprof.captures.events.timeline.pool_events import of_xla_pools
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
 
@@ -132,36 +134,39 @@ class Periods:
         return np.where(self.is_between[events], np.maximum(starts_ps, done), starts_ps)
 
 
-def with_between(timeline: Timeline, groups: Groups, steps: Account) -> Periods:
+def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
     """The step in whose period each event counts.
 
     Beside the events of a step these are the events that run between it and the next one, and are
-    no part of another step: on the threads on which steps begin, and what these led to.
+    no part of another step: on the threads on which steps begin, on those of XLA's pools, and what
+    the former led to.
     """
+    timeline = forest.timeline
     of_event = groups.of_event.copy()
     is_between = np.zeros(len(of_event), np.bool_)
     if not (steps.end_ps > steps.done_ps).any():
         return Periods(steps, groups, is_between)
     free = np.flatnonzero(~np.isin(of_event, steps.groups) & (timeline.durations_ps > 0))
-    free = free[_counts(timeline, groups, free)]
+    free = free[timeline.on_threads[free] | (of_event[free] >= 0)]
     order = np.argsort(steps.start_ps, kind="stable")
     start, done, end = steps.start_ps[order], steps.done_ps[order], steps.end_ps[order]
-    place = np.searchsorted(start, timeline.starts_ps[free], side="right") - 1
-    at = np.maximum(place, 0)
-    inside = (place >= 0) & (timeline.starts_ps[free] < end[at])
-    ends = timeline.ends_of(free)
+    at = np.maximum(np.searchsorted(start, timeline.starts_ps[free], side="right") - 1, 0)
+    starts, ends = timeline.starts_ps[free], timeline.ends_of(free)
+    inside = (starts >= start[at]) & (starts < end[at])
     inside &= (ends > done[at]) & (ends <= end[at])  # what reaches farther encloses another step
     free, at = free[inside], at[inside]
+    counts = _counts(forest, groups, free)
+    free, at = free[counts], at[counts]
     of_event[free], is_between[free] = steps.groups[order[at]], True
     return Periods(steps, replace(groups, of_event=of_event), is_between)
 
 
-def _counts(timeline: Timeline, groups: Groups, events: Int64Array) -> BoolArray:
-    """Events that the program's own threads made or led to."""
+def _counts(forest: Forest, groups: Groups, events: Int64Array) -> BoolArray:
+    """Events between steps that the program's own threads made or led to, or pools of XLA ran."""
+    timeline, of_event = forest.timeline, groups.of_event
     roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
     is_own = np.zeros(len(timeline.lines) + 1, np.bool_)
     is_own[np.unique(timeline.lines_of(roots))] = True
-    counts: BoolArray = groups.of_event[events] >= 0
-    counts |= is_own[timeline.lines_of(events)]
-    counts &= timeline.on_threads[events] | (groups.of_event[events] >= 0)
-    return counts
+    counts: BoolArray = (of_event[events] >= 0) | is_own[timeline.lines_of(events)]
+    led = led_to(forest, events[counts & (of_event[events] < 0)], of_event)
+    return counts | led[events] | of_xla_pools(timeline)[events]

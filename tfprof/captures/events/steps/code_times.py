@@ -13,8 +13,10 @@ from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.columns.columns import BoolArray, Int64Array
 
-_WAITS = re.compile(r" (block_until_ready|try_to_block|_value|__array__|wait|result)$")
-"""Functions of Python that wait for others."""
+_WAITS = re.compile(
+    r".* (block_until_ready|try_to_block|_value|__array__|wait|result)|np\.asarray\(jax\.Array\)"
+)
+"""Functions of Python that wait for others, and what JAX calls its own wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class CodeTime:
 
         While they compute, that counts; the rest is time until they begin, on a busy machine.
         """
-        return not self.is_annotation and _WAITS.search(self.name) is not None
+        return _WAITS.fullmatch(self.name) is not None
 
 
 def in_all_steps(by_step: Iterable[Sequence[CodeTime]]) -> list[CodeTime]:

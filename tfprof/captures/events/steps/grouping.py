@@ -269,6 +269,21 @@ def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntA
     return begins
 
 
+def led_to(forest: Forest, roots: Int64Array, of_event: IntArray) -> BoolArray:
+    """Which events in no group some others hold or lead to, themselves included, shape (n events,).
+
+    Args:
+        forest: The events.
+        roots: Events in no group.
+        of_event: The group of each event, -1 without one, shape (n events,).
+    """
+    reached = of_event.copy()
+    reached[forest.timeline.is_asynchronous & (of_event == NO_GROUP)] = _ALONE
+    spread_each(forest.nesting.ends, forest.links, roots.tolist(), reached)
+    is_led: BoolArray = (of_event == NO_GROUP) & (reached >= 0)
+    return is_led
+
+
 def _spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: int) -> None:
     sources, targets = links.sources, links.targets
     waiting = [root]

@@ -13,6 +13,7 @@ import re
 import numpy as np
 
 from tfprof.captures.events.steps.grouping import Groups
+from tfprof.captures.events.timeline.names import INTERNAL_EVENTS
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray
@@ -23,6 +24,7 @@ _RUNTIME = re.compile(
     r"|AllocateOutputBuffers|Validate|MakeIterator|Tensor|Prefetch|Wait|Rendezvous|InvokeRendezvous"
     r"|batched_copy|BatchedCopy|shard_args|cpp_pjit|PjRt|H2D|D2H|end: |tf\.constant|tf\.function"
     r"|convert_to_tensor|\[\d+\] |Linearize|Delinearize|Transfer|Buffer|Stream|Memcpy|Memset"
+    r"|_(send|recv)_"
 )
 """What names of events of TensorFlow's and JAX's runtimes begin with."""
 
@@ -80,5 +82,6 @@ def is_of_runtime(name: str) -> bool:
         is_frame(name)
         or is_compiling(name)
         or is_input_op(name)
+        or name in INTERNAL_EVENTS
         or _RUNTIME.match(name) is not None
     )

@@ -18,7 +18,7 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
-from tfprof.captures.events.timeline.op_events import is_part_of_op
+from tfprof.captures.events.timeline.op_events import EAGER, is_part_of_op
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -208,6 +208,9 @@ def _is_marker_name(name: str) -> bool:
 _PUTS_ON_DEVICE = "H2D Dispatch"
 """JAX copies an array to a device of the CPU."""
 
+_MAKES_INPUT = "MakeIterator::"
+"""An iterator of tf.data is made: files are opened, threads started, buffers allocated."""
+
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
@@ -223,6 +226,7 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> I
     )
     spent = looked_up(spent_of_kind, timeline.kinds)
     if not classic:
+        spent[timeline.named(lambda name: EAGER.fullmatch(name) is not None)] = Spent.HOST_COMPUTE
         is_computing = spent == Spent.HOST_COMPUTE
         is_code = own_code(timeline, groups)
         spent[is_computing & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
@@ -248,6 +252,7 @@ _SCANNED = re.compile(r"ReduceIterator::(?:\w+::)*?Scan::\w+")
 _REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
 
 _PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+_EAGER = "EagerLocalExecute: "
 _PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
 """Instructions of compiled programs that call Python."""
 
@@ -256,7 +261,9 @@ def _calls_python(timeline: Timeline) -> BoolArray:
     """Which kinds of events are ops that call Python."""
     return np.array(
         [
-            op.type in _PYTHON_OPS or _PYTHON_CALLBACK.match(name) is not None
+            op.type in _PYTHON_OPS
+            or name.removeprefix(_EAGER) in _PYTHON_OPS
+            or _PYTHON_CALLBACK.match(name) is not None
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.bool_,
@@ -276,7 +283,7 @@ def _spent_of_name(
         return Spent.HOST_TO_DEVICE
     if kind is OpKind.COPY_H2H:
         return Spent.HOST_TO_HOST
-    if is_input_op(name):
+    if is_input_op(name) or (not classic and name.startswith(_MAKES_INPUT)):
         return Spent.HOST_WAIT_INPUT
     is_compiled = not classic and kind is OpKind.UNKNOWN and is_compiling(name)
     return Spent.HOST_COMPILE if is_compiled else Spent.HOST_COMPUTE

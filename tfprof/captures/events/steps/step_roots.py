@@ -162,6 +162,7 @@ def called(forest: Forest, roots: list[int]) -> Calls:
         roots: What the runtime began, none of them inside another; at least one.
     """
     timeline = forest.timeline
+    roots = _one_of_each_call(forest, roots)
     in_order = np.sort(np.array(roots, np.int64))
     around = [_around(forest, root, in_order) for root in roots]
     outermost = [timeline.name(chain[-1]) for chain in around]
@@ -190,6 +191,21 @@ def called(forest: Forest, roots: list[int]) -> Calls:
 _GRAPH = ", graph "
 _CONCRETE = re.compile(r"EagerLocalExecute: __inference_.*_(\d+)")
 """A function for arguments of some types, with its number."""
+
+
+def _one_of_each_call(forest: Forest, roots: list[int]) -> list[int]:
+    """The first root in each call of a function that Python made: one for each device is there."""
+    timeline = forest.timeline
+    is_call = timeline.named(lambda name: _CONCRETE.fullmatch(name) is not None)
+    around = forest.nesting.nearest(np.where(is_call, np.arange(len(timeline)), -1))
+    calls = around[np.array(roots, np.int64)].tolist()
+    seen: set[int] = set()
+    first = []
+    for root, call in zip(roots, calls, strict=True):
+        if call < 0 or call not in seen:
+            first.append(root)
+            seen.add(call)
+    return first
 
 
 def _labels_of_functions(

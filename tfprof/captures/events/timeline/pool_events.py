@@ -43,17 +43,22 @@ def fill_pools(
     begins, ends, roots = begins[order], ends[order], roots[order]
     if not len(roots) or (begins[1:] < ends[:-1]).any():
         return
+    is_outside = (of_event < 0) & of_xla_pools(timeline)
+    if linked is not None:
+        is_outside &= ~linked
+    outside = np.flatnonzero(is_outside)
+    starts = timeline.starts_ps[outside]
+    place = np.searchsorted(begins, starts, side="right") - 1
+    is_inside = (place >= 0) & (starts < ends[place])
+    of_event[outside[is_inside]] = of_event[roots[place[is_inside]]]
+
+
+def of_xla_pools(timeline: Timeline) -> BoolArray:
+    """Which events are on threads of such pools, shape (n events,)."""
     of_pools = timeline.having("hlo_op") | timeline.named(_is_of_reduce)
+    found = np.zeros(len(timeline), np.bool_)
     for number, line in enumerate(timeline.lines):
         events = timeline.events_of(number)
         is_pool = line.name.startswith(_POOLS) or of_pools[events].any()
-        if not (line.is_host and is_pool) or line.is_derived:
-            continue
-        is_outside = of_event[events] < 0
-        if linked is not None:
-            is_outside &= ~linked[events]
-        outside = np.flatnonzero(is_outside) + events.start
-        starts = timeline.starts_ps[outside]
-        place = np.searchsorted(begins, starts, side="right") - 1
-        is_inside = (place >= 0) & (starts < ends[place])
-        of_event[outside[is_inside]] = of_event[roots[place[is_inside]]]
+        found[events] = is_pool and line.is_host and not line.is_derived
+    return found

@@ -1,0 +1,180 @@
+"""Advice on the program's own code: in steps, between them, and how it calls functions."""
+
+import pytest
+
+from tests import hlo_programs as hlo
+from tests.captures.practices.test_practices import op, said, the
+from tfprof.captures.facts.compilations import compilations, what_differs
+from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+
+US = 1000
+
+
+def steps(*inside, between=(), n=4, long=1000, period=1000, threads=()):
+    """Steps of so many µs, one each period: what is in them, behind them, and on other threads."""
+
+    def at(each, number):
+        return [
+            op(name, number * period + start, took, **stats) for name, start, took, stats in each
+        ]
+
+    marks = [event("train", k * period * US, long * US, step_num=k, _r=1) for k in range(n)]
+    own = [one for k in range(n) for one in (*at(inside, k), *at(between, k))]
+    others = [
+        line(*(one for k in range(n) for one in at(thread, k)), id=2 + place)
+        for place, thread in enumerate(threads)
+    ]
+    return opened(xspace(host(line(*marks, *own), *others)))
+
+
+def frame(name, start, took):
+    return f"${name}", start, took, {}
+
+
+def call(name, start, took):
+    return f"PjitFunction({name})", start, took, {}
+
+
+MATMUL = ("a:MatMul", 0, 200, {})
+
+
+def test_a_step_of_many_calls_should_be_one():
+    calls = [call(name, 300 + 100 * k, 90) for k, name in enumerate(("sin", "add", "sin"))]
+    found = the(steps(*calls), "python/unexplained")
+    assert (
+        "A step calls compiled functions 3 times; in all sin 8 times, add 4 times." in found.message
+    )
+    assert "one jax.jit" in found.message
+    assert found.evidence["call_count"] == 3
+
+
+def test_a_step_that_is_one_call_is_not_told_to_become_one():
+    found = the(steps(call("update", 0, 900)), "python/unexplained")
+    assert "A step is one call already, of update: run several steps" in found.message
+    assert "one jax.jit" not in found.message
+
+
+@pytest.mark.parametrize("name", ["<unknown> acquire", "time sleep", "queue.py:154 get"])
+def test_a_step_that_waits_is_told_what_it_waits_in(name):
+    found = the(steps(call("f", 0, 100), frame(name, 200, 800)), "python/unexplained")
+    assert f"{name}: 80.0% of the step time" in found.message
+    assert "The program waits there. Make what it waits for faster" in found.message
+    assert "one jax.jit" not in found.message
+
+
+def test_python_of_a_step_is_not_put_into_a_function():
+    found = the(steps(call("f", 0, 50), frame("load.py:3 load", 100, 900)), "python/unexplained")
+    assert "Make it faster, or let another thread do it" in found.message
+
+
+def test_waiting_for_ops_is_no_annotation():
+    waits = ("np.asarray(jax.Array)", 100, 900, {})
+    assert said(steps(call("f", 0, 100), waits), "python/unexplained") == []
+
+
+def callback(took, *between, period=1000):
+    return steps(("a:MatMul", 0, 100, {}), long=100, period=period, between=between, n=4)
+
+
+def test_a_callback_between_steps_is_named():
+    run = callback(900, frame("train.py:7 on_batch_end", 100, 900))
+    found = the(run, "between-steps/share")
+    assert found.share == pytest.approx(2700 / 3100)
+    assert "train.py:7 on_batch_end, 0.900 ms each time. Do it less often" in found.message
+    assert said(run, "python/unexplained") == []
+
+
+def test_what_is_not_recorded_between_steps_is_unknown():
+    found = the(callback(900), "between-steps/share")
+    assert "Nothing else was recorded there" in found.message
+    assert "Python tracer" in found.message
+
+
+def test_one_long_checkpoint_counts_with_the_time_that_it_took():
+    """Averages leave it out; the program spent the time all the same."""
+    marks = [event("train", k * 100 * US, 100 * US, step_num=k, _r=1) for k in range(10)]
+    late = [event("train", (k + 20) * 100 * US, 100 * US, step_num=k, _r=1) for k in range(10, 20)]
+    busy = [event("a:MatMul", (k + (20 if k > 9 else 0)) * 100 * US, 100 * US) for k in range(20)]
+    saving = event("$ckpt.py:9 save", 1000 * US, 2000 * US)
+    found = the(opened(xspace(host(line(*marks, saving, *late, *busy)))), "between-steps/share")
+    assert found.share == pytest.approx(0.5)
+    assert "at most 2.000 ms, after step train 9" in found.message
+    assert "ckpt.py:9 save" in found.message
+
+
+def test_ops_between_steps_are_those_of_other_calls():
+    evaluates = ("PjitFunction(evaluate)", 100, 50, {})
+    computes = ("dot.3", 150, 700, {"hlo_op": "dot.3", "hlo_module": "jit_evaluate"})
+    run = steps(("a:MatMul", 0, 100, {}), long=100, between=(evaluates,), threads=[(computes,)])
+    found = the(run, "between-steps/share")
+    assert "ops that are in no step, those of evaluate. Run them less often" in found.message
+
+
+def test_little_time_between_steps_is_no_advice():
+    run = steps(("a:MatMul", 0, 960, {}), long=960)
+    assert said(run, "between-steps/share") == []
+
+
+def compiling(name="f"):
+    step = [
+        (f"PjitFunction({name})", 0, 990, {}),
+        ("backend_compile_and_load", 100, 800, {}),
+    ]
+    worker = [("PjRtCpuClient::Compile", 150, 700, {}), ("JitCompiler::Compile", 200, 100, {})]
+    pool = [("FusionCompiler::Compile", 300, 50, {})]
+    return steps(*step, threads=[worker, pool])
+
+
+def test_a_compilation_counts_once_whatever_threads_work_on_it():
+    run = compiling()
+    (found,) = compilations(run.hosts[0])
+    assert found == ("f", True, 4, 4 * 800 * US * 1000)
+    assert "f was compiled 4 times" in the(run, "compilation/share").message
+
+
+def test_two_threads_that_compile_at_once_compile_twice():
+    def compiles(start, took):
+        return [op("PjitFunction(f)", start, took + 2), op("backend_compile", start + 1, took)]
+
+    run = opened(xspace(host(line(*compiles(0, 900)), line(*compiles(100, 300), id=2))))
+    assert [one.n_runs for one in compilations(run.hosts[0])] == [2]
+
+
+def programs(*entries, name="f"):
+    """A host with programs of one name, each by the instructions of its entry."""
+    protos = [hlo.program(main=list(entry)) for entry in entries]
+    for proto in protos:
+        proto.hlo_module.name = f"jit_{name}"
+    return opened(hlo.capture(*protos)).hosts[0]
+
+
+def takes(shape, literal=None, label="x"):
+    parameter = hlo.op("p", "parameter", shape, metadata={"op_name": label})
+    constants = [] if literal is None else [hlo.op("c", "constant", "f32[]", literal=literal)]
+    return [parameter, *constants, hlo.op("r", "negate", shape, "p")]
+
+
+def constant(value):
+    return {"shape": hlo.shape("f32[]"), "f32s": [value]}
+
+
+ANOTHER = hlo.op("q", "parameter", "f32[]", parameter_number=1)
+
+
+@pytest.mark.parametrize(
+    ("entries", "differs", "remedy"),
+    [
+        ([takes("f32[2,3]"), takes("f32[4,3]")], "in the shape of argument x: f32[2,3], f32[4,3]",
+         "Pad"),
+        ([takes("f32[2]", constant(1.0)), takes("f32[2]", constant(2.0))], "in a constant",
+         "as an array"),
+        ([takes("f32[2]"), takes("f32[2]")], "in nothing that they compute", "Make it once"),
+        ([takes("f32[2]")], "", ""),
+        ([takes("f32[2]"), [*takes("f32[2]"), ANOTHER]], "in how many arrays", "as many arrays"),
+    ],
+)  # fmt: skip
+def test_what_the_programs_of_a_function_differ_in(entries, differs, remedy):
+    found = what_differs(programs(*entries), "f")
+    assert found[0].startswith(differs)
+    assert remedy in found[1]
+    assert bool(found[0]) == bool(differs)

@@ -1,0 +1,122 @@
+"""Which compiled functions a program calls in its steps, and what it calls between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
+from tfprof.captures.facts.run_steps import periods_of
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+
+_OF_JAX = re.compile(r"PjitFunction\((.*)\)")
+_EAGER = re.compile(r"EagerLocalExecute: (?!__inference_)(\w+)")
+
+
+class Called(NamedTuple):
+    """Calls of a function, or runs of an op or a program.
+
+    Attributes:
+        name: Its name, as the program has it.
+        n_runs: How many.
+        total_ps: Their time; of several devices together.
+    """
+
+    name: str
+    n_runs: int
+    total_ps: int
+
+
+def most_first(called: Iterable[Called]) -> list[Called]:
+    """Those of one name as one, by time."""
+    sums: dict[str, Called] = {}
+    for one in called:
+        known = sums.get(one.name, Called(one.name, 0, 0))
+        count, total = known.n_runs + one.n_runs, known.total_ps + one.total_ps
+        sums[one.name] = Called(one.name, count, total)
+    return sorted(sums.values(), key=lambda one: (-one.total_ps, one.name))
+
+
+@fact
+def called_in_steps(host: Host) -> list[Called]:
+    """The compiled functions that the steps of a host call, without those inside of others."""
+    forest, periods = host.forest(), periods_of(host)
+    is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
+    return _named(forest, _calls(forest, is_chosen))
+
+
+@fact
+def run_between(host: Host) -> dict[int, list[Called]]:
+    """What ran between each step of a host and the next, by group: functions, ops, programs."""
+    forest, periods = host.forest(), periods_of(host)
+    timeline = forest.timeline
+    calls = _calls(forest, periods.is_between)
+    is_eager = periods.is_between & timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
+    is_instruction = periods.is_between & timeline.having("hlo_op")
+    ran = np.concatenate([calls, np.flatnonzero(is_eager), np.flatnonzero(is_instruction)])
+    group = periods.groups.of_event[ran]
+    return {
+        int(one): _named(forest, ran[group == one]) for one in np.unique(group).tolist()
+    }  # fmt: skip
+
+
+@fact
+def eager_in_steps(host: Host) -> list[Called]:
+    """The ops that Python calls one by one in the steps of a host."""
+    forest, periods = host.forest(), periods_of(host)
+    timeline = forest.timeline
+    is_eager = timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
+    is_eager &= host.eager()
+    is_eager |= timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
+    is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
+    return _named(forest, _outermost(forest, is_eager, is_chosen))
+
+
+def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
+    """The chosen calls of compiled functions that are in no other call."""
+    timeline = forest.timeline
+    is_call = timeline.named(lambda name: _OF_JAX.fullmatch(name) is not None)
+    is_call |= timeline.having("tf_function_call")
+    is_call &= timeline.on_threads
+    return _outermost(forest, is_call, is_chosen)
+
+
+def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int64Array:
+    """The chosen ones of some events that are in no other of them."""
+    events = np.flatnonzero(is_alike & is_chosen)
+    parents = forest.nesting.parents[events]
+    around = forest.nesting.nearest(np.where(is_alike, np.arange(len(is_alike)), -1))
+    is_inner = (parents >= 0) & (around[np.maximum(parents, 0)] >= 0)
+    outer: Int64Array = events[~is_inner]
+    return outer
+
+
+def _named(forest: Forest, events: Int64Array) -> list[Called]:
+    """Events by what they are called: instructions by their program."""
+    timeline = forest.timeline
+    modules = timeline.stat("hlo_module")
+    modules = modules.only(modules.is_text())
+    of_program = np.full(len(timeline), -1, np.int64)
+    of_program[modules.events] = modules.values
+    keys = np.stack([timeline.kinds[events], of_program[events]], axis=1).astype(np.int64)
+    distinct, row = np.unique(keys, axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    counts = np.bincount(row, minlength=len(distinct)).tolist()
+    took = sums_by(row, timeline.durations_ps[events], len(distinct)).tolist()
+    return most_first(
+        Called(_name(timeline.names[kind], modules.texts[program] if program >= 0 else ""), *sums)
+        for (kind, program), *sums in zip(distinct.tolist(), counts, took, strict=True)
+    )
+
+
+def _name(event: str, module: str) -> str:
+    if module:
+        return module.removeprefix("jit_")
+    known = _OF_JAX.fullmatch(event) or _EAGER.fullmatch(event)
+    return known[1] if known else parse_op_name(event).type or event

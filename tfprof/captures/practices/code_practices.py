@@ -1,0 +1,275 @@
+"""Practices for the program's own code: how it calls functions, and what it does between steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tfprof.captures.events.steps.code_times import CodeTime
+from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.facts.bottleneck import HIGH, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.calls import Called
+from tfprof.captures.facts.compilations import compilations, what_differs
+from tfprof.captures.facts.framework import JAX
+from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.steps import BY_KEY
+from tfprof.captures.facts.verdict import code_share, described, unexplained_share
+from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.practices.worth import WORTH
+from tfprof.captures.run.result import Advice, listed
+from tfprof.text.units import milliseconds
+from tfprof.text.wording import plural, sentence
+
+MUCH_EAGER = 0.1
+MUCH_TRACING = 0.2
+
+_DARK = (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)
+"""No op runs."""
+
+_PAUSES = re.compile(r".*\b(sleep|acquire|wait|get|select|poll|recv\w*|join|read\w*|result)")
+"""Functions of Python that do nothing but wait: for a thread, a process, a file, a clock."""
+
+_CALLS = 0.5
+"""From so many calls of compiled functions in a step on, it calls one."""
+
+_LAUNCH_MS = 0.3
+"""So long a call of a compiled function may take before anything runs."""
+
+
+def python_time(evidence: Evidence) -> Iterator[Advice]:
+    """Steps in which no op runs for much of the time, and the program's own code meanwhile."""
+    if evidence.tpu is not None:
+        return  # there, time without an op counts as idle
+    steps = evidence.steps
+    share = unexplained_share(evidence.grounds) - steps.share(steps.between(*_DARK))
+    if 100.0 * share < HIGH or not evidence.has_verdict:
+        return
+    if steps.share_of("compile") > share:
+        return  # tracing is Python, too, and ``compiling`` has the remedy
+    numbers: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
+    code = _code_in_steps(evidence)
+    if evidence.calls_per_step >= _CALLS:
+        numbers |= {"call_count": evidence.calls_per_step}
+    said = f"In {share:.1%} of the step time no op runs while a step lasts."
+    worst = code[0] if code and code_share(evidence.grounds, code[0]) >= WORTH else None
+    if worst is not None:
+        said += (
+            f" The most of it is {described(worst)}: "
+            f"{code_share(evidence.grounds, worst):.1%} of the step time, "
+            f"{milliseconds(worst.total_ps / worst.n_runs / 1e9)} each time."
+        )
+        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+    elif not code:
+        said += (
+            " Nothing was recorded there: mostly it is Python between the ops. "
+            f"{sentence(evidence.words.trace_python)}."
+        )
+    yield Advice("python/unexplained", f"{said} {_remedy(evidence, worst)}", numbers, share, share)
+
+
+def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
+    """The program's own code while steps last, the most first, without what only waits for ops."""
+    outside = {(one.name, one.is_annotation): one.total_ps for one in evidence.grounds.between.code}
+    inside = [
+        replace(one, total_ps=one.total_ps - outside.get((one.name, one.is_annotation), 0))
+        for one in evidence.grounds.code
+        if not one.waits
+    ]
+    return sorted((one for one in inside if one.total_ps > 0), key=lambda one: -one.total_ps)
+
+
+def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
+    """What to do about time of steps in which no op runs, by what was recorded there."""
+    words, calls = evidence.words, evidence.calls_per_step
+    steps = evidence.steps
+    dark = steps.share(steps.spent(*_DARK) - steps.between(*_DARK))
+    launching = steps.spent(Spent.HOST_RUNTIME) - steps.between(Spent.HOST_RUNTIME)
+    per_call_ms = dark * evidence.step_ms / max(calls, 1e-9)
+    is_launching = steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
+    is_own = worst is not None and (not is_launching or _PAUSES.fullmatch(worst.name) is not None)
+    if is_own and worst is not None and _PAUSES.fullmatch(worst.name):
+        return (
+            "The program waits there. Make what it waits for faster, or let it be ready before the "
+            f"step needs it: {words.build_input}."
+        )
+    if is_own:
+        return "Make it faster, or let another thread do it while the step before computes."
+    if calls >= 1.5:
+        names = listed([f"{one.name} {plural(one.n_runs, 'time')}" for one in _often(evidence)])
+        return (
+            f"A step calls compiled functions {calls:,.0f} times; in all {names}. "
+            f"{words.whole_step}, or {words.several_steps}."
+        )
+    if calls >= _CALLS:
+        name = evidence.called[0].name
+        return f"A step is one call already, of {name}: {words.several_steps}."
+    return f"{words.whole_step}, or {words.several_steps}."
+
+
+def _often(evidence: Evidence) -> list[Called]:
+    return sorted(evidence.called, key=lambda one: -one.n_runs)[:3]
+
+
+def time_between(evidence: Evidence) -> Iterator[Advice]:
+    """Time between steps in which the program does not wait for input, and what it does."""
+    between = evidence.between
+    share = between.share - between.wait_share
+    if evidence.tpu is not None or not evidence.has_verdict or 100.0 * share < HIGH:
+        return
+    numbers: dict[str, str | float] = {
+        "between_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
+        "longest_ms": between.longest_ms, "step": between.after,
+    }  # fmt: skip
+    said = (
+        f"{share:.1%} of the time from the first step to the last lies between steps, and is no "
+        f"waiting for input: {milliseconds(between.gap_ms)} as a rule, at most "
+        f"{milliseconds(between.longest_ms)}, after step {between.after}."
+    )
+    most = [one for one in between.ran if not FRAMEWORKS_OWN.fullmatch(one.name)]
+    total_ps = sum(one.total_ps for one in most)
+    ran = [one.name for one in most[:3] if one.total_ps >= total_ps / 5]
+    code = [one for one in between.code if part(one.total_ps, evidence.periods_ps) >= WORTH]
+    own = [one for one in code if not one.waits]
+    if between.busy_share >= WORTH and ran:
+        said += f" {between.busy_share:.1%} are ops that are in no step, those of {listed(ran)}."
+        numbers |= {"function": ran[0], "busy_share": between.busy_share}
+    if own:
+        worst = own[0]
+        said += (
+            f" {part(worst.total_ps, evidence.periods_ps):.1%} is {described(worst)}, "
+            f"{milliseconds(worst.total_ps / worst.n_runs / 1e9)} each time."
+        )
+        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+    if own:
+        said += " Do it less often, make it faster, or let another thread do it during the steps."
+    elif between.busy_share >= share / 2:
+        said += " Run them less often, or on less data."
+    elif between.code:
+        said += f" It is Python, in many functions: {evidence.words.several_steps}."
+    else:
+        said += (
+            " Nothing else was recorded there, as is Python without its tracer: callbacks, "
+            f"checkpoints, prints. {sentence(evidence.words.trace_python)}."
+        )
+        if between.gap_ms < _LAUNCH_MS:
+            said += f" Or {evidence.words.several_steps}."
+    yield Advice("between-steps/share", said, numbers, share, share)
+
+
+def compiling(evidence: Evidence) -> Iterator[Advice]:
+    """Steps that trace or compile functions again and again."""
+    share = evidence.steps.share_of("compile")
+    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+        return
+    compile_ps = evidence.steps.of(BY_KEY["compile"])
+    n_steps = int((compile_ps > 0).sum())
+    numbers: dict[str, str | float] = {
+        "compile_share": share,
+        "step_ms": evidence.step_ms,
+        "step_count": n_steps,
+    }
+    said = (
+        f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
+        f"{len(compile_ps)} steps."
+    )
+    remedy = (
+        "A function is compiled once for each combination of shapes and types of its arguments, "
+        "and of the values of those that are not arrays: pad to few shapes, and pass what changes "
+        "as arrays."
+    )
+    most = [(one, host) for host in evidence.hosts for one in compilations(host) if one.is_function]
+    traced = [one for one in evidence.functions if one.calls.get("traced")]
+    if most:
+        worst, host = max(most, key=lambda one: one[0].total_ps)
+        said += f" {worst.name} was compiled {plural(worst.n_runs, 'time')}"
+        numbers |= {"function": worst.name, "compile_count": worst.n_runs}
+        if worst.n_runs > 1:
+            differs, known_remedy = what_differs(host, worst.name)
+            remedy = known_remedy or remedy
+            said += f"; its programs differ {differs}" if differs else ""
+        said += "."
+    elif traced:
+        name = max(traced, key=lambda one: one.self_ps["traced"])
+        said += f" {name.name} was traced {plural(name.calls['traced'], 'time')}; what differed "
+        said += "the capture does not tell."
+        numbers |= {"function": name.name, "trace_count": name.calls["traced"]}
+    yield Advice("compilation/share", f"{said} {remedy}", numbers, share, share)
+
+
+def eager_ops(evidence: Evidence) -> Iterator[Advice]:
+    """Ops that run one by one, called by Python."""
+    if evidence.words is JAX:
+        return  # its ops are compiled, one by one or together
+    on_host = [
+        op for op in evidence.host_ops
+        if not (op.is_eager and op.occurrences < evidence.n_host_steps)
+        and not FRAMEWORKS_OWN.fullmatch(op.type)
+    ]  # fmt: skip
+    calls_ps = sum(one.total_ps for one in evidence.eager if not FRAMEWORKS_OWN.match(one.name))
+    for where, ops in (("host", on_host), ("device", evidence.device_ops)):
+        eager = [op for op in ops if op.is_eager]
+        share = part(self_time(eager), self_time(ops))
+        if share <= MUCH_EAGER:
+            continue
+        top = eager[0]
+        remedy = "Put the training step into a tf.function; in Keras, leave out run_eagerly=True"
+        if evidence.calls_per_step >= _CALLS:
+            remedy = f"Move them into {evidence.called[0].name}, which each step calls"
+        yield Advice(
+            "tf-function/eager",
+            f"{share:.1%} of the time of ops on the {where} is that of eager ops, most of it in "
+            f"{shown(top)}, {top.occurrences:,} times. {remedy}.",
+            {"where": where, "eager_share": share, "op": top.name,
+             "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
+            share=_of_periods(calls_ps, evidence) if where == "host" else None,
+        )  # fmt: skip
+
+
+def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that run eagerly, op by op."""
+    for call in evidence.functions:
+        eager = part(call.self_ps.get("eager", 0), sum(call.self_ps.values()))
+        if eager < MUCH_TRACING:
+            continue
+        yield Advice(
+            "tf-function/run-eagerly",
+            f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
+            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Remove "
+            "tf.config.run_functions_eagerly(True) or run_eagerly=True, which are for debugging.",
+            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
+            share=_of_periods(call.self_ps["eager"], evidence),
+        )  # fmt: skip
+
+
+def retracing(evidence: Evidence) -> Iterator[Advice]:
+    """Functions that are traced while the program should run."""
+    for call in evidence.functions:
+        share = call.expensive_share
+        if share < MUCH_TRACING or not call.calls.get("traced"):
+            continue
+        numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
+        gain = _of_periods(call.self_ps.get("traced", 0), evidence)
+        yield Advice(
+            "tf-function/retracing", _about_tracing(call), numbers,
+            gain if call.calls["traced"] > 1 else None, gain,
+        )  # fmt: skip
+
+
+def _of_periods(time_ps: int, evidence: Evidence) -> float | None:
+    return min(1.0, part(time_ps, evidence.steps_ps)) if evidence.steps_ps else None
+
+
+def _about_tracing(call: FunctionCalls) -> str:
+    traced, calls = call.calls["traced"], sum(call.calls.values())
+    said = (
+        f"{call.expensive_share:.1%} of the time of {call.name} went to {traced} of {calls} calls, "
+        "which traced it"
+    )
+    if traced == 1:
+        return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
+    return (
+        f"{said} again. Pass tensors, not Python numbers, of the same shape and type each time; "
+        "or set an input_signature with None for sizes that change, or reduce_retracing=True."
+    )
