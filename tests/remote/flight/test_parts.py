@@ -183,6 +183,12 @@ def test_what_a_run_holds_of_a_step():
     in_between = held(seen_step(S // 2, S - MS), "a:1", [(0, S), (S + 5 * MS, 2 * S)])
     assert not in_between.has_mark  # the server went on for a while, without recording
     assert "does not hold" in held(seen_step(0, MS), "a:1", []).note
+    claim = cut.claim
+    assert (claim.metric, claim.value, claim.unit, claim.scope) == ("held_time", 0.999, "s", "a:1")
+    [step] = claim.parts
+    assert (step.metric, step.value, step.text) == ("step_time", 1.0, "step 5 took 1 s")
+    guessed = seen_step(0, S, is_exact=False)
+    assert (guessed.claim.low, str(guessed)) == (1.0, "step 5 took about 1 s")
 
 
 def test_the_end_of_a_step_takes_the_place_of_what_it_was():

@@ -142,8 +142,8 @@ def _invoked(words: list[str]) -> tuple[int, Any]:
 
 def _of_commands(capture: Path, budget: str) -> Iterator[Claim]:
     _, data = _invoked(["info", str(capture), "--format", "json"])
-    n_steps = max(row["steps"] for row in data["rows"])
-    yield Claim("info", "marked_steps", n_steps, "column steps")
+    n_steps = max(row["marked_steps"] for row in data["rows"])
+    yield Claim("info", "marked_steps", n_steps, "column marked_steps")
     question = (
         "select step, max(duration_ps) as duration_ps from steps where not is_cut "
         "group by step order by min(start_ps)"

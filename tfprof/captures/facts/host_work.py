@@ -30,7 +30,8 @@ class HostWork:
         name: Its name.
         step_names: What it calls the steps.
         unix_base_ns: What its times count from, by its clock; None if that is not known.
-        duration_ps: How long its steps took, shape (n steps,).
+        duration_ps: How long its steps took, without the time behind them, shape (n steps,).
+        period_ps: From the start of each step to that of the next, shape (n steps,).
         cores: The times of its cores; of a host without TPUs one.
         shared: What it did together with others in these steps.
     """
@@ -39,6 +40,7 @@ class HostWork:
     step_names: Sequence[str]
     unix_base_ns: int | None
     duration_ps: Int64Array
+    period_ps: Int64Array
     cores: Sequence[StepTimes]
     shared: Communication
 
@@ -83,6 +85,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         first.names,
         unix_base_ns(first.host),
         reduce(np.maximum, [one.times.own_ps for one in cores]),
+        reduce(np.maximum, [one.times.duration_ps for one in cores]),
         [one.times.without_gaps() for one in cores],
         communication(first.host).in_steps(first.times.groups),
     )

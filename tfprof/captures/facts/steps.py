@@ -302,7 +302,7 @@ class RunSteps:
     @cached_property
     def is_last(self) -> BoolArray:
         """Which step is the last one of all, so that nothing tells when the next begins, (n,)."""
-        ends = self._decided(lambda one: one.times.start_ps + one.times.duration_ps)
+        ends = self.decided(lambda one: one.times.start_ps + one.times.duration_ps)
         is_open: BoolArray = (ends == ends.max(initial=-1)) & (self.gap_ps() == 0)
         return is_open
 
@@ -376,32 +376,32 @@ class RunSteps:
 
     def slowest_ps(self) -> Int64Array:
         """Duration of each step on its slowest host, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.duration_ps)
+        return self.decided(lambda one: one.times.duration_ps)
 
     def of(self, category: Category) -> Int64Array:
         """Time of a category in each step on its slowest host, ps, shape (n_steps,).
 
         The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
-        return self._decided(lambda one: one.of(category, classic=self.classic))
+        return self.decided(lambda one: one.of(category, classic=self.classic))
 
     def own_ps(self) -> Int64Array:
         """Duration of each step on its slowest host without the time behind it, (n_steps,)."""
-        return self._decided(lambda one: one.times.own_ps)
+        return self.decided(lambda one: one.times.own_ps)
 
     def gap_ps(self) -> Int64Array:
         """Time between each step and the next on its slowest host, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.gap_ps)
+        return self.decided(lambda one: one.times.gap_ps)
 
     def between(self, *kinds: Spent) -> Int64Array:
         """The part of ``spent`` that lies between each step and the next, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.between(*kinds))
+        return self.decided(lambda one: one.times.between(*kinds))
 
     def spent(self, *kinds: Spent) -> Int64Array:
         """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.of(*kinds))
+        return self.decided(lambda one: one.times.of(*kinds))
 
-    def _decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
+    def decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
         """What a step has on its slowest host, shape (n_steps,)."""
         decided = np.zeros(len(self._slowest), np.int64)
         for number in np.unique(self._slowest).tolist():

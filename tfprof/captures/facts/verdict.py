@@ -34,10 +34,11 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
+from tfprof.columns.columns import Int64Array
 from tfprof.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
@@ -221,8 +222,30 @@ def _shows_input(steps: RunSteps) -> bool:
 
 def unexplained_share(grounds: Grounds) -> float:
     """Part of the step time in which no op runs, and the program waits for none."""
-    waits = sum(code_share(grounds, one) for one in grounds.code if one.waits)
-    return max(0.0, grounds.steps.share_of("other") - waits)
+    return grounds.steps.share(unexplained_ps(grounds.steps))
+
+
+def unexplained_ps(steps: RunSteps) -> Int64Array:
+    """Time in which no op runs and the program waits for none, on the slowest host, (n_steps,)."""
+    other = steps.of(BY_KEY["other"])
+    if 100.0 * steps.share(other) < MODERATE:
+        return other
+    idle_ps: Int64Array = np.maximum(other - steps.decided(_waits_ps), 0)
+    return idle_ps
+
+
+def _waits_ps(steps: HostSteps) -> Int64Array:
+    """Time of each step of a host in which its code waits for ops that have not begun."""
+    if steps.core is not None:
+        return np.zeros(len(steps.times), np.int64)
+    by_step = host_code_times(steps.host)
+    return np.array(
+        [
+            sum(one.total_ps for one in by_step.get(group, ()) if one.waits)
+            for group in steps.times.groups.tolist()
+        ],
+        np.int64,
+    )
 
 
 def code_share(grounds: Grounds, one: CodeTime) -> float:

@@ -190,7 +190,7 @@ def _communication(found: HostComparison) -> Iterator[Claim]:
             )  # fmt: skip
         return
     exposed = mean([found.mean_ps(work.shared.exposed_ps) for work in found.works])
-    took = mean([found.mean_ps(work.duration_ps) for work in found.works])
+    took = mean([found.mean_ps(work.period_ps) for work in found.works])
     details = {"collective_share": part(together, took), "exposed_ms": exposed / _PS_PER_MS}
     bare = "all of it" if round(exposed) == round(together) else "{exposed_ms} of it"
     words = (
