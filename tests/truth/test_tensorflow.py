@@ -327,7 +327,7 @@ def test_no_gain_is_promised_that_is_more_than_a_step(tensorflow_program, name):
 def test_copies_of_a_stage_count_together(tensorflow_program):
     found = tensorflow_program("interleaved_maps").advice["input-pipeline/bound"]
     assert "Interleave[" in found.evidence["op"]
-    share = float(re.search(r"one of 8 copies\): ([\d.]+)%", found.message)[1])
+    share = float(re.search(r"one of 2 copies\): ([\d.]+)%", found.message)[1])
     assert share == pytest.approx(70, abs=100 * SHARE)
 
 

@@ -18,6 +18,7 @@ from tfprof.captures.facts.steps import BY_KEY
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
 from tfprof.captures.practices.input_practices import is_held_up
+from tfprof.captures.practices.op_practices import MANY_OPS
 from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice, listed
 from tfprof.text.units import milliseconds
@@ -37,7 +38,6 @@ _CALLS = 0.5
 
 _LAUNCH_MS = 0.3
 """So long a call of a compiled function may take before anything runs."""
-
 
 _EAGER_MS = 0.1
 """So long Python takes for an op that it calls by itself."""
@@ -67,15 +67,32 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         )
         numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
     elif not code:
-        said += (
-            " Nothing was recorded there: mostly it is Python between the ops. "
-            f"{sentence(evidence.words.trace_python)}."
-        )
+        said += _without_names(evidence)
     gain = min(share, _gain(evidence, worst))
     remedy = _remedy(evidence, worst)
     yield Advice(
         "python/unexplained", f"{said} {remedy}", numbers, gain if gain >= WORTH else None, share
     )
+
+
+def _without_names(evidence: Evidence) -> str:
+    """What is known of time in which no op runs, if no code was recorded."""
+    runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
+    if runtime > unseen:
+        return (
+            f" The runtime takes {runtime:.1%} of the step time: it calls functions, hands ops to "
+            "threads, and waits for these."
+        )
+    return (
+        " Nothing was recorded there: mostly it is Python between the ops. "
+        f"{sentence(evidence.words.trace_python)}."
+    )
+
+
+def _inside(evidence: Evidence, *kinds: Spent) -> float:
+    """The part of the step time spent on some kinds while steps last."""
+    steps = evidence.steps
+    return steps.share(steps.spent(*kinds) - steps.between(*kinds))
 
 
 def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
@@ -91,11 +108,9 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
 
 def _is_launching(evidence: Evidence) -> bool:
     """Whether most time of steps in which no op runs goes to the runtime, or to short calls."""
-    steps = evidence.steps
-    dark = steps.share(steps.spent(*_DARK) - steps.between(*_DARK))
-    launching = steps.spent(Spent.HOST_RUNTIME) - steps.between(Spent.HOST_RUNTIME)
+    dark, launching = _inside(evidence, *_DARK), _inside(evidence, Spent.HOST_RUNTIME)
     per_call_ms = dark * evidence.step_ms / max(evidence.calls_per_step, 1e-9)
-    return steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
+    return launching >= dark / 2 or per_call_ms < _LAUNCH_MS
 
 
 def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
@@ -132,11 +147,33 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
             f"{words.whole_step}, or {words.several_steps}."
         )
     if calls >= _CALLS:
-        name = evidence.called[0].name
-        if not _is_launching(evidence):
-            return f"A step is one call already, of {name}: what the program does beside it counts."
-        return f"A step is one call already, of {name}: {words.several_steps}."
+        return _of_one_call(evidence)
     return f"{words.whole_step}, or {words.several_steps}."
+
+
+def _of_one_call(evidence: Evidence) -> str:
+    """What to do if a step calls one function and does little else."""
+    words = evidence.words
+    one_call = f"A step is one call already, of {evidence.called[0].name}"
+    if not _is_launching(evidence):
+        return f"{one_call}: what the program does beside it counts."
+    batches = _batches_of_step(evidence)
+    if batches >= 1.5:
+        return f"{one_call}, with {batches:,.0f} batches: use {words.fuse}, or larger batches."
+    ops = sum(op.occurrences for op in evidence.host_ops) / evidence.n_host_steps
+    if ops >= MANY_OPS and words is not JAX:
+        fewer = f"use {words.fuse}; or {words.several_steps}"
+        return f"{one_call}, which runs {ops:,.0f} ops: {fewer}."
+    return f"{one_call}: {words.several_steps}."
+
+
+def _batches_of_step(evidence: Evidence) -> float:
+    """How many elements of a pipeline a step takes; 0 with several devices, which share them."""
+    ops = evidence.host_ops
+    if any(op.type.startswith("MultiDeviceIterator") for op in ops):
+        return 0.0
+    taken = sum(op.occurrences for op in ops if op.name == "Iterator::Root")
+    return taken / max(evidence.n_host_steps, 1)
 
 
 def _often(evidence: Evidence) -> list[Called]:
@@ -278,10 +315,10 @@ def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
 def retracing(evidence: Evidence) -> Iterator[Advice]:
     """Functions that are traced while the program should run."""
     for call in evidence.functions:
-        share = call.expensive_share
-        if share < MUCH_TRACING or not call.calls.get("traced"):
+        expensive = call.expensive_share
+        if expensive < MUCH_TRACING or not call.calls.get("traced"):
             continue
-        numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
+        numbers = {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces}
         of_period = _of_periods(call.self_ps.get("traced", 0), evidence)
         is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
         yield Advice(

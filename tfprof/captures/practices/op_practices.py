@@ -177,7 +177,7 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
         ops = [op for op in evidence.host_ops if not FRAMEWORKS_OWN.fullmatch(op.type)]
-        where = "host"
+        where = "host, iterators left out"
     if not ops:
         return []
     top = ops[0]
