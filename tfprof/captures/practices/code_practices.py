@@ -319,11 +319,11 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         if expensive < MUCH_TRACING or not call.calls.get("traced"):
             continue
         numbers = {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces}
-        share = _of_periods(call.self_ps.get("traced", 0), evidence)
+        of_period = _of_periods(call.self_ps.get("traced", 0), evidence)
         is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
         yield Advice(
             "tf-function/retracing", _about_tracing(call), numbers,
-            share if is_saved else None, share,
+            of_period if is_saved else None, of_period,
         )  # fmt: skip
 
 
