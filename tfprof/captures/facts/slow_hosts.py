@@ -120,7 +120,7 @@ class SlowHosts:
     @property
     def step_ps(self) -> float:
         """Mean duration of a step on the host where it takes longest."""
-        longest = reduce(np.maximum, (work.period_ps[self.places] for work in self.works))
+        longest = reduce(np.maximum, (work.duration_ps[self.places] for work in self.works))
         return float(longest.mean())
 
     @property

@@ -74,7 +74,7 @@ class Evidence:
             return self.steps.share_of("device_collectives")
         waited = slow.joint.waited_ps.sum()
         exposed = sum(int(work.shared.exposed_ps[slow.places].sum()) for work in slow.works)
-        took = sum(int(work.period_ps[slow.places].sum()) for work in slow.works)
+        took = sum(int(work.duration_ps[slow.places].sum()) for work in slow.works)
         return part(max(exposed - int(waited), 0), took)
 
     @cached_property

@@ -172,7 +172,7 @@ def _host(found: HostComparison, place: int) -> tuple[Cell, ...]:
         ahead = (clock.ahead_ns / 1000, clock.error_ns / 1000)
     is_joint = len(found.joint) > 0
     return (
-        work.name, _us(found.mean_ps(work.own_ps)), *excess, _us(found.mean_ps(work.period_ps)),
+        work.name, _us(found.mean_ps(work.own_ps)), *excess, _us(found.mean_ps(work.duration_ps)),
         _us(found.mean_ps(work.shared.together_ps)), _us(found.mean_ps(work.shared.exposed_ps)),
         _us(found.mean_ps(found.waits_ps[place])) if is_joint else None,
         found.last_counts[place] if is_joint else None, *ahead,
@@ -184,7 +184,7 @@ def _steps(found: HostComparison, asked: Sequence[int]) -> list[tuple[Cell, ...]
         return []
     places = np.array(asked, np.int64)
     own = np.stack([work.own_ps[places] for work in found.works]).astype(np.float64)
-    longest = np.max([work.period_ps[places] for work in found.works], axis=0)
+    longest = np.max([work.duration_ps[places] for work in found.works], axis=0)
     columns: list[Float64Array] = [
         own.min(axis=0), np.median(own, axis=0), own.max(axis=0), gains(own), longest,
     ]  # fmt: skip
@@ -214,7 +214,7 @@ def _work(
     for place in listed:
         work = found.works[place]
         columns = (
-            work.period_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps,
+            work.duration_ps, work.own_ps, work.shared.together_ps, work.shared.exposed_ps,
             found.waits_ps[place],
         )  # fmt: skip
         amounts = (np.stack(columns, axis=1)[list(asked)] / _PS_PER_US).tolist()
