@@ -177,6 +177,7 @@ def _table(
                               folder / f"{framework}-{number}-{after}")  # fmt: skip
             counts["any"] += any(found.values())
             counts.update(name for name, claims in found.items() if claims)
+            counts["longer"] += any(" longer " in one for own in found.values() for one in own)
             counts["step longer"] += any(
                 one.startswith("step longer") for one in found.get("step", ())
             )

@@ -97,7 +97,7 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     step = change(first.step_ms, second.step_ms, _FAMILIES[0]) if has_steps else None
     least_ms = 0.0 if step is None else LEAST_POINTS * (step.before or 0.0)
     categories = {}
-    if step is not None and first.category_ms and second.category_ms:
+    if step is not None and first.category_ms.keys() == second.category_ms.keys():
         n_compared = _FAMILIES[1] * len(first.category_ms)
         for name, before in first.category_ms.items():
             after = second.category_ms[name]

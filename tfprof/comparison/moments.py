@@ -23,7 +23,8 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.facts.hlo_programs import module_names
 from tfprof.captures.facts.host_op_db import ops_of_programs
-from tfprof.captures.facts.run_steps import periods_of, step_events, steps_of_host
+from tfprof.captures.facts.periods import periods_of
+from tfprof.captures.facts.run_steps import step_events, steps_of_host
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.tpu_steps import parts_of, tpu_run_steps
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
 from tfprof.comparison.moments import Moments, moments_of_profile, moments_of_run
@@ -116,6 +117,10 @@ class Side:
         """Time of each category in each step, which add up to the step; none for a profile."""
         if self.steps is None or not self.steps.n_steps:
             return {}
+        assert self.run is not None
+        tpu = tpu_run_steps(self.run, self.steps, classic=False)
+        if tpu is not None:
+            return {name: amounts / _PS_PER_MS for name, amounts in parts_of(tpu)}
         return {one.name: self.steps.of(one) / _PS_PER_MS for one in CATEGORIES}
 
     @cached_property

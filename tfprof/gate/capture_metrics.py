@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
-from tfprof.captures.facts.verdict import input_claim
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.facts.verdict import input_claim, unexplained_ps
 from tfprof.captures.practices.evidence import host_functions
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.memory_profile import memory
@@ -88,16 +88,22 @@ def input_share(run: Run, steps: RunSteps) -> Measurement:
     claim = input_claim(run)
     if not claim.is_known and steps.n_steps:
         return Missing(claim.unknown)
-    return _timed(steps, _shares(steps.typical, steps.typical.of(BY_KEY["infeed"])))
+    typical = steps.typical
+    tpu = tpu_run_steps(run, typical, classic=False)
+    waiting = typical.of(BY_KEY["infeed"]) if tpu is None else tpu.breakdown.waiting
+    return _timed(steps, _shares(typical, waiting))
 
 
 def idle_share(steps: RunSteps) -> Measurement:
-    """Part of each typical period in which no device works, or without devices no op runs."""
+    """Part of the periods of typical steps in which no device works, or without devices no op.
+
+    What the program waits for is not idle, as the verdict has it.
+    """
     typical = steps.typical
-    if typical.n_steps and not typical.spent(*(s for s in Spent if s > Spent.HOST_RUNTIME)).any():
+    if typical.n_steps and not typical.has_ops:
         return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
     if not steps.has_device:
-        return _timed(steps, _shares(typical, typical.of(BY_KEY["other"])))
+        return _timed(steps, _shares(typical, unexplained_ps(typical)))
     busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
     return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
 
@@ -118,8 +124,18 @@ def peak_memory(run: Run) -> Measurement:
     return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
 
 
-def _shares(steps: RunSteps, amounts_ps: Int64Array) -> np.ndarray:
-    return amounts_ps / np.maximum(steps.slowest_ps(), 1)
+def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:
+    """Shares of steps whose mean is the share of all of them, as tools state it.
+
+    The mean of the shares of steps is another number where long steps have other shares. How much
+    the share varies is what is left of each amount after that of its step's time is taken away.
+    """
+    took_ps = steps.slowest_ps()
+    if not took_ps.sum():
+        return np.zeros(len(took_ps))
+    share = amounts_ps.sum() / took_ps.sum()
+    shares: np.ndarray = share + (amounts_ps - share * took_ps) / took_ps.mean()
+    return shares
 
 
 def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:

@@ -44,7 +44,7 @@ METRICS = {
         Metric("step_time", TIME, "time of a step", is_timed=True),
         Metric("input_share", SHARE, "part of a step that waits for input", is_timed=True),
         Metric("idle_share", SHARE, "part of a step in which no device works; without devices, "
-               "no op runs", is_timed=True),
+               "no op runs, and the program waits for none", is_timed=True),
         Metric("op_time", TIME, "time of ops in a step", "the op's type and name", True, True),
         Metric("scope_time", TIME, "time of the ops of scopes in a step", "the scope, from its "
                "beginning", True, True),

@@ -11,8 +11,9 @@ from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.columns.numerals import whole_number
 from tfprof.errors import UsageError
 from tfprof.pages.document import Block, Control, column, words
+from tfprof.text.claims import Claim
 from tfprof.text.tables import escaped
-from tfprof.text.units import milliseconds, some
+from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,13 +79,21 @@ def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
     places = of_run.places(chosen)
     steps = of_run.take(np.array(places, np.int64))
     shares = sorted(((steps.share(steps.of(each)), each.name) for each in CATEGORIES), reverse=True)
-    parts = ", ".join(f"{share:.1%} {name}" for share, name in shares if share)
-    mean_ms = float(steps.slowest_ps().mean()) / 1e9
     names = [of_run.shown_names[place] for place in places]
-    took = f"took {milliseconds(mean_ms)}" + (" on average" if len(names) > 1 else "")
-    whose = f"Step {names[0]}" if len(names) == 1 else f"Steps {some(names, _MOST_NAMES)}"
+    parts = tuple(
+        Claim(name, "time_share", share, "fraction", words="{value} {subject}")
+        for share, name in shares
+        if share
+    )
+    is_one = len(names) == 1
+    took = "Step {names} took {value}" if is_one else "Steps {names} took {value} on average"
+    claim = Claim(
+        "step", "step_time", float(steps.slowest_ps().mean()) / 1e9, "ms", scope=steps.scope,
+        details={"names": names[0] if is_one else some(names, _MOST_NAMES)}, parts=parts,
+        words=f"{took}: {{parts}}." if parts else f"{took}.",
+    )  # fmt: skip
     return [
-        words([f"{whose} {took}" + (f": {parts}." if parts else ".")], lead=True),
+        words([claim.text], lead=True),
         words(
             ["Verdicts, averages and advice below are about all steps of the run, not only these."]
         ),

@@ -78,43 +78,63 @@ def host_replay(work: Work, windows: Windows, factors: Factors, from_ps: int) ->
         from_ps: When the first step that counts begins; what was before stays.
     """
     recorded = work.recorded
-    replay = replayed(recorded.marks, recorded.waits, factors, from_ps)
-    starts_ps, stops_ps = windows.start_ps, windows.stop_ps
-    begin_at = _marks_at(work, windows.groups, starts_ps, recorded.marks.begin_at)
-    end_at = np.where(
-        windows.is_followed,
-        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.begin_at),
-        _marks_at(work, windows.groups_at_stop, stops_ps, recorded.marks.end_at),
-    )
-    moved = replay.times_ps - recorded.marks.times_ps
+    marks = recorded.marks
+    replay = replayed(marks, recorded.waits, factors, from_ps)
+    begins = _Bounds(work, replay, marks.begin_at)
+    ends = _Bounds(work, replay, marks.end_at)
+    begin_at, begin_ps = begins.at(windows.groups, windows.start_ps)
+    stop_at, stop_ps = begins.at(windows.groups_at_stop, windows.stop_ps)
+    done_at, done_ps = ends.at(windows.groups_at_stop, windows.stop_ps)
+    followed = windows.is_followed
     return HostReplay(
-        work,
-        windows,
-        replay,
-        begin_at,
-        end_at,
-        starts_ps + moved[begin_at],
-        stops_ps + moved[end_at],
-    )
+        work, windows, replay, begin_at, np.where(followed, stop_at, done_at), begin_ps,
+        np.where(followed, stop_ps, done_ps),
+    )  # fmt: skip
 
 
-def _marks_at(work: Work, of: Int64Array, times_ps: Int64Array, at: Int64Array) -> Int64Array:
-    """The mark of an event of each group that is nearest to a time.
+class _Bounds:
+    """When steps begin, or end: with their marks, or when what was launched before has ended.
 
     Args:
         work: What the host did.
-        of: The groups, shape (n,).
-        times_ps: The times, shape (n,).
-        at: The mark to look at of each event.
+        replay: When it would do it.
+        at: The mark of each event that counts: its beginning or its end.
     """
-    recorded = work.recorded
-    marks = recorded.marks
-    found = np.zeros(len(times_ps), np.int64)
-    by_group = np.argsort(recorded.groups, kind="stable")
-    groups = recorded.groups[by_group]
-    for row, (group, time) in enumerate(zip(of.tolist(), times_ps.tolist(), strict=True)):
-        low, high = np.searchsorted(groups, (group, group + 1)).tolist()
-        own = at[by_group[low:high]] if high > low else at
-        far = np.abs(marks.times_ps[own] - time)
-        found[row] = own[int(np.argmin(far))]
-    return found
+
+    def __init__(self, work: Work, replay: Replay, at: Int64Array) -> None:
+        recorded = work.recorded
+        self._replay, self._at = replay, at
+        self._by_group = np.argsort(recorded.groups, kind="stable")
+        self._groups = recorded.groups[self._by_group]
+        self._root_of = {int(recorded.groups[root]): int(at[root]) for root in recorded.roots}
+        ends = recorded.marks.end_at[recorded.runs.last]
+        self._runs = ends[np.argsort(recorded.marks.times_ps[ends], kind="stable")]
+
+    def at(self, of: Int64Array, times_ps: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """The mark that decides each bound now, and when that is.
+
+        Args:
+            of: The groups, shape (n,).
+            times_ps: When it was.
+        """
+        before_ps, now_ps = self._replay.marks.times_ps, self._replay.times_ps
+        found, new_ps = np.zeros((2, len(of)), np.int64)
+        n_done = np.searchsorted(before_ps[self._runs], times_ps, side="right")
+        rows = zip(of.tolist(), times_ps.tolist(), n_done.tolist(), strict=True)
+        for row, (group, time_ps, done) in enumerate(rows):
+            mark = self._mark(group, time_ps)
+            both = [mark, int(self._runs[done - 1])] if done else [mark]
+            found[row] = max(both, key=lambda one: int(now_ps[one]))
+            late_ps = time_ps - max(int(before_ps[one]) for one in both)
+            new_ps[row] = now_ps[found[row]] + late_ps
+        return found, new_ps
+
+    def _mark(self, group: int, time_ps: int) -> int:
+        """The mark of a step, or what else of it is nearest to a time."""
+        times_ps = self._replay.marks.times_ps
+        root = self._root_of.get(group, -1)
+        if root >= 0 and times_ps[root] <= time_ps:
+            return root
+        low, high = np.searchsorted(self._groups, (group, group + 1)).tolist()
+        own = self._at[self._by_group[low:high]] if high > low else self._at
+        return int(own[int(np.argmin(np.abs(times_ps[own] - time_ps)))])

@@ -133,12 +133,25 @@ class Recorded:
         return self._after(self.sources, self.targets)
 
     def _launched(self) -> list[Pairs]:
-        """A run of a compiled program begins after its call, and after the run before."""
+        """A run of a compiled program begins after its call, and after the run before.
+
+        Who awaits a result, which may be that of an earlier step, goes on when its run has ended.
+        """
         marks, runs = self.marks, self.runs
         found = [self._after(runs.calls, runs.first)]
         for device in np.unique(runs.devices).tolist():
             own = np.flatnonzero(runs.devices == device)
             found.append((marks.end_at[runs.last[own[:-1]]], marks.begin_at[runs.first[own[1:]]]))
+        ends_ps = marks.times_ps[marks.end_at[runs.last]]
+        by_end = np.argsort(ends_ps, kind="stable")
+        awaits = np.flatnonzero(self.timeline.named(is_synchronising) & self.timeline.on_host)
+        begin_ps, done_ps = (marks.times_ps[at[awaits]] for at in (marks.begin_at, marks.end_at))
+        place = np.searchsorted(ends_ps[by_end], done_ps, side="right") - 1
+        run = by_end[np.maximum(place, 0)] if len(by_end) else place
+        is_due = place >= 0
+        if len(by_end):
+            is_due &= 2 * (ends_ps[run] - begin_ps) >= done_ps - begin_ps
+        found.append((marks.end_at[runs.last[run[is_due]]], marks.end_at[awaits[is_due]]))
         return found
 
     def _ends_of_work(self) -> Pairs:

@@ -14,7 +14,8 @@ from tfprof.captures.events.steps.code_times import CodeTime, code_times, in_all
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.calls import Called, most_first, run_between
-from tfprof.captures.facts.run_steps import periods_of, step_events
+from tfprof.captures.facts.periods import periods_of
+from tfprof.captures.facts.run_steps import step_events
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.fact import fact

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
+from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.collectives import (
     CollectiveKind,
+    DeviceSpans,
     DeviceWork,
     gpu_work,
     thread_work,
@@ -18,6 +24,7 @@ from tfprof.captures.events.tpu.collectives import core_work, together
 from tfprof.captures.events.tpu.cores import tpu_cores
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.host_devices import uses_gpu, uses_tpu
+from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.run.run import Host
 
 
@@ -44,5 +51,27 @@ def _device_work(host: Host) -> DeviceWork:
         n_groups = n_replica_groups(known.instruction.attributes.replica_groups)
         return CollectiveKind(key.name, is_joint=n_groups == 1)
 
-    work = gpu_work if uses_gpu(host, classic=False) else thread_work
-    return work(timeline, groups, kind_of)
+    if uses_gpu(host, classic=False):
+        return gpu_work(timeline, groups, kind_of)
+    work = thread_work(timeline, groups, kind_of)
+    if not (work.together.group < 0).any():
+        return work
+    # Workers agree on threads of their own whether there is a next batch: nothing links these.
+    # What is made for the next step meanwhile, in no group either, is not computed by the devices.
+    return replace(
+        work,
+        together=_by_time(work.together, periods_of(host).steps),
+        alone=work.alone.only(work.alone.group >= 0),
+    )
+
+
+def _by_time(spans: DeviceSpans, steps: Account) -> DeviceSpans:
+    """Runs that are in no group belong to the period in which they begin."""
+    order = np.argsort(steps.start_ps, kind="stable")
+    place = np.searchsorted(steps.start_ps[order], spans.start_ps, side="right") - 1
+    at = order[np.maximum(place, 0)] if len(order) else place
+    is_open = (spans.group < 0) & (place >= 0)
+    is_open[is_open] = spans.start_ps[is_open] < steps.end_ps[at[is_open]]
+    group = spans.group.copy()
+    group[is_open] = steps.groups[at[is_open]]
+    return replace(spans, group=group)

@@ -1,9 +1,10 @@
 """The steps of each host as small columns: how long it worked, waited and communicated.
 
-Workers that train together end their steps together, so that all steps take the same time. What
-tells them apart is how long they *work*: the time of a step without that in which all devices of
-the host were in a collective and computed nothing. The one that works longest comes last to the
-collectives; the others wait there.
+Workers that train together begin their steps together, so that all periods take the same time. What
+tells them apart is how long they *work*: the period without the time in which all devices of the
+host were in a collective and computed nothing. The one that works longest comes last to the
+collectives; the others wait there. Between two steps only what was recorded is work: nothing tells
+whether a host works or waits for another one. Without any collective that holds in steps, too.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ class HostWork:
         name: Its name.
         step_names: What it calls the steps.
         unix_base_ns: What its times count from, by its clock; None if that is not known.
-        duration_ps: How long its steps took, shape (n steps,).
+        duration_ps: How long its steps took, from their starts to those of the next ones, shape
+            (n steps,).
         cores: The times of its cores; of a host without TPUs one.
         shared: What it did together with others in these steps.
+        counts_all: Whether it works in steps where nothing was recorded.
     """
 
     name: str
@@ -41,21 +44,29 @@ class HostWork:
     duration_ps: Int64Array
     cores: Sequence[StepTimes]
     shared: Communication
+    counts_all: bool = True
 
     @property
     def own_ps(self) -> Int64Array:
         """How long the host worked, and did not just wait in collectives, shape (n steps,)."""
-        return self.duration_ps - self.shared.waiting_ps
+        return self.duration_ps - self.shared.waiting_ps - self._unrecorded_ps
+
+    @property
+    def _unrecorded_ps(self) -> Int64Array:
+        """How long nothing tells whether it worked."""
+        if self.counts_all:
+            return self._busiest([one.between(Spent.UNKNOWN) for one in self.cores])
+        return self._busiest([one.of(Spent.UNKNOWN) for one in self.cores])
 
     @property
     def spent_ps(self) -> Int64Array:
-        """The steps by what was spent on, shape (n steps, len(SPENT)).
+        """The steps by what was spent on, shape (n steps, len(SPENT))."""
+        return self._busiest([one.spent_ps for one in self.cores])
 
-        Of several cores, the one that communicates least in a step: others wait for it.
-        """
+    def _busiest(self, amounts: Sequence[Int64Array]) -> Int64Array:
+        """Of several cores, the one that communicates least in a step: others wait for it."""
         busiest = np.argmin([one.of(Spent.DEVICE_COLLECTIVES) for one in self.cores], axis=0)
-        spent = np.stack([one.spent_ps for one in self.cores])
-        chosen: Int64Array = spent[busiest, np.arange(len(self.duration_ps))]
+        chosen: Int64Array = np.stack(amounts)[busiest, np.arange(len(self.duration_ps))]
         return chosen
 
     def without_runs(self) -> HostWork:
@@ -68,7 +79,10 @@ def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:
     cores: dict[str, list[HostSteps]] = {}
     for one in steps.hosts:
         cores.setdefault(one.host.name, []).append(one)
-    return tuple(host_work(own) for _, own in sorted(cores.items()))
+    works = tuple(host_work(own) for _, own in sorted(cores.items()))
+    if any(work.shared.together_ps.any() for work in works):
+        return works
+    return tuple(replace(work, counts_all=False) for work in works)
 
 
 def host_work(cores: Sequence[HostSteps]) -> HostWork:
@@ -82,7 +96,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         first.host.name,
         first.names,
         unix_base_ns(first.host),
-        reduce(np.maximum, [one.times.own_ps for one in cores]),
-        [one.times.without_gaps() for one in cores],
+        reduce(np.maximum, [one.times.duration_ps for one in cores]),
+        [one.times for one in cores],
         communication(first.host).in_steps(first.times.groups),
     )

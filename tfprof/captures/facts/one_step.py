@@ -10,7 +10,8 @@ import numpy as np
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.captures.facts.run_steps import periods_of, run_steps
+from tfprof.captures.facts.periods import periods_of
+from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps, Steps
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note, listed

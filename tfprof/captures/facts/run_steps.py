@@ -9,9 +9,6 @@ import numpy as np
 from tfprof.captures.events.steps.account import (
     Account,
     Periods,
-    account,
-    with_between,
-    work_spans,
 )
 from tfprof.captures.events.steps.code_times import CodeTime, code_times
 from tfprof.captures.events.steps.collectives import exposed
@@ -28,7 +25,6 @@ from tfprof.captures.events.steps.step_events import (
 from tfprof.captures.events.steps.step_roots import StepKind
 from tfprof.captures.events.steps.step_times import (
     computing,
-    longest_markers,
     marked_spans,
     spans_array,
     step_times,
@@ -36,6 +32,7 @@ from tfprof.captures.events.steps.step_times import (
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
+from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps, SharedColumns
@@ -98,26 +95,6 @@ def _as_the_reference(host: Host) -> HostSteps:
     numbers = times.groups.tolist()
     names = list(map(str, numbers)) if with_gpu else _names_of(groups, times.groups)
     return HostSteps(host, 0, times, names, is_implicit=False)
-
-
-def periods_of(host: Host) -> Periods:
-    """The account of time of a host without TPUs: its steps, and what counts in their periods."""
-    return host.memo.once("periods", lambda: _periods_of(host))
-
-
-def _periods_of(host: Host) -> Periods:
-    timeline, groups = host.timeline, host.groups()
-    markers = step_markers(timeline, groups)
-    of_host, work = longest_markers(markers)[0], work_spans(timeline, groups)
-    own = np.array(sorted(of_host), np.int64)
-    if uses_gpu(host, classic=False):
-        events, markers = gpu_step_events(timeline, groups, classic=False)
-        work = longest_markers(markers)[1]
-        own = np.array(sorted(work), np.int64)
-        own = own[computing(events, own, has_device=True)]
-    steps = account(own, spans_array(of_host, own), spans_array(work, own))
-    steps = steps.until(host.period_ends())
-    return with_between(host.forest(), groups, steps)
 
 
 def _step_events(host: Host, periods: Periods) -> StepEvents:

@@ -301,9 +301,11 @@ class RunSteps:
 
     @cached_property
     def is_last(self) -> BoolArray:
-        """Which step is the last one of all, so that nothing tells when the next begins, (n,)."""
-        ends = self._decided(lambda one: one.times.start_ps + one.times.duration_ps)
-        is_open: BoolArray = (ends == ends.max(initial=-1)) & (self.gap_ps() == 0)
+        """Which steps are the last of a host: nothing tells when the next begins, (n_steps,)."""
+        is_open = np.zeros(self.n_steps, np.bool_)
+        for one in self.hosts:
+            ends = one.times.start_ps + one.times.duration_ps
+            is_open |= (ends == ends.max(initial=-1)) & (one.times.gap_ps == 0)
         return is_open
 
     @cached_property
@@ -376,38 +378,44 @@ class RunSteps:
 
     def slowest_ps(self) -> Int64Array:
         """Duration of each step on its slowest host, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.duration_ps)
+        return self.decided(lambda one: one.times.duration_ps)
 
     def of(self, category: Category) -> Int64Array:
         """Time of a category in each step on its slowest host, ps, shape (n_steps,).
 
         The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
-        return self._decided(lambda one: one.of(category, classic=self.classic))
+        return self.decided(lambda one: one.of(category, classic=self.classic))
 
     def own_ps(self) -> Int64Array:
         """Duration of each step on its slowest host without the time behind it, (n_steps,)."""
-        return self._decided(lambda one: one.times.own_ps)
+        return self.decided(lambda one: one.times.own_ps)
 
     def gap_ps(self) -> Int64Array:
         """Time between each step and the next on its slowest host, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.gap_ps)
+        return self.decided(lambda one: one.times.gap_ps)
 
     def between(self, *kinds: Spent) -> Int64Array:
         """The part of ``spent`` that lies between each step and the next, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.between(*kinds))
+        return self.decided(lambda one: one.times.between(*kinds))
 
     def spent(self, *kinds: Spent) -> Int64Array:
         """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
-        return self._decided(lambda one: one.times.of(*kinds))
+        return self.decided(lambda one: one.times.of(*kinds))
 
-    def _decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
+    def decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
         """What a step has on its slowest host, shape (n_steps,)."""
         decided = np.zeros(len(self._slowest), np.int64)
         for number in np.unique(self._slowest).tolist():
             is_slowest = self._slowest == number
             decided[is_slowest] = amounts(self.hosts[number])[is_slowest]
         return decided
+
+    @cached_property
+    def has_ops(self) -> bool:
+        """Whether an op was recorded in any step: without, it is unknown when ops run."""
+        work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
+        return any(one.core is not None or one.times.of(*work).any() for one in self.hosts)
 
     def share(self, amounts_ps: Int64Array) -> float:
         """Amounts of the steps as a part of the step time; 0 without steps."""

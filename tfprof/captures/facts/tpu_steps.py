@@ -53,7 +53,9 @@ def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | 
     pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
     tensor = [(one, core) for one, core in pairs if not core.core.is_sparse]
     return TpuRunSteps(
-        break_down([core for _, core in tensor], classic=classic),
+        break_down(
+            [core for _, core in tensor], None if classic else steps.slowest_ps(), classic=classic
+        ),
         tuple(one for one, _ in tensor),
         tuple(one for one, core in pairs if core.core.is_sparse),
         tuple(steps.shown_names),

@@ -34,10 +34,12 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
+from tfprof.columns.columns import Int64Array
+from tfprof.text import how_to_capture
 from tfprof.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
@@ -184,7 +186,7 @@ _UNCERTAIN = "Whether the program waits for its input is not certain: {unknown}"
 
 def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
     """Why it is uncertain whether the program waits for its input; empty if it is certain."""
-    steps, between = grounds.steps, grounds.between
+    steps = grounds.steps
     if steps.n_steps < FEWEST:
         count = "1 whole step" if steps.n_steps == 1 else f"{steps.n_steps} whole steps"
         return (
@@ -193,6 +195,14 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
         ), {"waiting_share": waiting}
     if 100.0 * waiting >= MODERATELY_INPUT_BOUND:
         return "", {}
+    if not steps.has_ops:
+        return f"no op was recorded in its steps ({how_to_capture.OPS}).", {}
+    return _doubt_of_dark(grounds, waiting)
+
+
+def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
+    """Why the time in which no op runs leaves it open; empty if there is little of it."""
+    steps, between = grounds.steps, grounds.between
     other = unexplained_share(grounds)
     callbacks = steps.spent_share(Spent.HOST_CALLBACK)
     if 100.0 * callbacks >= HIGH:
@@ -220,9 +230,36 @@ def _shows_input(steps: RunSteps) -> bool:
 
 
 def unexplained_share(grounds: Grounds) -> float:
-    """Part of the step time in which no op runs, and the program waits for none."""
-    waits = sum(code_share(grounds, one) for one in grounds.code if one.waits)
-    return max(0.0, grounds.steps.share_of("other") - waits)
+    """Part of the step time in which no op runs, and the program waits for none.
+
+    0 where no op was recorded: then the capture does not tell when ops run.
+    """
+    if not grounds.steps.has_ops:
+        return 0.0
+    return grounds.steps.share(unexplained_ps(grounds.steps))
+
+
+def unexplained_ps(steps: RunSteps) -> Int64Array:
+    """Time in which no op runs and the program waits for none, on the slowest host, (n_steps,)."""
+    other = steps.of(BY_KEY["other"])
+    if 100.0 * steps.share(other) < MODERATE:
+        return other
+    idle_ps: Int64Array = np.maximum(other - steps.decided(_waits_ps), 0)
+    return idle_ps
+
+
+def _waits_ps(steps: HostSteps) -> Int64Array:
+    """Time of each step of a host in which its code waits for ops that have not begun."""
+    if steps.core is not None:
+        return np.zeros(len(steps.times), np.int64)
+    by_step = host_code_times(steps.host)
+    return np.array(
+        [
+            sum(one.total_ps for one in by_step.get(group, ()) if one.waits)
+            for group in steps.times.groups.tolist()
+        ],
+        np.int64,
+    )
 
 
 def code_share(grounds: Grounds, one: CodeTime) -> float:

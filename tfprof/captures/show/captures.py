@@ -30,7 +30,7 @@ class HostFigures:
         devices: Names of devices with events.
         lines: Threads and streams with events.
         events: Events of all planes.
-        steps: Marked steps.
+        marked_steps: Events that mark a step; calls of functions that count as steps are none.
         ops: Ops that ran on its threads.
         kernels: Kernels that ran on its devices.
         dropped: Events that the profiler says it lost.
@@ -42,7 +42,7 @@ class HostFigures:
     devices: tuple[str, ...]
     lines: int
     events: int
-    steps: int
+    marked_steps: int
     ops: int
     kernels: int
     dropped: int
@@ -121,7 +121,9 @@ class CaptureText:
             Column("devices", "text", [_devices(host.devices) for host in hosts]),
             Column("lines", "number", [f"{host.lines:,}" for host in hosts], leave_out=2),
             Column("events", "number", [f"{host.events:,}" for host in hosts], header_style=BLUE),
-            Column("steps", "number", [f"{host.steps:,}" for host in hosts], leave_out=5),
+            Column(
+                "marked steps", "number", [f"{host.marked_steps:,}" for host in hosts], leave_out=5
+            ),
             Column("ops", "number", [f"{host.ops:,}" for host in hosts], leave_out=4),
             Column("kernels", "number", [f"{host.kernels:,}" for host in hosts], leave_out=6),
             Column("covers", "number", [time_text(host.covered_us) for host in hosts], leave_out=3),

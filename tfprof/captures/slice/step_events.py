@@ -19,7 +19,7 @@ from tfprof.captures.events.timeline.threadpool import with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.one_step import groups_at, spans_at
-from tfprof.captures.facts.run_steps import periods_of
+from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import IntArray

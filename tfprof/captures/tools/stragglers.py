@@ -14,6 +14,7 @@ from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.slow_hosts import ALIKE, CAUSES, SlowHosts, mean_spent
+from tfprof.captures.facts.slow_once import slow_once
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
@@ -26,6 +27,15 @@ _PS_PER_MS, _NS_PER_MS = 1e9, 1e6
 
 MOST_DRAWN = 8
 """Hosts in a chart: the slowest ones."""
+
+_LARGE = 0.2
+"""From this part of a step on an excess is not called noise, though it may be."""
+
+_MOSTLY_LAST = 0.75
+"""Who comes last to so many collectives is waited for, whatever was recorded of it."""
+
+_MOST_ONCE = 3
+"""So many single steps are named."""
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -79,6 +89,7 @@ def _claims(found: HostComparison) -> Iterator[Claim]:
         )  # fmt: skip
     else:
         yield from _slowest(found, found.slow)
+        yield from _slow_once(found)
     yield from _communication(found)
     if found.slow is not None:
         yield _clocks(found)
@@ -134,18 +145,46 @@ def _slowest(found: HostComparison, slow: SlowHosts) -> Iterator[Claim]:
             "({fewest_count} are needed): {subject} works longest, {longer_ms} longer in a step "
             "than the others.",
         )  # fmt: skip
+    elif interval.low <= 0 and excess >= _LARGE * step:
+        yield replace(
+            claim, words="Steps differ too much to tell whether one of {host_count:host} is "
+            f"slower: {longest} (± {{margin_ms}}); record more of them.",
+        )  # fmt: skip
     elif interval.low <= 0:
         yield replace(claim, words="The {host_count:host} are alike within noise: "
                       f"{longest} (± {{margin_ms}}).")  # fmt: skip
     else:
         yield replace(claim, words="The {host_count:host} are nearly alike: "
                       f"{longest}, less than {{alike_share:3}} of it.")  # fmt: skip
-    if slow.each_step_ps >= ALIKE * step and len(found.joint):
+    last = max(range(len(found.works)), key=slow.waited_for_ps)
+    if slow.waited_for_ps(last) >= ALIKE * step and found.last_counts[last] >= _MOSTLY_LAST * len(
+        slow.joint
+    ):
+        yield Claim(
+            found.works[last].name, "last_count", found.last_counts[last], "count",
+            details={"collective_count": len(slow.joint),
+                     "waits_ms": slow.waited_for_ps(last) / _PS_PER_MS},
+            words="But {subject} comes last to {value} of {collective_count} collectives of all "
+            "hosts, and the others wait there {waits_ms} in a step: it does what was not recorded.",
+        )  # fmt: skip
+    elif slow.each_step_ps - max(excess, 0.0) >= ALIKE * step and len(found.joint):
         yield Claim(
             "hosts", "slowest_of_each_step", slow.each_step_ps / _PS_PER_MS, "ms",
             details={"step_share": part(slow.each_step_ps, step)},
             words="But it is now one host, now another: if the slowest of each step were as fast as"
             " the others, a step would take up to {value} less ({step_share}).",
+        )  # fmt: skip
+
+
+def _slow_once(found: HostComparison) -> Iterator[Claim]:
+    """Single steps in which a host was slow, which averages hide or leave out."""
+    whole = np.flatnonzero(~found.steps.is_cut & found.steps.is_main)
+    for one in slow_once(found.works, whole)[:_MOST_ONCE]:
+        yield Claim(
+            found.works[one.host].name, "late_step", one.excess_ps / _PS_PER_MS, "ms",
+            details={"step": found.steps.names[one.step], "own_ms": one.own_ps / _PS_PER_MS,
+                     "others_ms": one.others_ps / _PS_PER_MS},
+            words="Once, in {step}, {subject} works {own_ms}, the others {others_ms}.",
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tfprof.remote.flight.history import StepSeen
+from tfprof.text.claims import Claim
 
 _SLACK_NS = 1_000_000
 """Between the clock of a snapshot's times and that of its events."""
@@ -70,23 +71,34 @@ class StepHeld:
     @property
     def note(self) -> str:
         """What the run lacks of the step; empty if it has all of it."""
-        if self.has_mark and self.step.is_whole:
-            return ""
+        return "" if self.has_mark and self.step.is_whole else self.claim.text
+
+    @property
+    def claim(self) -> Claim:
+        """How much of the step the run has."""
         step, took = self.step, (self.step.end_ns - self.step.begin_ns) / 1e9
-        which = f"{step} on {self.address}"
-        if self.has_mark:
-            return (
-                f"{which}; a snapshot has cut it: its mark was added, and {self.seconds:.3g} s "
+        words = "{parts} on {worker}, which this run holds"
+        if self.has_mark and not step.is_whole:
+            words = (
+                "{parts} on {worker}; a snapshot has cut it: its mark was added, and {value:.3g} s "
                 "of it were recorded, without the ops that were under way at the cut"
             )
-        if not self.seconds:
-            return f"this run does not hold what it is named after: {which}, which an earlier run "\
-                   "has, or which was not kept"  # fmt: skip
-        rest = "it goes on" if step.is_open else "a snapshot has cut it"
-        return (
-            f"{which}; {rest}, so this run has no mark of it, but "
-            f"{min(self.seconds, took):.3g} of the {took:.3g} s in which it ran"
-        )
+        elif not self.seconds:
+            words = (
+                "this run does not hold what it is named after: {parts} on {worker}, which an "
+                "earlier run has, or which was not kept"
+            )
+        elif not self.has_mark:
+            rest = "it goes on" if step.is_open else "a snapshot has cut it"
+            words = (
+                f"{{parts}} on {{worker}}; {rest}, so this run has no mark of it, but "
+                "{least_s:.3g} of the {span_s:.3g} s in which it ran"
+            )
+        return Claim(
+            "step", "held_time", self.seconds, "s", scope=self.address, words=words,
+            basis="the times of the snapshots that were kept", parts=(step.claim,),
+            details={"worker": self.address, "span_s": took, "least_s": min(self.seconds, took)},
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data; times in seconds since 1970."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from tfprof.columns.columns import Int64Array
 from tfprof.remote.flight.snapshots import NO_STEPS, Steps
+from tfprof.text.claims import Claim, Detail
 
 T = TypeVar("T")
 
@@ -91,18 +92,28 @@ class StepSeen(NamedTuple):
             return self.first == other.first and abs(self.begin_ns - other.begin_ns) < _SAME_NS
         return self.begin_ns < other.end_ns and other.begin_ns < self.end_ns
 
-    def __str__(self) -> str:
-        took = f"{self.seconds:.3g} s"
-        which = "a step" if self.first < 0 else f"step {self.first}"
+    @property
+    def claim(self) -> Claim:
+        """How long it took, or has taken so far."""
+        which, took = "a step" if self.first < 0 else "step {first:.0f}", "took {value:.3g} s"
         if self.is_open:
             if self.last < 0:
-                which = f"a step from {self.first} on, with what lies before it,"
-            return f"{which} has taken {took} so far"
-        if self.is_exact:
-            return f"{which} took {took}"
-        if self.last > self.first:
-            which = f"one of the steps {self.first} to {self.last}"
-        return f"{which} took about {took}"
+                which = "a step from {first:.0f} on, with what lies before it,"
+            took = "has taken {value:.3g} s so far"
+        elif not self.is_exact:
+            took = "took about {value:.3g} s"
+            if self.last > self.first:
+                which = "one of the steps {first:.0f} to {last:.0f}"
+        details: dict[str, Detail] = {"first": self.first, "last": self.last, "kind": self.kind}
+        details |= {f"{name}_s": one for name, one in self.before.items() if one is not None}
+        return Claim(
+            "step", "step_time", self.seconds, "s", self.least, details=details,
+            basis="its own mark" if self.is_exact else "what the steps around it leave",
+            words=f"{which} {took}",
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.claim.text
 
 
 @dataclass(frozen=True, slots=True)

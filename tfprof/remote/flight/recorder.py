@@ -69,6 +69,7 @@ class Saved:
             "reason": self.reason, "time": self.time, "folder": self.folder,
             "seconds": self.seconds, "files": list(self.files), "trouble": self.trouble,
             "steps": [step.to_dict() for step in self.steps], "notes": list(self.notes),
+            "claims": [step.claim.to_dict() for step in self.steps],
         }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class TpuBreakdown:
         host_transfer: Most of any core's sending to and receiving from hosts.
         all_reduce_compute: All-reduce without waiting, on the core with the most all-reduce.
         all_reduce_sync: Waiting for other cores in all-reduce there.
-        idle: What is left of the shortest step.
+        idle: What is left of the step.
         active: Neither idle nor off duty, on average.
         infeed_share: Part of the step that cores wait for input: average, least and most,
             shape (3, n).
@@ -66,11 +66,14 @@ class TpuBreakdown:
         return len(self.compute)
 
 
-def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
+def break_down(
+    cores: Sequence[CoreSteps], took_ps: Int64Array | None = None, *, classic: bool
+) -> TpuBreakdown:
     """Put the steps of cores together.
 
     Args:
         cores: TensorCores with the same steps; without any there are no steps.
+        took_ps: How long the steps take, shape (n,); None for the shortest core of each.
         classic: All-reduce counts as computation and is not separated, as in the reference.
     """
     span = _stacked(core.span_ps for core in cores)
@@ -100,7 +103,8 @@ def break_down(cores: Sequence[CoreSteps], *, classic: bool) -> TpuBreakdown:
         active=_stacked(core.active_ps for core in cores).mean(axis=0),
         infeed_share=_shares(infeed + wait, span),
     )
-    parts.idle[:] = np.maximum(span.min(axis=0) - parts.total, 0.0)
+    whole = span.min(axis=0) if took_ps is None else took_ps
+    parts.idle[:] = np.maximum(whole - parts.total, 0.0)
     return parts
 
 
