@@ -50,7 +50,7 @@ class OpChange:
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """Two runs compared.
 
@@ -71,6 +71,9 @@ class Difference:
     ops: tuple[OpChange, ...]
     parts: tuple[Part, ...]
     mismatches: tuple[Note, ...]
+
+    def __repr__(self) -> str:
+        return f"<Difference of {self.first.name} and {self.second.name}: {len(self.ops):,} ops>"
 
 
 def difference(first: Side, second: Side, match: Match = "name") -> Difference:
