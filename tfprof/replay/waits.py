@@ -104,7 +104,7 @@ class Recorded:
     def _recorded(self) -> list[Pairs]:
         """Waits that follow from what was recorded."""
         return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-                self._unlinked(), self._devices(), *self._launched(), self._results()]  # fmt: skip
+                self._unlinked(), self._devices(), *self._launched(), self.results]  # fmt: skip
 
     @cached_property
     def regular(self) -> Regular:
@@ -163,30 +163,35 @@ class Recorded:
         found.append((marks.end_at[runs.last[run[is_due]]], marks.end_at[awaits[is_due]]))
         return found
 
-    def _results(self) -> Pairs:
+    @cached_property
+    def last_runs(self) -> Pairs:
+        """Marks at which the last run of each step ends, -1 without one, and at which it ends."""
+        roots = self.roots[np.argsort(self.timeline.starts_ps[self.roots], kind="stable")]
+        of_step = {int(group): place for place, group in enumerate(self.groups[roots].tolist())}
+        last = np.full(len(roots), -1, np.int64)
+        calls, ends = self.groups[self.runs.calls], self.marks.end_at[self.runs.last]
+        for group, end in zip(calls.tolist(), ends.tolist(), strict=True):
+            if group in of_step:
+                last[of_step[group]] = end
+        return last, self.marks.end_at[roots]
+
+    @cached_property
+    def results(self) -> Pairs:
         """Steps wait for what they launched, or for what the step before did: in each, or in none.
 
         Where the result is there already, nothing shows that it is awaited. But if no step ever
         ends before it, and some end right after it, the others would wait for it, too.
         """
-        marks, nothing = self.marks, np.zeros(0, np.int64)
-        roots = self.roots[np.argsort(self.timeline.starts_ps[self.roots], kind="stable")]
-        of_step = {int(group): place for place, group in enumerate(self.groups[roots].tolist())}
-        last = np.full(len(roots), -1, np.int64)
-        for group, run in zip(
-            self.groups[self.runs.calls].tolist(), self.runs.last.tolist(), strict=True
-        ):
-            if group in of_step:
-                last[of_step[group]] = run
+        last, closes = self.last_runs
         for late in range(_LATEST + 1):
-            runs, ends = last[: len(last) - late], marks.end_at[roots[late:]]
-            runs, ends = marks.end_at[runs[runs >= 0]], ends[runs >= 0]
-            rest_ps = marks.times_ps[ends] - marks.times_ps[runs]
+            runs, ends = last[: len(last) - late], closes[late:]
+            runs, ends = runs[runs >= 0], ends[runs >= 0]
+            rest_ps = self.marks.times_ps[ends] - self.marks.times_ps[runs]
             if len(runs) < _FEWEST or (rest_ps < 0).any():
                 continue
             if (rest_ps <= _SOON_PS).sum() >= _FEWEST:
                 return runs, ends
-        return nothing, nothing
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def _ends_of_work(self) -> Pairs:
         """Who gave work away waits for its end, if it did nothing else meanwhile.
