@@ -153,9 +153,15 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def truth(session: nox.Session) -> None:
-    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``."""
+    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``.
+
+    ``-- recorder`` and ``-- memory`` hold the flight recorder against programs that do.
+    """
     session.install("-e", ".[test,oracle]", env=BUILT)
-    if session.posargs:
+    if session.posargs and session.posargs[0] in ("recorder", "memory"):
+        name, *arguments = session.posargs
+        session.run("python", "-m", f"tests.truth.gym_{name}", *arguments, env=TENSORFLOW)
+    elif session.posargs:
         session.run("python", "-m", "tests.truth.gym", *session.posargs, env=TENSORFLOW)
     else:
         session.run("pytest", "-n", "0", "-m", "gym", "tests/truth/test_gym.py", env=TENSORFLOW)

@@ -17,7 +17,7 @@ STEPS = ("overview", "input-pipeline", "pod", "stragglers", "monitor")
 NOTHING = {
     "overview": "No step time was measured",
     "input-pipeline": "No step time was measured",
-    "tf-data": "No tf.data activity is in this capture",
+    "tf-data": "No tf.data activity was recorded",
     "op-stats": "no ops of TensorFlow or JAX are in this capture",
     "kernel-stats": "no GPU kernels in this capture",
     "memory": "no allocations in this capture",

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import tfprof
 from tests.remote.programs import PROGRAM, Forked, Program
+from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError
 from tfprof.remote import capture
 from tfprof.remote.flight import FlightRecorder, sessions
@@ -34,6 +36,15 @@ SLEEPS = PROGRAM.replace(
     "import signal\n"
     "signal.signal(signal.SIGUSR2, lambda *_: slow.set())\n",
 )
+
+EACH_40TH_SLEEPS = PROGRAM.replace(
+    'tf.profiler.experimental.Trace("train", step_num=step, _r=1)', "tfprof.capture.step(step)"
+).replace(
+    "        x = train(x)\n",
+    "        x = train(x)\n"
+    "        if step % 40 == 39:\n"
+    "            time.sleep(0.15)\n",
+).replace("import tensorflow as tf\n", "import tensorflow as tf\nimport tfprof\n")  # fmt: skip
 
 IN_PROCESS = """
 import sys, time
@@ -122,6 +133,38 @@ def test_a_step_that_sleeps(program, tmp_path):
     assert recorder.observed[program.address].percent > 80
     done = capture(program.address, 0.05, tmp_path / "later", retries=2)  # the session is free
     assert done.is_complete
+
+
+def test_steps_that_snapshots_cut_are_known(tmp_path):
+    """Each slow step is told once with its time, and has its mark in a run."""
+    planting = Program(EACH_40TH_SLEEPS)
+    try:
+        planting.wait_until_ready()
+        with FlightRecorder(
+            planting.address, tmp_path, when="step_time > 140ms", interval_seconds=0.2,
+            cooldown_seconds=1, for_seconds=5,
+        ) as recorder:  # fmt: skip
+            runs = list(recorder.events())
+    finally:
+        planting.end()
+    told = [held for run in runs for held in run.steps if not held.step.is_open]
+    planted = sorted({held.step.first for held in told if held.step.first % 40 == 39})
+    assert len(planted) > 3 and set(range(planted[0], planted[-1], 40)) <= set(planted)
+    assert len({held.step.first for held in told}) == len(told)
+    assert all(held.step.seconds > 0.14 and held.step.is_exact for held in told)
+    n_cut = 0
+    for run in runs:
+        plane = read_xspace(next(Path(run.folder).glob("*.xplane.pb"))).plane("/host:CPU")
+        marks = plane.stat("step_num")
+        seconds = dict(
+            zip(marks.signed[marks.present], plane.events.durations_ps[marks.present] / 1e12,
+                strict=True)
+        )  # fmt: skip
+        for held in run.steps:
+            if held.has_mark:
+                assert seconds[held.step.first] == pytest.approx(held.step.seconds, abs=0.001)
+                n_cut += not held.step.is_whole
+    assert n_cut
 
 
 def test_signals(program, command):

@@ -64,6 +64,12 @@ def test_steps(database):
     assert got[0][2] == 2 * got[1][2]
 
 
+def test_averages_of_tools_are_of_typical_steps(database, run):
+    [claim, *_] = [one for one in tools.overview(run).claims if one.metric == "step_time"]
+    got = rows(database, "select count(*), avg(duration_ps) / 1e9 from steps where is_typical")
+    assert got == [(claim.details["step_count"], pytest.approx(claim.value))]
+
+
 def test_tables_of_tools_are_what_tools_answer(database, run):
     stats = tools.op_stats(run).table("ops")
     got = database.query("select * exclude run from op_stats_ops").table()

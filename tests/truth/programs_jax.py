@@ -8,8 +8,11 @@ Each is a function of its own clock; what it does before ``recording`` is warmin
 from __future__ import annotations
 
 import os
+import queue
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
@@ -184,6 +187,117 @@ def unmarked(clock: OwnClock) -> None:
             with clock.step():
                 work(batch).block_until_ready()
     clock.knows(n_calls=10, program="unmarked_step")
+
+
+def many_steps(clock: OwnClock, work: Callable[[int], Any], between: Any = None) -> None:
+    """Marked steps, and what is called between them with the number of the last one."""
+    work(0)
+    with clock.recording():
+        for number in range(20):
+            with clock.step(), marked(number):
+                work(number)
+            if between:
+                with clock.span("between"):
+                    between(number)
+    clock.knows(n_steps=20)
+
+
+def of_small_ops(batch: Any) -> Any:
+    """Twenty ops, so small that calling them takes longer than they do."""
+    for _ in range(10):
+        batch = jnp.sin(batch) * 0.5
+    return batch
+
+
+@program
+def op_by_op(clock: OwnClock) -> None:
+    """Twenty ops in a step, each called by itself."""
+    batch = jnp.ones(64)
+    many_steps(clock, lambda number: of_small_ops(batch).block_until_ready())
+
+
+@program
+def op_by_op_together(clock: OwnClock) -> None:
+    """The same as advised, in one call."""
+    batch, together = jnp.ones(64), jax.jit(of_small_ops)
+    many_steps(clock, lambda number: together(batch).block_until_ready())
+
+
+@program
+def waits_for_queue(clock: OwnClock) -> None:
+    """A thread makes a batch in 20 ms; the step, which is one call, waits for it in a queue."""
+    ready: queue.Queue[Any] = queue.Queue(1)
+
+    def make() -> None:
+        while True:
+            time.sleep(0.02)
+            ready.put(square(64))
+
+    threading.Thread(target=make, daemon=True).start()
+    work = jax.jit(chain(64, 2))
+    many_steps(clock, lambda number: work(ready.get()).block_until_ready())
+
+
+@program
+def saves_between(clock: OwnClock) -> None:
+    """Sleeps 100 ms in ``write_checkpoint`` after every fifth step."""
+
+    def write_checkpoint(number: int) -> None:
+        if number % 5 == 4:
+            time.sleep(0.1)
+
+    work, batch = jax.jit(chain(200, 4)), square(200)
+    many_steps(clock, lambda number: work(batch).block_until_ready(), write_checkpoint)
+
+
+@program
+def evaluates_between(clock: OwnClock) -> None:
+    """Runs another function after every fifth step, which takes longer than ten of them."""
+    work, batch = jax.jit(chain(200, 2)), square(200)
+    heavy, held = chain(400, 12), square(400)
+
+    @jax.jit
+    def evaluate(batch: Any) -> Any:
+        return heavy(batch)
+
+    def every_fifth(number: int) -> None:
+        if number % 5 == 4:
+            evaluate(held).block_until_ready()
+
+    every_fifth(4)
+    many_steps(clock, lambda number: work(batch).block_until_ready(), every_fifth)
+
+
+def recompiled(clock: OwnClock, scaled: Any, *arguments: tuple[Any, ...]) -> None:
+    """Marked steps of which each compiles a function again."""
+    with clock.recording():
+        for number, given in enumerate(arguments):
+            with clock.step(), marked(number):
+                scaled(*given).block_until_ready()
+    clock.knows(n_steps=len(arguments), n_compilations=len(arguments))
+
+
+@program
+def recompiled_for_shapes(clock: OwnClock) -> None:
+    """The first dimension of ``batch`` is another one in each step."""
+
+    @jax.jit
+    def scaled(batch: Any) -> Any:
+        return jnp.tanh(batch).sum()
+
+    recompiled(clock, scaled, *[(np.ones((10 + n, 64), np.float32),) for n in range(6)])
+
+
+@program
+def recompiled_for_values(clock: OwnClock) -> None:
+    """A Python number is another one in each step."""
+
+    @partial(jax.jit, static_argnums=1)
+    def scaled(batch: Any, factor: float) -> Any:
+        return jnp.tanh(batch * factor).sum()
+
+    batch = jnp.ones((64, 64))
+    recompiled(clock, scaled, *[(batch, 1.5 + number) for number in range(6)])
 
 
 if __name__ == "__main__":

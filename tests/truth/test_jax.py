@@ -9,12 +9,14 @@ import pytest
 
 from tests.truth.recorded import CLAIM, DENIAL, median
 from tests.truth.test_tensorflow import SHARE, is_about, lasts_as_long
+from tfprof.gate.capture_metrics import compilations
 
 pytestmark = pytest.mark.jax
 
 MARKED = [
     "jit_loading", "jit_steps", "first_step_compiles", "scan", "pmap", "sharded", "two_programs",
-    "heavy_product",
+    "heavy_product", "op_by_op", "op_by_op_together", "waits_for_queue", "saves_between",
+    "evaluates_between", "recompiled_for_shapes", "recompiled_for_values",
 ]  # fmt: skip
 ALL = [*MARKED, "unmarked"]
 
@@ -151,3 +153,50 @@ def test_what_instructions_compute_is_known(jax_program, name):
     first = instructions(jax_program(name))[0]
     assert first["category"] not in ("", "unknown")
     assert first["model_flop_rate"] > 0
+
+
+# Advice
+
+
+def test_small_calls_together_are_faster(jax_program):
+    before, after = jax_program("op_by_op"), jax_program("op_by_op_together")
+    assert median(after.own_ms()) < 0.5 * median(before.own_ms()), "the program did not get faster"
+    found = before.advice["python/unexplained"].message
+    assert "one jax.jit" in found
+    assert re.search(r"calls compiled functions 20 times", found)
+
+
+@pytest.mark.parametrize("name", ["op_by_op_together", "waits_for_queue"])
+def test_one_call_is_not_told_to_become_one(jax_program, name):
+    assert "one jax.jit" not in jax_program(name).texts
+
+
+def test_waiting_in_a_queue_is_called_so(jax_program):
+    found = jax_program("waits_for_queue").advice["python/unexplained"]
+    assert "The program waits there" in found.message
+    assert "acquire" in found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("saves_between", "write_checkpoint"), ("evaluates_between", "evaluate")]
+)
+def test_what_lies_between_steps_has_a_name(jax_program, name, what):
+    program = jax_program(name)
+    between, whole = sum(program.own_ms("between")), sum(program.own_ms())
+    found = program.advice["between-steps/share"]
+    assert what in found.message
+    assert found.share == pytest.approx(between / (between + whole), abs=SHARE)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("recompiled_for_shapes", "in the shape of argument batch: f32[10,64], f32[11,64]"),
+     ("recompiled_for_values", "in a constant")],
+)  # fmt: skip
+def test_what_is_compiled_again_has_a_name_and_a_reason(jax_program, name, what):
+    program = jax_program(name)
+    found = program.advice["compilation/share"]
+    assert f"scaled was compiled {program.knows('n_compilations')} times" in found.message
+    assert what in found.message
+    counted = compilations(program.run)
+    assert counted.values == (program.knows("n_compilations"),)

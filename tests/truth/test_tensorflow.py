@@ -28,7 +28,8 @@ MARKED = [
     "python_in_step", "slow_first_step", "single_step", "eager_ops", "eager_ops_in_function",
     "retraced", "traced_once", "heavy_product", "jit_compiled", "slow_map", "slow_map_parallel",
     "slow_map_parallel_prefetched", "slow_map_prefetched", "slow_generator", "fused_map_and_batch",
-    "fused_map_and_batch_prefetched", "mirrored",
+    "fused_map_and_batch_prefetched", "mirrored", "interleaved_maps", "interleaved_maps_parallel",
+    "first_epoch_of_cache",
 ]  # fmt: skip
 CALLED = [
     "keras_fit", "keras_fit_parallel", "keras_busy_fit", "keras_fit_steps_per_execution",
@@ -270,6 +271,7 @@ FOLLOWED = {
     "slow_map": ("slow_map_parallel", "input-pipeline/bound"),
     "eager_ops": ("eager_ops_in_function", "tf-function/eager"),
     "retraced": ("traced_once", "tf-function/retracing"),
+    "interleaved_maps": ("interleaved_maps_parallel", "input-pipeline/bound"),
 }
 """Programs that are advised to change so, and what became of them."""
 
@@ -320,3 +322,23 @@ def test_a_prefetch_hides_no_more_than_there_is_to_hide_it_behind(tensorflow_pro
 def test_no_gain_is_promised_that_is_more_than_a_step(tensorflow_program, name):
     advice = tensorflow_program(name).advice.values()
     assert all(0.0 <= (one.gain_fraction or 0.0) <= 1.0 for one in advice)
+
+
+def test_copies_of_a_stage_count_together(tensorflow_program):
+    found = tensorflow_program("interleaved_maps").advice["input-pipeline/bound"]
+    assert "Interleave[" in found.evidence["op"]
+    share = float(re.search(r"one of 2 copies\): ([\d.]+)%", found.message)[1])
+    assert share == pytest.approx(70, abs=100 * SHARE)
+
+
+def test_a_cache_that_is_there_is_not_advised(tensorflow_program):
+    found = tensorflow_program("first_epoch_of_cache").advice["input-pipeline/bound"].message
+    assert "Put cache()" not in found
+    assert "cached already" in found
+
+
+@pytest.mark.parametrize("name", ["traced_once", "keras_small_batches", "keras_fit", "retraced"])
+def test_functions_are_not_advised_where_steps_are_functions(tensorflow_program, name):
+    assert not {"tf-function/eager", "tf-function/run-eagerly"} & set(
+        tensorflow_program(name).advice
+    )  # fmt: skip

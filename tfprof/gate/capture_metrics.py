@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
@@ -101,7 +100,7 @@ def idle_share(steps: RunSteps) -> Measurement:
     What the program waits for is not idle, as the verdict has it.
     """
     typical = steps.typical
-    if typical.n_steps and not typical.spent(*(s for s in Spent if s > Spent.HOST_RUNTIME)).any():
+    if typical.n_steps and not typical.has_ops:
         return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
     if not steps.has_device:
         return _timed(steps, _shares(typical, unexplained_ps(typical)))

@@ -12,7 +12,7 @@ from tfprof.captures.facts.steps import CATEGORIES, HostSteps
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.sql.event_tables import argument_chunks, detail_chunks, is_derived, self_times_ps
 
 NamedRun = tuple[str, Run]
@@ -185,19 +185,26 @@ _STEPS = (
         for category in CATEGORIES
     ),
     Described("is_cut", "bool", "", "the capture began or ended in the middle of it"),
-)
+    Described("is_typical", "bool", "", "averages of tools are of such steps: whole, of the main "
+              "kind, not far longer than others"),
+)  # fmt: skip
 
 
 def _step_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
     for name, run in runs:
         begins = begins_ps(run.hosts, classic=False)
         begin_of = {h.name: begin for h, begin in zip(run.hosts, begins, strict=True)}
-        for one in run_steps(run).hosts:
+        steps = run_steps(run)
+        is_typical = np.zeros(steps.n_steps, np.bool_)
+        is_typical[steps.typical_places] = True
+        for one in steps.hosts:
             if len(one.times):
-                yield _steps_of(name, one, begin_of[one.host.name])
+                yield _steps_of(name, one, begin_of[one.host.name], is_typical)
 
 
-def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
+def _steps_of(
+    run: str, steps: HostSteps, begin_ps: int, is_typical: BoolArray
+) -> list[ArrowColumn]:
     n_steps = len(steps.times)
     same: Int64Array = np.zeros(n_steps, np.int32)
     numbers = [name.rpartition(" ")[2] for name in steps.names]
@@ -213,6 +220,7 @@ def _steps_of(run: str, steps: HostSteps, begin_ps: int) -> list[ArrowColumn]:
         Numbers(steps.times.gap_ps),
         *(Numbers(steps.of(category, classic=False)) for category in CATEGORIES),
         Numbers(steps.is_cut),
+        Numbers(is_typical),
     ]
 
 

@@ -20,6 +20,7 @@ def steps(*inside, between=(), n=4, long=1000, period=1000, threads=()):
 
     marks = [event("train", k * period * US, long * US, step_num=k, _r=1) for k in range(n)]
     own = [one for k in range(n) for one in (*at(inside, k), *at(between, k))]
+    own += [event("an/op:MatMul", k * period * US, 1) for k in range(n)]  # ops are recorded
     others = [
         line(*(one for k in range(n) for one in at(thread, k)), id=2 + place)
         for place, thread in enumerate(threads)

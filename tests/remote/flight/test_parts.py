@@ -13,6 +13,7 @@ from tfprof.remote.flight.history import StepSeen
 from tfprof.remote.flight.keeping import Ring, one_capture
 from tfprof.remote.flight.merging import Part, merged
 from tfprof.remote.flight.overhead import overhead
+from tfprof.remote.flight.pacing import SNAPSHOT_BYTES, Pace
 from tfprof.remote.flight.snapshots import Times, look
 from tfprof.testing.xspace_builders import Reference, event, gpu, host, line, xspace
 from tfprof.wire import messages as pb
@@ -323,3 +324,23 @@ def test_overhead():
     assert "does not mark its steps" in str(overhead(no_steps))
     few = [(numbers[:2], starts[:2]) for numbers, starts in windows(2 * MS, MS)]
     assert "only 101 steps" in str(overhead(few))
+
+
+def test_the_pace_follows_the_bytes():
+    pace = Pace(8.0)
+    assert pace.seconds == 1.0
+    for _ in range(4):  # a quiet program: each is twice as long as the one before
+        pace.add(1000, pace.seconds, 0.001)
+    assert pace.seconds == 8.0
+    pace.add(SNAPSHOT_BYTES * 4, 2.0, 0.001)
+    assert pace.seconds == pytest.approx(0.5)
+    for _ in range(7):  # it rests, and may go on at any moment
+        pace.add(1000, 0.5, 0.001)
+        assert pace.seconds == pytest.approx(0.5)
+    pace.add(1000, 0.5, 0.001)
+    assert pace.seconds == pytest.approx(1.0)
+    pace.add(SNAPSHOT_BYTES * 100, 1.0, 0.1)
+    assert pace.seconds == pytest.approx(0.3)  # a snapshot has some steps
+    pace.add(SNAPSHOT_BYTES * 100, 1.0, 10.0)
+    assert pace.seconds == 8.0  # but is no longer than the user wants
+    assert Pace(0.1).seconds == 0.1

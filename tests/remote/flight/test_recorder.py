@@ -1,8 +1,10 @@
 """The recorder, against a server whose answers are given beforehand."""
 
 import json
+import os
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import grpc
@@ -13,6 +15,7 @@ from tests.remote.flight.test_parts import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError, UsageError
 from tfprof.remote.flight import FlightRecorder, sessions, watched
+from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.staging import Staging
 from tfprof.testing.xspace_builders import event, host, line
 from tfprof.wire import messages as pb
@@ -404,8 +407,6 @@ def test_a_step_that_a_snapshot_has_cut_is_missing_and_the_run_says_so(recorder)
 
 
 def test_a_program_that_holds_too_much(recorder):
-    import os
-
     fake, said = FakeSession(), []
     with recorder(fake, most_program_bytes=1 << 20, say=said.append) as recording:
         (saved,) = recording.events()
@@ -414,3 +415,33 @@ def test_a_program_that_holds_too_much(recorder):
     assert seen.is_limited and seen.program_bytes > 1 << 20
     (worker,) = recording._workers
     assert worker._memory.process == os.getpid()
+
+
+def test_a_program_that_grows_is_asked_at_once(recorder, monkeypatch):
+    held, looks = [1 << 30], []
+    monkeypatch.setattr(ProgramMemory, "resident_bytes", lambda self: (looks.append(1), held[0])[1])
+    fake, said = FakeSession(), []
+    with recorder(fake, interval_seconds=8, say=said.append) as recording:
+        wait_for(lambda: fake.n_snapshots == 2)  # after 1 s, then each twice as long
+        n_looks = len(looks)
+        wait_for(lambda: len(looks) > n_looks + 1)  # also at what that snapshot has left
+        held[0] += 600 << 20
+        begun = time.monotonic()
+        wait_for(lambda: fake.n_snapshots == 3)
+        assert time.monotonic() - begun < 3
+        wait_for(lambda: said)
+        (seen,) = recording.observed.values()
+    assert seen.program_bytes - seen.program_bytes_before == 600 << 20
+    assert "629 MB more than before it was recorded" in said[0]
+
+
+@pytest.mark.parametrize(("late", "least", "most"), [(0.4, 0.75, 0.89), (0.2, 0.45, 0.65)])
+def test_time_counts_from_when_the_server_was_asked(recorder, late, least, most):
+    """It records again while it answers; after a long answer it rests as long."""
+    fake, asked = FakeSession(), []
+    fake.late, get = late, fake.get
+    fake.get = lambda data, context: (asked.append(time.monotonic()), get(data, context))[1]
+    with recorder(fake, interval_seconds=0.5):
+        wait_for(lambda: len(asked) > 7)
+    pauses = [after - before for before, after in pairwise(asked[2:])]
+    assert least < min(pauses) < most

@@ -20,15 +20,21 @@ def followed(term: Term, claim: Claim) -> Term | None:
     """The program as advised; None if the grammar has no such program."""
     rule = claim.metric.removeprefix("advice ")
     change = _CHANGES.get(rule)
-    if change is None or (claim.value or 0.0) < WORTH:
+    if change is None or claim.more["gain"] < WORTH:
         return None
     found = change(term, claim)
     return None if found is None or allowed(found) == term else allowed(found)
 
 
+_ALIKE = ("callback", "checkpoint", "gc", "evaluation", "python", "slow_step", "copies")
+"""Spans that no change is about: they take as long by chance. A collection of garbage takes as long
+as there is garbage."""
+
+
 def gain(before: Truth, after: Truth) -> float:
     """The part of the time of a batch that the change has saved."""
-    return 1.0 - _per_batch(after) / _per_batch(before)
+    saved = _per_batch(before, but=_ALIKE) - _per_batch(after, but=_ALIKE)
+    return saved / _per_batch(before)
 
 
 def keeps(promised: float, got: float) -> bool:
@@ -36,9 +42,10 @@ def keeps(promised: float, got: float) -> bool:
     return got >= 0.5 * promised - NOISE
 
 
-def _per_batch(truth: Truth) -> float:
+def _per_batch(truth: Truth, *, but: tuple[str, ...] = ()) -> float:
     together: int = truth.fact("batches_per_step", 1)
-    return truth.whole_ms / together
+    left_out = sum(sum(truth.ms(span)) for span in but) / truth.n_steps
+    return (truth.whole_ms - left_out) / together
 
 
 def _with_prefetch(term: Term, claim: Claim) -> Term | None:

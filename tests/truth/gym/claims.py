@@ -57,8 +57,9 @@ def claims_of(capture: Path, budget: str = "") -> Iterator[Claim]:
                 yield from _of_note(tool, note.message)
         yield from _of_tables(tool, result)
     for one in tfprof.tools.advice(run):
-        more = {"evidence": dict(one.evidence), "gain": one.gain_fraction}
-        yield Claim("advice", f"advice {one.rule}", one.gain_fraction, one.message, "share", more)
+        more = {"evidence": dict(one.evidence), "gain": one.gain_fraction or 0.0}
+        share = one.gain_fraction if one.share is None else one.share
+        yield Claim("advice", f"advice {one.rule}", share, one.message, "share", more)
     yield from _of_commands(capture, budget)
 
 
@@ -81,7 +82,7 @@ def _of_claim(tool: str, stated: Stated) -> Iterator[Claim]:
     elif stated.metric == "step_time" and "times_count" in details:
         number = re.search(r"(\d+)$", str(details["name"]))
         more = {"step": int(number[1]) if number else -1, "name": str(details["name"]),
-                "cause": f"{stated.parts[0].subject}: {text}"}  # fmt: skip
+                "causes": [part.subject for part in stated.parts]}  # fmt: skip
         yield Claim(tool, "unusual_step", value, text, "ms", more)
     elif stated.metric == "step_time" and "kind" in details:
         more = {"count": int(details["step_count"])}

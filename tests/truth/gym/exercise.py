@@ -56,15 +56,15 @@ def exercise(
         terms: Programs by name.
         folder: Where each gets a folder of its name.
         follow: Record programs as advised, and judge the gains that were promised.
-        again: Record those with false claims once more: false is what is false twice, as a busy
-            machine may disturb one recording.
+        again: Record those with false claims, or that could not be recorded, once more: false is
+            what is false twice, as a busy machine may disturb one recording.
     """
     results = _judged(terms, folder)
     if follow:
         results = _with_gains(results, folder)
     if not again:
         return results
-    failed = {one.name: one.term for one in results if one.false}
+    failed = {one.name: one.term for one in results if one.false or one.failure}
     second = {}
     if failed:
         names = folder / _AGAIN
@@ -75,9 +75,11 @@ def exercise(
 
 
 def _confirmed(first: Result, second: Result | None) -> Result:
-    """The first result, without claims that were false once only."""
+    """The first result, without claims that were false once only; the second if that was none."""
     if second is None:
         return first
+    if first.failure:
+        return second
     kept = {_topic(one.claim) for one in second.false}
     verdicts = tuple(
         one if one.kind != "false" or _topic(one.claim) in kept else Verdict("ok", one.claim)
@@ -134,9 +136,10 @@ def _with_promises(one: Result, promises: list[tuple[str, Claim]], place: Path) 
         if after.failure:
             continue
         got = gain(Truth(one.folder), after)
-        fits = keeps(claim.value, got)
-        promised = Claim(claim.source, f"gain {claim.metric[7:]}", claim.value, claim.text)
-        truth = f"followed, it saves {got:.0%} of the promised {claim.value:.0%}"
+        hoped = claim.more["gain"]
+        fits = keeps(hoped, got)
+        promised = Claim(claim.source, f"gain {claim.metric[7:]}", hoped, claim.text)
+        truth = f"followed, it saves {got:.0%} of the promised {hoped:.0%}"
         more.append(Verdict("ok" if fits else "false", promised, truth))
     return Result(one.name, one.term, one.folder, (*one.verdicts, *more), one.failure)
 

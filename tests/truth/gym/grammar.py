@@ -98,8 +98,7 @@ class Term:
         disturbances: Some of ``DISTURBANCES``.
         devices: One of ``DEVICES``.
         together: Batches in one call of Keras (``steps_per_execution``).
-        host_tracer: How much the capture records of threads; JAX records nothing with 0, and
-            TensorFlow the same with any.
+        host_tracer: How much the capture records of threads: nothing, what was marked, or ops.
         python_tracer: Whether the capture records functions of Python.
     """
 

@@ -101,9 +101,7 @@ class Loop:
         self.parts.making.is_free = True
         self._warm_up()
         self.clock.forget()
-        for _ in range(N_CALIBRATED):
-            with self.clock.span("alone"):
-                self.parts.wait(self.parts.work(self.parts.batch(0)))
+        self._calibrate()
         self.parts.making.is_free = False
         self._iterator = self._batches() if not self.term.input.anew else None
         self.before_recording()
@@ -117,7 +115,15 @@ class Loop:
         gc.unfreeze()
         self._drain()
         self._closing.set()
+        self.parts.making.is_free = True
+        self._calibrate()
         self.clock.knows(n_steps=self.term.n_steps, **self.parts.facts)
+
+    def _calibrate(self) -> None:
+        """Measures the work alone; before and after the recording, as machines become busy."""
+        for _ in range(N_CALIBRATED):
+            with self.clock.span("alone"):
+                self.parts.wait(self.parts.work(self.parts.batch(0)))
 
     def _warm_up(self) -> None:
         parts = self.parts

@@ -48,17 +48,26 @@ def record(term: Term, clock: Diary) -> None:
     batches = _batches(term, making, clock)
     _run(model, plain, batches(), [])  # traces, and fills a cache
     _timed(model, clock)
-    _run(model, plain, batches(), [])
-    begun = clock.begun["call"]
-    alone_ms = float(np.median(np.diff(begun)))
+    alone_ms = [_period_of(model, plain, batches(), clock)]
     making.is_free = False
-    clock.forget()
     callback = _Disturbing(term, clock)
     with clock.recording():
         _run(model, term, batches(), [callback])
-    clock.knows(
-        n_steps=len(clock.spans["call"]), alone_period_ms=alone_ms, batches_per_step=term.together
-    )
+    clock.knows(n_steps=len(clock.spans["call"]), batches_per_step=term.together)
+    noted = clock.spans, clock.begun
+    clock.spans, clock.begun = {}, {}
+    making.is_free = True
+    alone_ms.append(_period_of(model, plain, batches(), clock))
+    clock.spans, clock.begun = noted
+    clock.knows(alone_periods_ms=alone_ms)
+
+
+def _period_of(model: Any, plain: Term, batches: Any, clock: Diary) -> float:
+    """The median of the times from call to call with free input, ms."""
+    _run(model, plain, batches, [])
+    period_ms = float(np.median(np.diff(clock.begun["call"])))
+    clock.forget()
+    return period_ms
 
 
 def _batches(term: Term, making: Making, clock: Diary) -> Callable[[], Any]:

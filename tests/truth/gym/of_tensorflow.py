@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+import tfprof
 from tests.truth.gym.clock import Diary
 from tests.truth.gym.grammar import Term
 from tests.truth.gym.loop import Loop, Making, Parts
 from tests.truth.gym.pipelines import SIDE, dataset
 from tests.truth.gym.run import addresses, rank
+from tfprof.capture import CaptureOptions
 
 N_DEVICES, N_TINY, N_IN_FUNCTION = 2, 60, 4
 ASLEEP_S = 0.006
@@ -25,11 +27,13 @@ Work = Callable[[Any], Any]
 
 
 def capture(path: str, term: Term) -> Any:
-    """TensorFlow's profiler."""
-    options = tf.profiler.experimental.ProfilerOptions(
+    """TensorFlow's profiler; its own door takes no options (release 2.21)."""
+    if term.host_tracer == Term.host_tracer and not term.python_tracer:
+        return tf.profiler.experimental.Profile(path)
+    options = CaptureOptions(
         host_tracer_level=term.host_tracer, python_tracer_level=int(term.python_tracer)
     )
-    return tf.profiler.experimental.Profile(path, options)
+    return tfprof.capture(path, options)
 
 
 def mark(name: str, number: int) -> Any:

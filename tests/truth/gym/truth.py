@@ -122,7 +122,12 @@ class Truth:
     @property
     def records_threads(self) -> bool:
         """Whether the capture holds what threads did."""
-        return self.term.host_tracer > 0 or not self.is_jax
+        return self.term.host_tracer > 0
+
+    @property
+    def records_ops(self) -> bool:
+        """Whether the capture holds ops: of TensorFlow by the usual level only."""
+        return self.term.host_tracer > (0 if self.is_jax else 1)
 
     @property
     def is_marked(self) -> bool:
@@ -171,10 +176,12 @@ class Truth:
     def alone_ms(self) -> Range:
         """The work of a step with free input and nothing else, waited for."""
         if self.is_keras_loop:
-            alone: float = self.fact("alone_period_ms")
-            return Range(0.6 * alone, 1.4 * alone)
+            alone: list[float] = self.fact("alone_periods_ms")
+            return Range(0.6 * min(alone), 1.4 * max(alone))
         measured = self.ms("alone")
-        return Range(min(measured), max(statistics.median(measured), measured[-1]))
+        half = len(measured) // 2
+        medians = map(statistics.median, (measured[:half], measured[half:]))
+        return Range(min(measured), max(measured[half - 1], *medians))
 
     @cached_property
     def waits_in_step(self) -> bool:
@@ -271,7 +278,8 @@ class Truth:
     @cached_property
     def _input_by_difference(self) -> Range:
         """What is left of the steps when the work alone and other known spans are taken off."""
-        if self.term.input.kind == "none" or self.term.input.cost == "none":
+        given = self.term.input
+        if given.kind == "none" or given.cost == "none" or given.cache:
             return Range(0.0, 0.25)  # pipelines take a little in any case
         periods = self.periods_ms if self.is_keras_loop else self.steps_ms
         known = [0.0] * len(periods)
@@ -283,7 +291,18 @@ class Truth:
         left = max(0.0, whole - sum(known))
         count = len(periods)
         low, high = (left - count * part for part in (self.alone_ms.high, self.alone_ms.low))
+        if self.is_keras_loop and self.ms("made") and self._making_share < 0.85:
+            low = 0.0  # Keras reads ahead: what is not always busy is mostly ready in time
         return Range(max(0.0, low / whole), max(0.0, min(1.0, high / whole)))
+
+    @cached_property
+    def _making_share(self) -> float:
+        """Part of the time of all steps in which batches are made."""
+        begun, reached, busy = self.begun("made"), 0.0, 0.0
+        for begin, took in sorted(zip(begun, self.ms("made"), strict=True)):
+            busy += max(0.0, begin + took - max(begin, reached))
+            reached = max(reached, begin + took)
+        return busy / max(self.whole_ms * self.n_steps, 1e-9)
 
     @cached_property
     def idle_share(self) -> list[Range]:
@@ -338,6 +357,12 @@ class Truth:
     def n_changed(self) -> int:
         """Steps in which something was traced or compiled."""
         return len(self.ms("changed"))
+
+    @property
+    def knows_gaps(self) -> bool:
+        """Whether the time between two marks is all that lies between two steps."""
+        alone = self.term.marks not in ("none", "eval") and self.term.devices != "processes"
+        return alone and self.waits_in_step
 
     @cached_property
     def gaps_ms(self) -> list[float]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from tests.truth.own_clock import OwnClock
-from tests.truth.programs_tensorflow.parts import batches, products, program, train
+from tests.truth.programs_tensorflow.parts import batches, marked, products, program, train
 
 
 @program
@@ -77,3 +78,51 @@ def fused_map_and_batch(clock: OwnClock) -> None:
 def fused_map_and_batch_prefetched(clock: OwnClock) -> None:
     """The same with a prefetch."""
     train(clock, fused(clock).prefetch(2), 12, products(1, 64))
+
+
+def interleaved(**how: Any) -> tf.data.Dataset:
+    """Two copies of a map of 14 ms, one after the other, and a map of 6 ms behind them."""
+
+    def slow(sleep_ms: float) -> Callable[[tf.Tensor], tf.Tensor]:
+        def make(number: np.int64) -> np.ndarray:
+            time.sleep(sleep_ms / 1e3)
+            return np.full((8, 8), number, np.float32)
+
+        return lambda number: tf.ensure_shape(
+            tf.numpy_function(make, [number], tf.float32), (8, 8)
+        )  # fmt: skip
+
+    def copy(number: tf.Tensor) -> tf.data.Dataset:
+        return tf.data.Dataset.range(100).map(slow(14), **how)
+
+    behind = slow(6)
+    dataset = tf.data.Dataset.range(2).interleave(copy, cycle_length=2, num_parallel_calls=None)
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = 16  # the functions sleep, and hold a thread each
+    made = dataset.map(lambda made: behind(tf.cast(made[0, 0], tf.int64)))
+    return made.with_options(options)
+
+
+@program
+def interleaved_maps(clock: OwnClock) -> None:
+    """Steps that wait for both: 70 % of the time is that of the copies together."""
+    train(clock, interleaved(), 12, products(1, 64))
+
+
+@program
+def interleaved_maps_parallel(clock: OwnClock) -> None:
+    """The same as advised: the copies run ahead."""
+    train(clock, interleaved(num_parallel_calls=4), 12, products(1, 64))
+
+
+@program
+def first_epoch_of_cache(clock: OwnClock) -> None:
+    """A map of 20 ms whose results a cache keeps, in the epoch that fills the cache."""
+    work = products(1, 64)
+    work(tf.ones((64, 64)))
+    iterator = iter(batches(clock, 10, 20).cache())
+    with clock.recording():
+        for number in range(10):
+            with clock.step(), marked(number):
+                work(next(iterator)).numpy()
+    clock.knows(n_steps=10)

@@ -16,6 +16,7 @@ from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
 
 _OF_JAX = re.compile(r"PjitFunction\((.*)\)")
+SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))
 _EAGER = re.compile(r"EagerLocalExecute: (?!__inference_)(\w+)")
 
 
@@ -82,7 +83,7 @@ def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
     """The chosen calls of compiled functions that are in no other call."""
     timeline = forest.timeline
     is_call = timeline.named(lambda name: _OF_JAX.fullmatch(name) is not None)
-    is_call |= timeline.having("tf_function_call")
+    is_call |= timeline.having("tf_function_call") | timeline.named(SESSION_RUNS.__contains__)
     is_call &= timeline.on_threads
     return _outermost(forest, is_call, is_chosen)
 
@@ -118,5 +119,7 @@ def _named(forest: Forest, events: Int64Array) -> list[Called]:
 def _name(event: str, module: str) -> str:
     if module:
         return module.removeprefix("jit_")
+    if event in SESSION_RUNS:
+        return "Session.run"
     known = _OF_JAX.fullmatch(event) or _EAGER.fullmatch(event)
     return known[1] if known else parse_op_name(event).type or event

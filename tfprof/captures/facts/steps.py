@@ -301,9 +301,11 @@ class RunSteps:
 
     @cached_property
     def is_last(self) -> BoolArray:
-        """Which step is the last one of all, so that nothing tells when the next begins, (n,)."""
-        ends = self.decided(lambda one: one.times.start_ps + one.times.duration_ps)
-        is_open: BoolArray = (ends == ends.max(initial=-1)) & (self.gap_ps() == 0)
+        """Which steps are the last of a host: nothing tells when the next begins, (n_steps,)."""
+        is_open = np.zeros(self.n_steps, np.bool_)
+        for one in self.hosts:
+            ends = one.times.start_ps + one.times.duration_ps
+            is_open |= (ends == ends.max(initial=-1)) & (one.times.gap_ps == 0)
         return is_open
 
     @cached_property
@@ -408,6 +410,12 @@ class RunSteps:
             is_slowest = self._slowest == number
             decided[is_slowest] = amounts(self.hosts[number])[is_slowest]
         return decided
+
+    @cached_property
+    def has_ops(self) -> bool:
+        """Whether an op was recorded in any step: without, it is unknown when ops run."""
+        work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
+        return any(one.core is not None or one.times.of(*work).any() for one in self.hosts)
 
     def share(self, amounts_ps: Int64Array) -> float:
         """Amounts of the steps as a part of the step time; 0 without steps."""

@@ -39,6 +39,7 @@ from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
+from tfprof.text import how_to_capture
 from tfprof.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
@@ -185,7 +186,7 @@ _UNCERTAIN = "Whether the program waits for its input is not certain: {unknown}"
 
 def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
     """Why it is uncertain whether the program waits for its input; empty if it is certain."""
-    steps, between = grounds.steps, grounds.between
+    steps = grounds.steps
     if steps.n_steps < FEWEST:
         count = "1 whole step" if steps.n_steps == 1 else f"{steps.n_steps} whole steps"
         return (
@@ -194,6 +195,14 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
         ), {"waiting_share": waiting}
     if 100.0 * waiting >= MODERATELY_INPUT_BOUND:
         return "", {}
+    if not steps.has_ops:
+        return f"no op was recorded in its steps ({how_to_capture.OPS}).", {}
+    return _doubt_of_dark(grounds, waiting)
+
+
+def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
+    """Why the time in which no op runs leaves it open; empty if there is little of it."""
+    steps, between = grounds.steps, grounds.between
     other = unexplained_share(grounds)
     callbacks = steps.spent_share(Spent.HOST_CALLBACK)
     if 100.0 * callbacks >= HIGH:
@@ -221,7 +230,12 @@ def _shows_input(steps: RunSteps) -> bool:
 
 
 def unexplained_share(grounds: Grounds) -> float:
-    """Part of the step time in which no op runs, and the program waits for none."""
+    """Part of the step time in which no op runs, and the program waits for none.
+
+    0 where no op was recorded: then the capture does not tell when ops run.
+    """
+    if not grounds.steps.has_ops:
+        return 0.0
     return grounds.steps.share(unexplained_ps(grounds.steps))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.bottleneck import HIGH, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.bottleneck import HIGH
 from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
@@ -17,6 +17,8 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import BY_KEY
 from tfprof.captures.facts.verdict import code_share, described, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.practices.input_practices import is_held_up
+from tfprof.captures.practices.op_practices import MANY_OPS
 from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice, listed
 from tfprof.text.units import milliseconds
@@ -36,6 +38,9 @@ _CALLS = 0.5
 
 _LAUNCH_MS = 0.3
 """So long a call of a compiled function may take before anything runs."""
+
+_EAGER_MS = 0.1
+"""So long Python takes for an op that it calls by itself."""
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
@@ -62,11 +67,32 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         )
         numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
     elif not code:
-        said += (
-            " Nothing was recorded there: mostly it is Python between the ops. "
-            f"{sentence(evidence.words.trace_python)}."
+        said += _without_names(evidence)
+    gain = min(share, _gain(evidence, worst))
+    remedy = _remedy(evidence, worst)
+    yield Advice(
+        "python/unexplained", f"{said} {remedy}", numbers, gain if gain >= WORTH else None, share
+    )
+
+
+def _without_names(evidence: Evidence) -> str:
+    """What is known of time in which no op runs, if no code was recorded."""
+    runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
+    if runtime > unseen:
+        return (
+            f" The runtime takes {runtime:.1%} of the step time: it calls functions, hands ops to "
+            "threads, and waits for these."
         )
-    yield Advice("python/unexplained", f"{said} {_remedy(evidence, worst)}", numbers, share, share)
+    return (
+        " Nothing was recorded there: mostly it is Python between the ops. "
+        f"{sentence(evidence.words.trace_python)}."
+    )
+
+
+def _inside(evidence: Evidence, *kinds: Spent) -> float:
+    """The part of the step time spent on some kinds while steps last."""
+    steps = evidence.steps
+    return steps.share(steps.spent(*kinds) - steps.between(*kinds))
 
 
 def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
@@ -80,15 +106,33 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
     return sorted((one for one in inside if one.total_ps > 0), key=lambda one: -one.total_ps)
 
 
+def _is_launching(evidence: Evidence) -> bool:
+    """Whether most time of steps in which no op runs goes to the runtime, or to short calls."""
+    dark, launching = _inside(evidence, *_DARK), _inside(evidence, Spent.HOST_RUNTIME)
+    per_call_ms = dark * evidence.step_ms / max(evidence.calls_per_step, 1e-9)
+    return launching >= dark / 2 or per_call_ms < _LAUNCH_MS
+
+
+def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
+    """Whether that time is the program's own code, and no call of the runtime."""
+    if worst is None:
+        return False
+    return not _is_launching(evidence) or _PAUSES.fullmatch(worst.name) is not None
+
+
+def _gain(evidence: Evidence, worst: CodeTime | None) -> float:
+    """The part of the step time that the remedy saves at most: a function, or launches."""
+    if worst is not None and _is_own(evidence, worst):
+        return code_share(evidence.grounds, worst)
+    n_eager = sum(one.n_runs for one in evidence.eager) / max(evidence.n_host_steps, 1)
+    launches_ms = evidence.calls_per_step * _LAUNCH_MS + n_eager * _EAGER_MS
+    return launches_ms / max(evidence.step_ms, 1e-9)
+
+
 def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
     """What to do about time of steps in which no op runs, by what was recorded there."""
     words, calls = evidence.words, evidence.calls_per_step
-    steps = evidence.steps
-    dark = steps.share(steps.spent(*_DARK) - steps.between(*_DARK))
-    launching = steps.spent(Spent.HOST_RUNTIME) - steps.between(Spent.HOST_RUNTIME)
-    per_call_ms = dark * evidence.step_ms / max(calls, 1e-9)
-    is_launching = steps.share(launching) >= dark / 2 or per_call_ms < _LAUNCH_MS
-    is_own = worst is not None and (not is_launching or _PAUSES.fullmatch(worst.name) is not None)
+    is_own = _is_own(evidence, worst)
     if is_own and worst is not None and _PAUSES.fullmatch(worst.name):
         return (
             "The program waits there. Make what it waits for faster, or let it be ready before the "
@@ -103,9 +147,33 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
             f"{words.whole_step}, or {words.several_steps}."
         )
     if calls >= _CALLS:
-        name = evidence.called[0].name
-        return f"A step is one call already, of {name}: {words.several_steps}."
+        return _of_one_call(evidence)
     return f"{words.whole_step}, or {words.several_steps}."
+
+
+def _of_one_call(evidence: Evidence) -> str:
+    """What to do if a step calls one function and does little else."""
+    words = evidence.words
+    one_call = f"A step is one call already, of {evidence.called[0].name}"
+    if not _is_launching(evidence):
+        return f"{one_call}: what the program does beside it counts."
+    batches = _batches_of_step(evidence)
+    if batches >= 1.5:
+        return f"{one_call}, with {batches:,.0f} batches: use {words.fuse}, or larger batches."
+    ops = sum(op.occurrences for op in evidence.host_ops) / evidence.n_host_steps
+    if ops >= MANY_OPS and words is not JAX:
+        fewer = f"use {words.fuse}; or {words.several_steps}"
+        return f"{one_call}, which runs {ops:,.0f} ops: {fewer}."
+    return f"{one_call}: {words.several_steps}."
+
+
+def _batches_of_step(evidence: Evidence) -> float:
+    """How many elements of a pipeline a step takes; 0 with several devices, which share them."""
+    ops = evidence.host_ops
+    if any(op.type.startswith("MultiDeviceIterator") for op in ops):
+        return 0.0
+    taken = sum(op.occurrences for op in ops if op.name == "Iterator::Root")
+    return taken / max(evidence.n_host_steps, 1)
 
 
 def _often(evidence: Evidence) -> list[Called]:
@@ -161,7 +229,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
 def compiling(evidence: Evidence) -> Iterator[Advice]:
     """Steps that trace or compile functions again and again."""
     share = evidence.steps.share_of("compile")
-    if 100.0 * share < MODERATELY_INPUT_BOUND or not evidence.has_verdict:
+    if not share or not evidence.has_verdict:
         return
     compile_ps = evidence.steps.of(BY_KEY["compile"])
     n_steps = int((compile_ps > 0).sum())
@@ -195,7 +263,8 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
         said += f" {name.name} was traced {plural(name.calls['traced'], 'time')}; what differed "
         said += "the capture does not tell."
         numbers |= {"function": name.name, "trace_count": name.calls["traced"]}
-    yield Advice("compilation/share", f"{said} {remedy}", numbers, share, share)
+    gain = None if is_held_up(evidence) else share
+    yield Advice("compilation/share", f"{said} {remedy}", numbers, gain, share)
 
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:
@@ -246,14 +315,15 @@ def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
 def retracing(evidence: Evidence) -> Iterator[Advice]:
     """Functions that are traced while the program should run."""
     for call in evidence.functions:
-        share = call.expensive_share
-        if share < MUCH_TRACING or not call.calls.get("traced"):
+        expensive = call.expensive_share
+        if expensive < MUCH_TRACING or not call.calls.get("traced"):
             continue
-        numbers = {"function": call.name, "tracing_share": share, "trace_count": call.n_traces}
-        gain = _of_periods(call.self_ps.get("traced", 0), evidence)
+        numbers = {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces}
+        share = _of_periods(call.self_ps.get("traced", 0), evidence)
+        is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
         yield Advice(
             "tf-function/retracing", _about_tracing(call), numbers,
-            gain if call.calls["traced"] > 1 else None, gain,
+            share if is_saved else None, share,
         )  # fmt: skip
 
 

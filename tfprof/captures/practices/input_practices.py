@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tfprof.captures.events.ops.input_ops import InputOp, input_ops
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData, stage_of
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.bottleneck import MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.bottleneck import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
 from tfprof.captures.facts.statistics import part
@@ -40,6 +40,18 @@ def _is_much(share: float) -> bool:
 
 def _is_bound(evidence: Evidence) -> bool:
     return evidence.has_verdict and _is_much(waiting_share(evidence))
+
+
+def is_held_up(evidence: Evidence) -> bool:
+    """Whether steps wait much for pipelines that run ahead, so that they last as long as these.
+
+    What a few steps save by themselves, others then wait longer for their batch.
+    """
+    if not evidence.has_verdict or 100.0 * waiting_share(evidence) < HIGHLY_INPUT_BOUND:
+        return False
+    return any(
+        _runs_ahead(told_pipelines(host, classic=False).data) for host in evidence.hosts
+    )  # fmt: skip
 
 
 def input_bound(evidence: Evidence) -> Iterator[Advice]:

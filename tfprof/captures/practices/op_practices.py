@@ -17,7 +17,6 @@ LOW_PRECISION = 0.1
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
-MUCH_OUTSIDE = 0.05
 UNUSED_CORES = 0.1
 SMALL_OP_PS = 10_000_000
 MANY_SMALL = 0.4
@@ -91,7 +90,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
     ops = evidence.outside_ops
     outside, whole = sum(op.self_ps for op in ops), self_time(evidence.device_ops)
     share = part(outside, whole)
-    if share <= MUCH_OUTSIDE:
+    if not outside:
         return
     top = ops[0]
     name = top.provenance.rpartition(":")[0] or top.key.name
@@ -104,6 +103,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
         {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
          "run_count": top.occurrences},
         share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
+        share * (1.0 - evidence.idle_share),
     )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
     tool = "tfprof kernel-stats" if evidence.kernels else "tfprof op-stats"
     if not ops and not evidence.kernels:
         ops = [op for op in evidence.host_ops if not FRAMEWORKS_OWN.fullmatch(op.type)]
-        where = "host"
+        where = "host, iterators left out"
     if not ops:
         return []
     top = ops[0]

@@ -28,6 +28,7 @@ from tfprof.captures.practices.op_practices import (
 )
 from tfprof.captures.practices.step_practices import (
     collectives,
+    copies_between_memories,
     copies_to_device,
     copies_to_host,
     idle_devices,
@@ -48,6 +49,7 @@ PRACTICES: Mapping[str, Practice] = {
     "input-pipeline/slow-iterator": slow_pipelines,
     "copies/to-device": copies_to_device,
     "copies/to-host": copies_to_host,
+    "copies/on-device": copies_between_memories,
     "kernel-launch/share": kernel_launch,
     "python/unexplained": python_time,
     "between-steps/share": time_between,

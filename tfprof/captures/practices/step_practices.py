@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.facts.bottleneck import MODERATE
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
+from tfprof.text.short_names import folded
 from tfprof.text.units import milliseconds
+from tfprof.text.wording import plural
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op
-
-COPIES = 0.05
-"""Copies are reported from this part of the step time on."""
 
 STRAGGLES = 1.2
 """A worker is a straggler if it works this many times as long as the others."""
 
 MOSTLY_IDLE = 0.5
+
+_BETWEEN_MEMORIES = ("copy-done", "copy-start")
+_ON_HOST = "S(5)"
+"""The host's memory, in the layout of an array."""
 
 _COLLECTIVE = re.compile(
     r"Collective|AllReduce|Nccl|AllGather|all-reduce|all-gather", re.IGNORECASE
@@ -35,7 +37,7 @@ _COLLECTIVE = re.compile(
 def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
     """Steps that wait for data on its way to the device."""
     share = evidence.spent_share(Spent.HOST_TO_DEVICE)
-    if share < COPIES:
+    if not share:
         return
     yield Advice(
         "copies/to-device",
@@ -51,7 +53,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
 def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
     """Steps that wait for results on their way to the host."""
     share = evidence.steps.share_of("outfeed")
-    if share < COPIES:
+    if not share:
         return
     yield Advice(
         "copies/to-host",
@@ -64,10 +66,32 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
     )
 
 
+def copies_between_memories(evidence: Evidence) -> Iterator[Advice]:
+    """Compiled programs that wait for arrays on their way from one memory to another."""
+    ops = [op for op in evidence.compiled_ops if op.category.startswith(_BETWEEN_MEMORIES)]
+    if not ops or not evidence.device_ops:
+        return
+    whole = sum(op.self_ps for op in evidence.compiled_ops)
+    share = part(sum(op.self_ps for op in ops), whole) * (1.0 - evidence.idle_share)
+    top = ops[0]
+    where = "between the device and its host" if _ON_HOST in top.expression else "to another memory"
+    yield Advice(
+        "copies/on-device",
+        f"{share:.1%} of the time of the devices is waiting for copies of arrays {where}, most of "
+        f"it in {folded(top.key.name)}, {plural(top.occurrences, 'time')}. Leave what each step "
+        "needs on the device, and in one layout: offload fewer activations and states to the host, "
+        "or let their copies begin earlier, while something computes.",
+        {"copy_share": share, "op": top.key.name, "op_share": part(top.self_ps, whole),
+         "run_count": top.occurrences},
+        share,
+        share,
+    )  # fmt: skip
+
+
 def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
     """Devices that wait for the host to launch their kernels."""
     share = evidence.steps.share_of("kernel_launch")
-    if 100.0 * share < MODERATE:
+    if not share:
         return
     numbers: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
     said = f"{share:.1%} of the step time goes to launching kernels."
@@ -97,7 +121,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
 def collectives(evidence: Evidence) -> Iterator[Advice]:
     """Devices that exchange gradients while nothing else runs."""
     share = evidence.communication_share
-    if 100.0 * share < MODERATE:
+    if not share:
         return
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
     yield Advice(
@@ -170,7 +194,7 @@ def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     if tpu is None or not total or evidence.idle_share >= MOSTLY_IDLE:
         return
     share = float(tpu.breakdown.idle.sum()) / total
-    if 100.0 * share < MODERATE:
+    if not share:
         return
     place = int(np.argmax(tpu.breakdown.idle))
     idle_ms = float(tpu.breakdown.idle[place]) / 1e9

@@ -15,7 +15,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
-from tfprof.text.claims import Claim, unknown
+from tfprof.text.claims import Claim, Detail, unknown
 
 _PS_PER_US = 1e6
 
@@ -106,13 +106,16 @@ def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
         amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
         most = int(np.argmax(amounts))
         share = float(amounts[most]) / max(1, int(one.times.duration_ps.sum()))
+        words = "{subject}: {value} per step; no op was recorded in it."
+        details: dict[str, Detail] = {"step_count": steps.n_steps}
+        if classic or steps.has_ops:
+            key = f"{CATEGORIES[most].key}_share"
+            words = f"{{subject}}: {{value}} per step, {{{key}}} of it {{category}}."
+            details |= {"category": CATEGORIES[most].name, key: share}
         yield Claim(
             one.label, "step_time", mean, "ms", scope=scope,
             basis="from the start of a step to that of the next, on this worker",
-            details={"step_count": steps.n_steps, "category": CATEGORIES[most].name,
-                     f"{CATEGORIES[most].key}_share": share},
-            words=f"{{subject}}: {{value}} per step, {{{CATEGORIES[most].key}_share}} of it "
-            "{category}.",
+            details=details, words=words,
         )  # fmt: skip
     if len(means) > len(shown):
         yield Claim("hosts", "host_count", len(means) - len(shown), "count", scope=scope,

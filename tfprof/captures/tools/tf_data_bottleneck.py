@@ -64,9 +64,7 @@ _FAST = (
     "No input pipeline took longer than 50 µs for an element on the hosts in this capture. If "
     f"the program is input-bound, other hosts may be the cause: {how_to_capture.OTHER_HOSTS}."
 )
-_NONE = (
-    f"No tf.data activity is in this capture. If the program uses tf.data, {how_to_capture.LONGER}."
-)
+_NONE = f"No tf.data activity was recorded. If the program uses tf.data, {how_to_capture.LONGER}."
 
 
 class _Slow(NamedTuple):

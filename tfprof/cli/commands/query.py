@@ -180,7 +180,7 @@ command = Command(
         "tfprof query logs/ 'select name, sum(self_ps) / 1e9 as self_ms from events group by name "
         "order by self_ms desc limit 10'",
         "tfprof query before/ after/ 'select run, avg(duration_ps) / 1e9 as step_ms from steps "
-        "where not is_cut group by run'",
+        "where is_typical group by run'",
         "tfprof query logs/ --tables",
     ],
 )

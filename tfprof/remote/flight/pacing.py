@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-SNAPSHOT_BYTES = 4 << 20
-"""A program holds about 40 bytes for each byte of a snapshot, and gives none back."""
+from collections import deque
+
+SNAPSHOT_BYTES = 2 << 20
+"""A program holds 40 to 80 bytes for each byte of a snapshot, and gives none back."""
+GROWTH_BYTES = 128 << 20
+"""A program that has grown so much since the last snapshot has more events than it used to."""
 
 _FIRST_SECONDS = 1.0
 _SHORTEST_SECONDS = 0.2
 _STEPS = 3
 _GROWTH = 2.0
+_N_RATES = 8
 
 
 class Pace:
@@ -23,6 +28,7 @@ class Pace:
 
     def __init__(self, longest_seconds: float) -> None:
         self._longest = longest_seconds
+        self._rates: deque[float] = deque(maxlen=_N_RATES)  # programs that rest go on
         self.seconds = min(longest_seconds, _FIRST_SECONDS)
 
     def add(self, n_bytes: int, seconds: float, step_seconds: float | None) -> None:
@@ -33,12 +39,10 @@ class Pace:
             seconds: How much time it covers.
             step_seconds: The usual time of a step, of which a snapshot has some; None is unknown.
         """
+        if seconds > 0:
+            self._rates.append(n_bytes / seconds)
+        rate = max(self._rates, default=0.0)
         shortest = max(_SHORTEST_SECONDS, _STEPS * (step_seconds or 0.0))
-        wanted = SNAPSHOT_BYTES * seconds / n_bytes if n_bytes else self._longest
+        wanted = SNAPSHOT_BYTES / rate if rate else self._longest
         grown = _GROWTH * max(self.seconds, _SHORTEST_SECONDS)
         self.seconds = min(max(min(wanted, grown), shortest), self._longest)
-
-    @property
-    def is_shorter(self) -> bool:
-        """Whether the bytes do not allow what the user wants."""
-        return self.seconds < self._longest

@@ -17,7 +17,7 @@ from tfprof.remote.flight.events import Event
 from tfprof.remote.flight.history import History, StepSeen, Window
 from tfprof.remote.flight.keeping import Ring
 from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
-from tfprof.remote.flight.pacing import Pace
+from tfprof.remote.flight.pacing import GROWTH_BYTES, Pace
 from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.flight.sessions import Session, Snapshot
 from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
@@ -116,12 +116,13 @@ class WatchedWorker:
         self._span_ns: tuple[int, int] | None = None
         self._observed_ns = self._n_snapshots = self.n_unclear = 0
         self._n_asked = self._n_answered = 0
-        self._answer_seconds = 0.0
+        self._answer_seconds = self._asked = 0.0
         self._overhead: Overhead | None = None
         self._way = "continuous"
         self._memory: ProgramMemory | None = None
         self._bytes_now: int | None = None
         self._bytes_before: int | None = None
+        self._bytes_taken: int | None = None  # at the last snapshot
         self._said_bytes = _MEMORY_BYTES
         self.has_cleared = self.has_begun = False
         self.is_settled = self.is_recording = self._is_limited = False
@@ -252,7 +253,8 @@ class WatchedWorker:
                     raise
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         if self._bytes_before is None or not self.is_recording:
-            self._bytes_before = self._bytes_now = held
+            self._bytes_before = self._bytes_now = self._bytes_taken = held
+        self._asked = time.monotonic()
         self._way, self.has_cleared = session.way, self.has_cleared or session.has_cleared
 
     def _record(self, session: Session) -> None:
@@ -285,10 +287,17 @@ class WatchedWorker:
             self._changed.notify_all()
 
     def _wait(self) -> None:
-        """Until the next snapshot; sooner if the program's memory reaches its limit."""
-        until = time.monotonic() + self._pace.seconds
+        """Until the next snapshot; sooner if the program's memory grows, or reaches its limit.
+
+        The server records again while it answers, so time counts from when it was asked. It rests
+        at least as long as an answer takes.
+        """
+        rest = min(self._answer_seconds, self._pace.seconds)
+        until = max(self._asked + self._pace.seconds, time.monotonic() + rest)
         while (left := until - time.monotonic()) > 0:
             if self._wake.wait(min(left, _MEMORY_SECONDS)) or self._is_too_large():
+                return
+            if (self._bytes_now or 0) - (self._bytes_taken or 0) > GROWTH_BYTES:
                 return
 
     def _is_too_large(self) -> bool:
@@ -304,6 +313,7 @@ class WatchedWorker:
             MemoryLimitError: The program holds more than it may.
         """
         is_too_large, held, before = self._is_too_large(), self._bytes_now, self._bytes_before
+        self._bytes_taken = held
         if held is None:
             return
         if is_too_large:
@@ -322,6 +332,7 @@ class WatchedWorker:
 
     def _take(self, session: Session) -> tuple[Look, Window]:
         names = self._settings.when.names if self._settings.when is not None else _ONLY_TIMES
+        self._asked = time.monotonic()
         taken = session.snapshot(min(self._pace.seconds, _LONGEST_CAPTURE_SECONDS))
         seen = look(taken.data, names, may_guess=not self._history.are_marked)
         begin_ns, end_ns = self._keep(taken, seen.times)
