@@ -24,10 +24,11 @@ Match = Literal["name", "structure"]
 _LEAST_COMMON = 0.01
 """Of the time of both runs that matched ops must have, for the runs to be comparable."""
 
-_STEP, _TABLE, _TABLE_OF_CHANGED = 2, 6, 3
-"""Of 100 comparisons of a program with itself 5 may claim anything: half of that chance is for the
-step, a sixth for each of the tables of categories, parts and ops. Once the step has changed, its
-half is theirs, too, as nothing is claimed by chance alone then."""
+_STEP, _TABLE, _TABLE_OF_CHANGED = 5, 15, 3
+"""Of 100 comparisons of a program with itself 5 may claim anything. Runs differ by more than their
+steps show, so 2 of the 5 are for the chance among steps: half of that for the step, a sixth for
+each of the tables of categories, parts and ops. Once the step has changed, the whole 5 are theirs:
+then something has changed for sure."""
 
 _US_PER_MS = 1000.0
 
