@@ -20,7 +20,7 @@ JOBS = {
     ],
 )
 def test_slow_workers_and_single_slow_steps_are_named(framework, tmp_path):
-    """A busy machine delays workers, too, and by chance one more than others: then a job runs again."""
+    """A busy machine may delay one worker more than the others: then a job runs again."""
     for job in JOBS[framework]:
         found = list(outcomes([job], tmp_path))
         if found[0][1] == "FALSE":
