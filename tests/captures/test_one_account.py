@@ -288,7 +288,9 @@ def _of_pages(said, run):
         if block["kind"] == "chart" and block["id"] == "steps":
             said("first page's chart", n_steps=len(block["choose"]["keys"]))
     said("assistants", n_steps=Answers([opened]).runs()["runs"][0]["steps"])
-    if run_steps(run).typical.has_ops:  # views are about ops
+    work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
+    if all(one.core is not None or one.times.of(*work).all() for one in run_steps(run).hosts):
+        # Views are about ops, and have no step without any.
         said("steps of views", n_steps=len(tfprof.Profiler.from_xspace(run).steps))
 
 
