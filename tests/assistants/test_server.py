@@ -56,6 +56,25 @@ def ask(demo):
     return ask
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("view", {"kind": 7}, "view: kind: input should be a valid string; its arguments are "),
+        ("tool", {"nme": "overview"}, "tool: tool: field required; its arguments are "),
+        ("query", {"sql": ["a"]}, "query: sql: input should be a valid string; its arguments are "),
+    ],
+)
+def test_wrong_arguments_are_answered_with_a_sentence(demo, tool, arguments, told):
+    async def session():
+        async with mcp.Client(server_of(demo)) as client:
+            return await client.call_tool(tool, arguments)
+
+    result = anyio.run(session)
+    [content] = result.content
+    assert result.is_error and content.text.startswith(told)
+    assert "\n" not in content.text and "pydantic" not in content.text
+
+
 def test_what_is_open(ask):
     runs = {run["name"]: run for run in ask("runs")["runs"]}
     assert runs["resnet50"]["kind"] == "profile"

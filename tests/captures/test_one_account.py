@@ -308,6 +308,10 @@ def test_all_state_the_same(name):
         shares = by_what["input_share"], by_what["recorded_input"]
         stated, recorded_input = (next(iter(one.values())) for one in shares)
         assert stated in (UNKNOWN, pytest.approx(recorded_input, rel=1e-9))
+        if stated == UNKNOWN:
+            told = [text for tool in ("overview", "input_pipeline", "monitor")
+                    for text in getattr(tools, tool)(run).verdict]  # fmt: skip
+            assert not any("input-bound:" in text for text in told)
 
 
 @pytest.mark.parametrize("name", CAPTURES)

@@ -85,6 +85,13 @@ def test_the_word_that_is_wrong_is_named(call, graph, words, word):
     assert f"no such command or file: {word}" in done.stderr
 
 
+def test_options_of_the_program_are_suggested(call):
+    result = call("--versoin")
+    assert result.exit_code == 2
+    assert "unknown option '--versoin'; did you mean --version?" in result.stderr
+    assert call("op", "--versoin").stderr.count("--version?") == 0
+
+
 @pytest.mark.parametrize(
     ("words", "where"),
     [

@@ -36,11 +36,10 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
         MissingDependencyError: The package ``mcp`` is not installed.
     """
     try:
-        from mcp.server import MCPServer
         from mcp.types import ToolAnnotations
     except ImportError as error:
         raise MissingDependencyError("assistants need mcp: pip install 'tfprof[mcp]'") from error
-    server = MCPServer("tfprof", instructions=_WHAT, version=__version__, log_level="WARNING")
+    server = _server_class()("tfprof", instructions=_WHAT, version=__version__, log_level="WARNING")
     answers = Answers(opened)
     only_reads = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -72,6 +71,28 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
     server.resource("tfprof://runs/{name}/overview", mime_type="application/json")(overview)
     server.prompt()(slow_step)
     return server
+
+
+def _server_class() -> type[MCPServer]:
+    """The protocol's server, which answers wrong arguments with one sentence."""
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
+
+    class Server(MCPServer):  # type: ignore[misc]  # mcp need not be installed where mypy runs
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                [tool] = [each for each in await self.list_tools() if each.name == name]
+                known = ", ".join(tool.input_schema["properties"])
+                first = error.__cause__.errors(include_url=False)[0]
+                place, problem = ".".join(map(str, first["loc"])), str(first["msg"]).lower()
+                raise ToolError(f"{name}: {place}: {problem}; its arguments are {known}") from None
+
+    return Server
 
 
 def _json(answer: Any) -> str:

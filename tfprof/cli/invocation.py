@@ -6,11 +6,13 @@ scope``. Without a command, the shell opens.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.cli.spelling import Flag, is_bool_word, key_of
+from tfprof.errors import UsageError
 from tfprof.files.remote.path import is_remote
 
 SHELL = "shell"
@@ -43,10 +45,20 @@ def command_first(
     if place is None:
         place = next((place for place in places if not _is_path(words[place])), None)
     if place is None:
+        _refuse_misspelt(words[0], flags)
         return [SHELL, *words]
     if words[place].startswith("-"):
         return list(words)
     return [words[place], *words[:place], *words[place + 1 :]]
+
+
+def _refuse_misspelt(word: str, flags: Mapping[str, Flag]) -> None:
+    """Raises a UsageError for ``--versoin``: no command has that option, only the program."""
+    key = key_of(word)
+    if word.startswith("-") and key not in flags:
+        names = [*flags, *map(key_of, _GLOBAL)]
+        if difflib.get_close_matches(key, names, 1) == ["version"]:
+            raise UsageError(f"unknown option {word!r}; did you mean --version?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,14 @@ class LazyGroup(click.Group):
     ) -> Any:
         """Run; errors become one line on stderr and an exit code."""
         words = list(sys.argv[1:] if args is None else args)
-        arguments = _command_first(words)
         name = prog_name or "tfprof"
+        try:
+            arguments = _command_first(words)
+        except TfprofError as error:
+            if not standalone_mode:
+                raise
+            _complain(f"{error}\nTry '{name} --help'.")
+            sys.exit(error.exit_code)
         if not standalone_mode:
             return super().main(arguments, name, complete_var, standalone_mode=False, **extra)
         try:

@@ -17,7 +17,8 @@ from tfprof.captures.parts.condense import HostFile, failed
 from tfprof.captures.parts.condensed import Asked, Facts, ProbedHost, condensed_run
 from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, merge
 from tfprof.captures.read.xspace import read_xspace
-from tfprof.captures.run.missing_hosts import Copy, check_not_empty
+from tfprof.captures.run.missing_hosts import Copy
+from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Memo, Run, files_of
@@ -101,8 +102,7 @@ class Fleet:
         part, wanted = Part(), Wanted()
         for file in sorted(self.files, key=lambda file: (file.label != host, file.place)):
             try:
-                check_not_empty(file.path)
-                space = read_xspace(file.path, memory_bytes=file.memory_bytes)
+                space = read_capture(file.path, file.memory_bytes)
             except TfprofError as error:
                 unread.append((file, str(error)))
                 continue

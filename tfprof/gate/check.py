@@ -135,7 +135,7 @@ class Outcome:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The outcomes of all limits.
 
@@ -148,6 +148,9 @@ class Report:
     budget: Budget
     outcomes: tuple[Outcome, ...]
     strict: bool
+
+    def __repr__(self) -> str:
+        return f"<Report of {len(self.outcomes):,} limits: exit code {self.exit_code}>"
 
     def count(self, verdict: Verdict) -> int:
         """How many limits came to a verdict."""

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from tfprof.captures.parts.codec import encode
 from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, fact_of, nothing
-from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.fact import Key
-from tfprof.captures.run.missing_hosts import check_not_empty
+from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.run import Host
 from tfprof.errors import TfprofError
@@ -39,8 +38,7 @@ class HostFile(NamedTuple):
 def condense(file: HostFile, wanted: Wanted) -> Part:
     """The part of one file: facts and sums, or why it could not be read."""
     try:
-        check_not_empty(file.path)
-        space = read_xspace(file.path, memory_bytes=file.memory_bytes)
+        space = read_capture(file.path, file.memory_bytes)
     except TfprofError as error:
         return failed(file, wanted, str(error))
     host = Host(file.label, space)

@@ -187,7 +187,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
     if evidence.tpu is not None or not evidence.has_verdict or 100.0 * share < HIGH:
         return
     numbers: dict[str, str | float] = {
-        "between_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
+        "between_without_input_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
         "longest_ms": between.longest_ms, "step": between.after,
     }  # fmt: skip
     said = (

@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from tfprof.wire.xspace_lines import Elements, elements
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
+
+DAMAGED: Final = "damaged-xspace"
+"""Code of the notice on a capture of which not all could be read."""
 
 _LONGEST = 1 << 40
 """A length that leads beyond is damaged."""
@@ -206,7 +209,7 @@ def _judge(
         f"{label} is truncated or damaged: it breaks at {place}; {lost}. "
         f"{len(planes)} planes with {n_events} events were read. Copy or record the file again"
     )
-    return (Notice("damaged-xspace", text, damage.count),)
+    return (Notice(DAMAGED, text, damage.count),)
 
 
 def _open(source: Source, room: Room) -> tuple[memoryview, str, bool]:

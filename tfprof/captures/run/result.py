@@ -133,7 +133,7 @@ def pie(
     return [Chart(name, "pie", title, x_label, "µs", names, times)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ToolResult(ShownInNotebooks, ComparedWithOthers):
     """The answer of a tool: plain tables, chart data, and sentences.
 
@@ -158,6 +158,10 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
     notes: tuple[Note, ...] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     gviz: Callable[[], Any] | None = None
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {len(table):,}" for name, table in self.tables.items())
+        return f"<ToolResult {self.tool}: rows of tables: {sizes or 'none'}>"
 
     @property
     def verdict(self) -> tuple[str, ...]:

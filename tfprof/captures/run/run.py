@@ -25,16 +25,15 @@ from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
-from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
 from tfprof.captures.run.missing_hosts import (
     Copy,
     absent_hosts,
-    check_not_empty,
     copy_note,
     without_copies,
 )
+from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
@@ -300,8 +299,7 @@ def _hosts(run: RunFiles, memory_bytes: int | None) -> tuple[list[Host], list[No
     for number, file in enumerate(run.files):
         label = host_name(file) if isinstance(file, (str, Path)) else f"host {number}"
         try:
-            check_not_empty(file)
-            space = read_xspace(file, memory_bytes=of_each)
+            space = read_capture(file, of_each)
         except TfprofError as error:
             errors.append(error)
             read.append(ReadHost(label, error=str(error)))

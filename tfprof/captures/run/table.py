@@ -40,7 +40,7 @@ class Column:
     role: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table(ShownInNotebooks, ComparedWithOthers):
     """Rows of cells.
 
@@ -60,6 +60,9 @@ class Table(ShownInNotebooks, ComparedWithOthers):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {len(self):,} rows of {len(self.columns)} columns>"
 
     def to_rows(self) -> list[Row]:
         """The rows as dicts by column id."""

@@ -47,7 +47,7 @@ class ParamRow(NamedTuple):
     size_bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ParamsReport(ShownInNotebooks, ReadByDataFrames):
     """How many parameters a program has; ``int(report)`` is their number.
 
@@ -66,6 +66,9 @@ class ParamsReport(ShownInNotebooks, ReadByDataFrames):
 
     rows: tuple[ParamRow, ...]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<ParamsReport {self.total:,} params of {len(self.rows):,} variables>"
 
     @property
     def total(self) -> int:
