@@ -209,7 +209,8 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
     classic = is_classic(question.classic)
     details = _details(tool, function, question)
     result: ToolResult = function(run, host=question.host, classic=classic, **details)
-    other_notes = [note for note in run.notes if note not in result.notes]
+    known = set(result.notes)  # a capture may hold thousands of remarks
+    other_notes = [note for note in run.notes if note not in known]
     if question.step is not None and tool in JUDGES_ALL_STEPS and not classic:
         other_notes.append(judges_all_steps())
     return replace(result, notes=(*other_notes, *result.notes))

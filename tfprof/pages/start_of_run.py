@@ -39,7 +39,8 @@ def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     yield words(overview.verdict, lead=True)
     if steps.n_steps:
         yield step_chart(steps, params)
-    notes = [*(note for note in run.notes if note not in overview.notes), *overview.notes]
+    known = set(overview.notes)
+    notes = [*(note for note in run.notes if note not in known), *overview.notes]
     notes += notes_for_tools(run)
     yield from notes_block(notes)
     yield from findings_block(capture_findings(run, host=params.get("host") or None))

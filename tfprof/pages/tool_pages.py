@@ -115,7 +115,8 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     blocks += pictures(tool, result, run, params)
     blocks += [words(result.verdict[1:])] if result.verdict[1:] else []
     # Without data the notes are the reason, which stands once, in place of the data.
-    own = [note for note in dict.fromkeys(result.notes) if note not in run.notes]
+    known = set(run.notes)
+    own = [note for note in dict.fromkeys(result.notes) if note not in known]
     blocks += notes_block(own) if has_data else []
     step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
     guide = words_for(run.hosts).guide
