@@ -18,12 +18,16 @@ import pytest
 
 import tfprof
 from tests import hlo_programs
+from tests.graphs.interpreter.programs import analyse
 from tfprof.captures.events.ops.gpu_kernels import uses_tensor_cores
 from tfprof.captures.hlo.cost import costs_of
+from tfprof.columns.frames_of_rows import column_of
 from tfprof.columns.numerals import LARGEST, whole_number
 from tfprof.errors import MalformedProfileError
+from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.sniff import Format, sniff
-from tfprof.graphs.costs.scope_sums import call_scope
+from tfprof.files.speedscope import stacks_of_speedscope
+from tfprof.graphs.costs.scope_sums import call_scope, scope_sums
 from tfprof.graphs.interpreter.naming import Names, function_label
 from tfprof.graphs.read.program import read_program
 from tfprof.profiles.read.oplog import read_op_log
@@ -348,3 +352,70 @@ def test_steps_are_added_while_other_threads_drop_views() -> None:
             thread.join()
         sys.setswitchinterval(interval)
     assert errors == []
+
+
+def inlined_calls(n_lines: int, n_calls: int) -> bytes:
+    """A sample of so many calls, each at a place of so many inlined ones: a few bytes each."""
+    profile = pb.Profile(string_table=["", "time", "nanoseconds", "f"])
+    profile.sample_type.add(type=1, unit=2)
+    profile.function.add(id=1, name=3)
+    place = profile.location.add(id=1)
+    for _ in range(n_lines):
+        place.line.add(function_id=1)
+    profile.sample.add(value=[1], location_id=[1] * n_calls)
+    return profile.SerializeToString()
+
+
+def test_a_few_bytes_that_stand_for_millions_of_calls() -> None:
+    data = inlined_calls(5000, 25_000)
+    assert len(data) < 57_000
+    with soon(), pytest.raises(MalformedProfileError, match=r"p\.pb: the stacks have more than"):
+        stacks_of_pprof(data, "p.pb")
+    assert len(stacks_of_pprof(inlined_calls(20, 30), "p.pb").parents) == 600
+
+
+def test_stacks_of_speedscope_that_are_thousands_deep() -> None:
+    count = 6000
+    events = [
+        *({"type": "O", "frame": 0, "at": at} for at in range(count)),
+        *({"type": "C", "frame": 0, "at": count + at} for at in range(count)),
+    ]
+    profile = {"type": "evented", "name": "p", "startValue": 0, "endValue": 9, "events": events}
+    content = {"shared": {"frames": [{"name": "f"}]}, "profiles": [profile]}
+    with soon(1):
+        stacks = stacks_of_speedscope(json.dumps(content).encode(), "s.json")
+    assert len(stacks.parents) == count
+
+
+@pytest.mark.parametrize("size", [2**31, 2**63 - 1])
+def test_shapes_that_no_float_holds(size: int) -> None:
+    nodes = graph(op("x", "Placeholder"), op("y", "Relu", "x"), op("v", "VariableV2"))
+    for node in nodes.node:
+        node.attr["dtype"].type = node.attr["T"].type = 1
+        for _ in range(40):
+            node.attr["shape"].shape.dim.add(size=size)
+    report = tfprof.flops(nodes)
+    assert report.flops == size**40
+    assert "e+" in str(report)
+    _, column = column_of("flops", [size**40, 1])
+    assert column.values.tolist() == [float("inf"), 1.0]  # type: ignore[union-attr]
+
+
+def test_functions_that_call_the_one_before_ten_times() -> None:
+    nodes = graph(op("x", "Placeholder"), op("top", "f29", "x"))
+    for depth in range(30):
+        function = nodes.library.function.add()
+        function.signature.name = f"f{depth}"
+        function.signature.input_arg.add(name="a", type=1)
+        function.signature.output_arg.add(name="out", type=1)
+        before = "a"
+        for number in range(10):
+            kind = f"f{depth - 1}" if depth else "Relu"
+            node = function.node_def.add(name=f"n{number}", op=kind, input=[before])
+            before = f"n{number}:{'out' if depth else 'activations'}:0"
+            if not depth:
+                node.attr["T"].type = 1
+        function.ret["out"] = before
+    with soon():
+        scopes = scope_sums(analyse(nodes)[0]).own
+    assert len(scopes) < 250_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,11 +56,22 @@ def column_of(
     told = {"unit": unit} if unit else {}
     if wanted == "string":
         return Field(name, wanted, told), [None if cell is None else _text(cell) for cell in cells]
-    values = np.array([0 if cell is None else cell for cell in cells], wanted)
+    held = [0 if cell is None else cell for cell in cells]
+    if wanted == "float64":
+        held = [_float_of(cell) for cell in held]
+    values = np.array(held, wanted)
     is_known = None
     if len(known) < len(cells):
         is_known = np.array([cell is not None for cell in cells], np.bool_)
     return Field(name, wanted, told), Numbers(values, is_known)
+
+
+def _float_of(cell: Any) -> float:
+    """The number; infinite where no float is as large."""
+    try:
+        return float(cell)
+    except OverflowError:
+        return math.inf if cell > 0 else -math.inf
 
 
 def _text(cell: Any) -> str:

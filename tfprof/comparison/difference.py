@@ -24,9 +24,11 @@ Match = Literal["name", "structure"]
 _LEAST_COMMON = 0.01
 """Of the time of both runs that matched ops must have, for the runs to be comparable."""
 
-_FAMILIES = (2, 6)
-"""Of 100 comparisons of a program with itself 5 may claim anything: half of that chance is for the
-step, a sixth for each of the tables of categories, parts and ops."""
+_STEP, _TABLE, _TABLE_OF_CHANGED = 5, 15, 3
+"""Of 100 comparisons of a program with itself 5 may claim anything. Runs differ by more than their
+steps show, so 2 of the 5 are for the chance among steps: half of that for the step, a sixth for
+each of the tables of categories, parts and ops. Once the step has changed, the whole 5 are theirs:
+then something has changed for sure."""
 
 _US_PER_MS = 1000.0
 
@@ -94,18 +96,22 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     pairs = (by_name if match == "name" else by_structure)(first.ops, second.ops)
     _check_common(first, second, pairs, match)
     has_steps = len(first.step_ms) and len(second.step_ms)
-    step = change(first.step_ms, second.step_ms, _FAMILIES[0]) if has_steps else None
+    step = change(first.step_ms, second.step_ms, _STEP) if has_steps else None
+    is_changed = step is not None and step.verdict in ("longer", "shorter")
+    n_families = _TABLE_OF_CHANGED if is_changed else _TABLE
     least_ms = 0.0 if step is None else LEAST_POINTS * (step.before or 0.0)
     categories = {}
     if step is not None and first.category_ms.keys() == second.category_ms.keys():
-        n_compared = _FAMILIES[1] * len(first.category_ms)
-        for name, before in first.category_ms.items():
-            after = second.category_ms[name]
-            if before.any() or after.any():
-                categories[name] = change(before, after, n_compared, least_ms)
-    ops = sorted(_op_changes(first.ops, second.ops, pairs, least_ms), key=_by_difference)
+        sides = first.category_ms, second.category_ms
+        spent = [name for name in sides[0] if any(side[name].any() for side in sides)]
+        for name in spent:
+            before, after = (side[name] for side in sides)
+            categories[name] = change(before, after, n_families * len(spent), least_ms)
+    ops = sorted(
+        _op_changes(first.ops, second.ops, pairs, n_families, least_ms), key=_by_difference
+    )
     found = mismatches(first, second, pairs)
-    parts = () if step is None else tuple(_parts(first, second, ops, least_ms))
+    parts = () if step is None else tuple(_parts(first, second, ops, n_families, least_ms))
     return Difference(first, second, step, categories, tuple(ops), parts, tuple(found))
 
 
@@ -134,7 +140,9 @@ def _check_common(first: Side, second: Side, pairs: Sequence[Pair], match: Match
         raise UsageError(f"{empty.name} has no op with a time, so there is nothing to compare")
 
 
-def _parts(first: Side, second: Side, ops: Sequence[OpChange], least_ms: float) -> list[Part]:
+def _parts(
+    first: Side, second: Side, ops: Sequence[OpChange], n_families: int, least_ms: float
+) -> list[Part]:
     """Parts of the step; ops that only the moments know are matched by name."""
     pairs = [
         Op(
@@ -152,11 +160,11 @@ def _parts(first: Side, second: Side, ops: Sequence[OpChange], least_ms: float) 
         Op(name if name in left[0] else "", name if name in left[1] else "", "", "")
         for name in dict.fromkeys([*left[0], *left[1]])
     ]
-    return parts_of(first.moments, second.moments, pairs, _FAMILIES[1], least_ms)
+    return parts_of(first.moments, second.moments, pairs, n_families, least_ms)
 
 
 def _op_changes(
-    first: OpCosts, second: OpCosts, pairs: Sequence[Pair], least_ms: float
+    first: OpCosts, second: OpCosts, pairs: Sequence[Pair], n_families: int, least_ms: float
 ) -> Iterator[OpChange]:
     for a, b in pairs:
         before = None if a is None else first.micros[a] / _US_PER_MS
@@ -168,7 +176,7 @@ def _op_changes(
             name,
             first.names[a] if a is not None and first.names[a] != name else "",
             costs.types[row],
-            change(before, after, _FAMILIES[1] * len(pairs), least_ms),
+            change(before, after, n_families * len(pairs), least_ms),
             _cause(first, second, a, b) if a is not None and b is not None else "",
         )
 

@@ -24,11 +24,11 @@ _SMALLEST = 1e-3
 _LEAST_CHANGE = 0.01
 """Two runs of one program differ by as much, for reasons that the steps of neither show."""
 
-_SHARE_IN_QUIET = 0.5
+_SHARE_IN_QUIET = 0.75
 _DISTURBED = 50
 """A change of the program is in all steps, also in those that nothing disturbs. If these show less
-than half of it, more or fewer steps were disturbed: that may be another program on the machine, and
-it takes so much more to rule out chance."""
+than three quarters of it, more or fewer steps were disturbed: that may be another program on the
+machine, and it takes so much more to rule out chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.replay.marks import Marks
 
@@ -65,7 +66,7 @@ class Regular:
     uncertain: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class _Key:
     """A kind of mark: the same place in the program."""
 
@@ -113,8 +114,8 @@ def regular_waits(
             lag_ps = time_ps - int(marks.times_ps[other])
             cases[kinds.of(mark), around, key].append((mark, other, lag_ps, time_ps - begin_ps))
     best: dict[int, tuple[float, int, int]] = {}
-    waited, uncertain = set(), set()
-    for (_, _, key), found in cases.items():
+    waited, uncertain, regular = set(), set(), set()
+    for (waiter, _, key), found in cases.items():
         lags = np.array([lag for _, _, lag, _ in found])
         waits = np.array([wait for _, _, _, wait in found])
         soon = lags <= np.minimum(_SOON_PS, _SOON_SHARE * waits)
@@ -125,12 +126,20 @@ def regular_waits(
             continue
         if not key.is_begin:
             waited.add(key.name)
+            regular.add((waiter, key))
         for mark, other, lag, wait in found:
             rank = (-share, lag, other)
             if not has_reason[mark] and 2 * lag <= wait and rank < best.get(mark, (1.0, 0, 0)):
                 best[mark] = rank
-    later = np.array(sorted(best), np.int64)
-    earlier = np.array([best[mark][2] for mark in later.tolist()], np.int64)
+    # Who waits in most steps would wait in the others, too, in which what it waits for was over.
+    found_at = {mark: best[mark][2] for mark in best}
+    for waiter, key in sorted(regular):
+        for mark in kinds.all_of(waiter, of_steps):
+            other = kinds.last_of(key, mark, usual_ps)
+            if mark not in found_at and other >= 0:
+                found_at[mark] = other
+    later = np.array(sorted(found_at), np.int64)
+    earlier = np.array([found_at[mark] for mark in later.tolist()], np.int64)
     return Regular(earlier, later, alone, frozenset(waited), frozenset(uncertain - waited))
 
 
@@ -187,6 +196,17 @@ class _Kinds:
                 if key not in found:
                     found.add(key)
                     yield key, other
+
+    def all_of(self, key: _Key, lines: IntArray) -> list[int]:
+        """All marks of a place on some threads."""
+        own = self._chosen[np.isin(self._marks.lines[self._chosen], lines)]
+        return [mark for mark in own.tolist() if self.of(mark) == key]
+
+    def last_of(self, key: _Key, mark: int, within_ps: int) -> int:
+        """The last mark of a place on another thread before a mark; -1 if it is too long ago."""
+        time_ps, line = int(self._marks.times_ps[mark]), int(self._marks.lines[mark])
+        return next((other for one, other in self.last_before(mark, line, time_ps - within_ps)
+                     if one == key), -1)  # fmt: skip
 
 
 _MOST_BEFORE = 256

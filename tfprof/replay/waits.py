@@ -28,6 +28,15 @@ from tfprof.replay.regular import Pairs, Regular, regular_waits
 _MOST_HOPS = 8
 """Over so many threads work is followed back to who waits for it."""
 
+_LATEST = 1
+"""So many steps later a result may be read."""
+
+_FEWEST = 3
+"""So many steps show how a program goes on."""
+
+_SOON_PS = 10**9
+"""A step ends so soon after the result that it has waited for."""
+
 _DONE = "ExecutorDoneCallback"
 
 _SYNCHRONISES = re.compile(
@@ -95,7 +104,7 @@ class Recorded:
     def _recorded(self) -> list[Pairs]:
         """Waits that follow from what was recorded."""
         return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
-                self._unlinked(), self._devices(), *self._launched()]  # fmt: skip
+                self._unlinked(), self._devices(), *self._launched(), self.results]  # fmt: skip
 
     @cached_property
     def regular(self) -> Regular:
@@ -153,6 +162,36 @@ class Recorded:
             is_due &= 2 * (ends_ps[run] - begin_ps) >= done_ps - begin_ps
         found.append((marks.end_at[runs.last[run[is_due]]], marks.end_at[awaits[is_due]]))
         return found
+
+    @cached_property
+    def last_runs(self) -> Pairs:
+        """Marks at which the last run of each step ends, -1 without one, and at which it ends."""
+        roots = self.roots[np.argsort(self.timeline.starts_ps[self.roots], kind="stable")]
+        of_step = {int(group): place for place, group in enumerate(self.groups[roots].tolist())}
+        last = np.full(len(roots), -1, np.int64)
+        calls, ends = self.groups[self.runs.calls], self.marks.end_at[self.runs.last]
+        for group, end in zip(calls.tolist(), ends.tolist(), strict=True):
+            if group in of_step:
+                last[of_step[group]] = end
+        return last, self.marks.end_at[roots]
+
+    @cached_property
+    def results(self) -> Pairs:
+        """Steps wait for what they launched, or for what the step before did: in each, or in none.
+
+        Where the result is there already, nothing shows that it is awaited. But if no step ever
+        ends before it, and some end right after it, the others would wait for it, too.
+        """
+        last, closes = self.last_runs
+        for late in range(_LATEST + 1):
+            runs, ends = last[: len(last) - late], closes[late:]
+            runs, ends = runs[runs >= 0], ends[runs >= 0]
+            rest_ps = self.marks.times_ps[ends] - self.marks.times_ps[runs]
+            if len(runs) < _FEWEST or (rest_ps < 0).any():
+                continue
+            if (rest_ps <= _SOON_PS).sum() >= _FEWEST:
+                return runs, ends
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def _ends_of_work(self) -> Pairs:
         """Who gave work away waits for its end, if it did nothing else meanwhile.

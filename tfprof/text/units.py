@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from tfprof.errors import UsageError
 
@@ -125,7 +126,13 @@ def human_share(part: int, whole: int) -> str:
     return "<0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
 
 
+_MOST_SCALED = 10**300
+"""Larger integers may be more than a float holds: shapes of hostile files make them."""
+
+
 def _scaled(value: int, scale: tuple[tuple[float, str], ...]) -> str:
+    if isinstance(value, int) and abs(value) >= _MOST_SCALED:
+        return f"{Decimal(value):.2e} {scale[0][1]}".rstrip()
     text, unit = str(value), ""
     for factor, unit in scale:  # noqa: B007  (the last one tried is the result's)
         text = _three_digits(value / factor) if factor > 1 else str(value)

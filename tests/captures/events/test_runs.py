@@ -72,6 +72,14 @@ def test_calls_of_other_functions_launch_none_of_the_runs():
     assert found(run)[1:] == [(11, 11), (11, 21)]
 
 
+def test_what_only_was_launched_is_no_step():
+    marks = [event("train", 3 * k, 2, step_num=k, _r=1) for k in range(4)]
+    calls = [event(CALL, 3 * k + 0.5, 0.5) for k in range(4)]
+    steps = run_steps(opened(xspace(host(line(*marks, *calls)))))
+    assert steps.n_steps == 0
+    assert "no computation was found in them" in steps.notes[0].message
+
+
 def test_several_devices_tell_the_run():
     calls = "CommonPjRtLoadedExecutable::Execute (jit_f)"
     python, pool = [], []

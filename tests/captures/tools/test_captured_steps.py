@@ -306,3 +306,22 @@ def test_a_function_that_tensorflow_ran(tmp_path):
         (row,) = [row for row in profiler.view("op").to_rows() if row["name"] == "MatMul"]
         assert row["float_ops"] == 2 * 64 * 128 * 256
         assert row["run_count"] == 1
+
+
+def test_averages_are_of_steps_of_one_kind():
+    """Rows of training and of evaluation add up to no step."""
+    events, begin = [], 0
+    for kind, name, count in (*[("train", "a:MatMul", 9)] * 4, *[("eval", "b:Relu", 7)] * 2):
+        number = begin // 1000
+        events.append(event(kind, begin * 1000, 1_000_000, step_num=number, _r=1))
+        events += [event(name, (begin + 100 * n) * 1000, 60_000) for n in range(count)]
+        begin += 1000
+    profiler = tfprof.Profiler.from_xspace(opened(xspace(host(line(*events)))))
+    profile = profiler._session.profile
+    of_train, of_eval = (profile.steps.measures(step, len(profile.ops)) for step in (-1, 5))
+    assert sorted(of_train.values[0].tolist()) == [0, 9]
+    assert sorted(of_train.exec_micros.tolist()) == [0, 540]
+    assert sorted(of_eval.values[0].tolist()) == [0, 7]
+    (notice,) = profiler.notices
+    assert (notice.code, notice.count) == ("steps-of-other-kinds", 2)
+    assert "kind (eval)" in notice.text

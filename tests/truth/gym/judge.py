@@ -97,7 +97,7 @@ def _near(ranges: list[Range], claim: Claim) -> str:
 def _n_steps(truth: Truth, claim: Claim) -> Problem:
     true = truth.n_steps
     if claim.value == 0:
-        is_there = truth.is_marked and truth.records_threads
+        is_there = truth.is_marked and truth.records_threads and truth.term.fetch != "never"
         return f"{true} marked steps" if is_there else None
     if not truth.is_marked and (truth.is_jax or truth.term.framework == "eager"):
         return None
@@ -186,7 +186,8 @@ anew, TensorFlow records a half as that: it optimises the graph after it."""
 
 
 def _ops_in_steps(truth: Truth, claim: Claim) -> Problem:
-    return "each step computes" if truth.records_ops else ""
+    is_recorded = truth.records_ops and truth.term.fetch != "never"
+    return "each step computes" if is_recorded else ""
 
 
 def _step_function(truth: Truth, claim: Claim) -> Problem:

@@ -157,7 +157,8 @@ def _on_devices(term: Term, weights: Any) -> Work:
         return jax.lax.psum(_multiplied(batch, weights, term.count), "devices")
 
     if term.body == "pmap":
-        return jax.pmap(replica_step, axis_name="devices", in_axes=None, axis_size=N_DEVICES)
+        mapped = jax.pmap(replica_step, axis_name="devices")
+        return lambda batch: mapped(np.broadcast_to(batch, (N_DEVICES, SIDE, SIDE)))
     mesh = Mesh(np.array(jax.devices()), ("devices",))
     rows = PartitionSpec("devices", None)
     sharded = jax.jit(

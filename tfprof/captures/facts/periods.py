@@ -21,6 +21,8 @@ def _periods_of(host: Host) -> Periods:
     markers = step_markers(timeline, groups)
     of_host, work = longest_markers(markers)[0], work_spans(timeline, groups)
     own = np.array(sorted(of_host), np.int64)
+    if groups.work is not None and not groups.work.any():
+        own = own[:0]  # how long what they launched takes, nothing tells
     if uses_gpu(host, classic=False):
         events, markers = gpu_step_events(timeline, groups, classic=False)
         work = longest_markers(markers)[1]

@@ -99,8 +99,8 @@ def _without_work(steps: HostSteps) -> Note:
         why = "the devices ran nothing for such a step, or ran it before or after the capture"
     else:
         why = (
-            f"such a step ran no op, ops were not recorded ({how_to_capture.OPS}), or "
-            "the threads that ran them are not linked to the marker"
+            "it ran no op before the capture ended, ops were not recorded "
+            f"({how_to_capture.OPS}), or the threads that ran them are not linked to the marker"
         )
     return Note("warning", f"{said} ({listed(steps.without_work)}): {why}", steps.host.name)
 

@@ -187,7 +187,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
     if evidence.tpu is not None or not evidence.has_verdict or 100.0 * share < HIGH:
         return
     numbers: dict[str, str | float] = {
-        "between_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
+        "between_without_input_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
         "longest_ms": between.longest_ms, "step": between.after,
     }  # fmt: skip
     said = (
@@ -319,11 +319,11 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         if expensive < MUCH_TRACING or not call.calls.get("traced"):
             continue
         numbers = {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces}
-        share = _of_periods(call.self_ps.get("traced", 0), evidence)
+        of_period = _of_periods(call.self_ps.get("traced", 0), evidence)
         is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
         yield Advice(
             "tf-function/retracing", _about_tracing(call), numbers,
-            share if is_saved else None, share,
+            of_period if is_saved else None, of_period,
         )  # fmt: skip
 
 

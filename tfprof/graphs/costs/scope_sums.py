@@ -19,7 +19,7 @@ from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import Tensor
 
 MOST_SCOPES = 200_000
-"""Functions whose scopes would make it more count as one scope each."""
+"""Of all functions together; those whose scopes would make it more count as one scope each."""
 
 _UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
 """Calls with a default name make no scope."""
@@ -119,16 +119,18 @@ def scope_sums(
         with_tensors: Find the tensors that leave scopes.
     """
     finished: dict[_Key, ScopeSums] = {}
+    n_scopes = 0
     for visit in reversed(visits(root)):
         analysis, phase = visit.analysis, visit.phase
         if phase is Phase.INITIALIZATION:
             continue
         is_root = analysis is root
-        walk = _Walk(visit, finished, layer_of if is_root else None)
+        walk = _Walk(visit, finished, layer_of if is_root else None, MOST_SCOPES - n_scopes)
         walk.add_ops(picos_of)
         if with_tensors and phase is Phase.FORWARD:
             walk.add_outputs(results if is_root else analysis.body.results)
-        finished[id(analysis), phase] = walk.sums()
+        finished[id(analysis), phase] = sums = walk.sums()
+        n_scopes += len(sums.own)
     return finished[id(root), Phase.FORWARD]
 
 
@@ -140,7 +142,9 @@ class _Walk:
         visit: Visit,
         finished: Mapping[_Key, ScopeSums],
         layer_of: Mapping[str, str] | None,
+        most_scopes: int,
     ) -> None:
+        self.most_scopes = most_scopes
         self.analysis = analysis = visit.analysis
         self.has_layers = layer_of is not None
         scope_of = layer_of or {}
@@ -186,7 +190,7 @@ class _Walk:
 
     def _add_call(self, place: int, callee: ScopeSums, runs: Times) -> None:
         scope = self.scopes[place]
-        if self.has_layers or len(self.parts) + len(callee.own) > MOST_SCOPES:
+        if self.has_layers or len(self.parts) + len(callee.own) > self.most_scopes:
             self.parts[scope].append(added(callee.own.values()).times(runs))
             return
         for path, amounts in callee.own.items():

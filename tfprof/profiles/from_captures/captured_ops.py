@@ -73,11 +73,13 @@ class StepsOfHost(NamedTuple):
         groups: The groups; None if all are.
         numbers: Numbers of the steps, by group, if they are not those in the names of the groups.
         is_left_out: Nothing of the host is in a step, as it shares none with the others.
+        apart: What steps of another kind than the main one are called, by group.
     """
 
     groups: Int64Array | None = None
     numbers: Mapping[int, int] = {}
     is_left_out: bool = False
+    apart: Mapping[int, str] = {}
 
 
 def step_numbers(names: Mapping[int, str], of_host: StepsOfHost) -> dict[int, int] | None:
@@ -105,6 +107,25 @@ def numbered(names: Sequence[str], otherwise: Sequence[int]) -> Sequence[int]:
     matches = [_NUMBERED.fullmatch(name) for name in names]
     numbers = [int(match[1]) for match in matches if match is not None]
     return numbers if len(set(numbers)) == len(names) else otherwise
+
+
+def set_apart(profile: Profile, of_host: StepsOfHost, steps: Mapping[int, int] | None) -> None:
+    """Leave steps of another kind out of averages, and say so.
+
+    Args:
+        profile: Gets the notice.
+        of_host: The steps of a host.
+        steps: Their numbers, by group.
+    """
+    known = steps or {}
+    numbers = {known[group]: kind for group, kind in of_host.apart.items() if group in known}
+    profile.steps.apart.update(numbers)
+    kinds = ", ".join(sorted(set(numbers.values())))
+    profile.notices.add(
+        "steps-of-other-kinds",
+        f"steps are of another kind ({kinds}) and in no average; --step shows one of them",
+        len(numbers),
+    )
 
 
 def note_memory_outside(profile: Profile, totals: OpTotals) -> None:

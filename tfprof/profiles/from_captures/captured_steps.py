@@ -9,7 +9,9 @@ import numpy as np
 
 from tfprof.captures.facts.op_sums import op_sums
 from tfprof.captures.facts.run_steps import run_steps, steps_of_host
+from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.run import Host, Run
+from tfprof.columns.columns import Int64Array
 from tfprof.profiles.from_captures.captured_ops import StepsOfHost, numbered
 from tfprof.profiles.from_captures.host_executions import add_executions
 from tfprof.profiles.from_captures.host_sums import add_sums
@@ -98,9 +100,18 @@ def _steps_of(run: Run, hosts: Sequence[Host], host: Host, *, classic: bool) -> 
             of_first = numbered(steps.names, steps.hosts[0].times.groups.tolist())
             for own in groups:
                 numbers |= dict(zip(own.tolist(), of_first, strict=True))
-        return StepsOfHost(np.unique(np.concatenate(groups)), numbers)
+        apart = _apart(steps, groups[0])
+        return StepsOfHost(np.unique(np.concatenate(groups)), numbers, apart=apart)
     is_left_out = steps.n_steps > 0 and any(len(one.times) for one in steps_of_host(host))
     return StepsOfHost(is_left_out=is_left_out and len(hosts) > 1)
+
+
+def _apart(steps: RunSteps, groups: Int64Array) -> dict[int, str]:
+    """The steps of other kinds than the main one, by group, if these are the steps of a run."""
+    if len(groups) != steps.n_steps:
+        return {}
+    each = zip(groups.tolist(), steps.kinds, steps.is_main.tolist(), strict=True)
+    return {group: kind for group, kind, is_main in each if not is_main}
 
 
 def _job(task: int) -> str:

@@ -25,6 +25,7 @@ from tfprof.profiles.from_captures.captured_ops import (
     StepsOfHost,
     add_notices,
     note_memory_outside,
+    set_apart,
     step_numbers,
 )
 from tfprof.profiles.from_captures.memory_columns import kept, memory_columns
@@ -66,6 +67,7 @@ def add_executions(
         else:
             _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of, steps)
         ops.add_stacks(*python_stacks(forest, first_runs(ran.parts)))
+    set_apart(profile, of_host, steps)
     add_notices(profile, host, totals, steps)
 
 

@@ -15,6 +15,7 @@ from tfprof.profiles.from_captures.captured_ops import (
     StepsOfHost,
     add_notices,
     note_memory_outside,
+    set_apart,
     step_numbers,
 )
 from tfprof.profiles.model.profile import Profile
@@ -54,6 +55,7 @@ def add_sums(
         summed = profile.sums_of(_in_steps(sums, job, names, steps))
         numbers = [0] if steps is None else list(steps.values())
         ops.add_stacks(_stack_table(sums.stacks), sums.stacks.of_op)
+    set_apart(profile, of_host, steps)
     add_notices(profile, host, sums.totals, steps)
     return summed, numbers
 

@@ -159,14 +159,16 @@ class StepTable:
         records: Sums per op.
         details: Every execution.
         strings: Devices, allocators, and names that belong to no op; for ``details``.
+        apart: Steps of another kind than the others, such as evaluation, which are in no average.
     """
 
-    __slots__ = ("_n_added", "_recorded", "details", "records", "strings")
+    __slots__ = ("_n_added", "_recorded", "apart", "details", "records", "strings")
 
     def __init__(self) -> None:
         self.records = ByStep[StepRecords]()
         self.details = ByStep[StepDetail]()
         self.strings = StringTable()
+        self.apart: set[int] = set()
         self._n_added = 0
         self._recorded: tuple[tuple[int, int], BoolArray] | None = None
 
@@ -248,17 +250,21 @@ class StepTable:
             step: A step number, or negative for the average. The average of an op is over the
                 steps *it* has a record in, truncated, each measure separately; the division is
                 unsigned 64 bit, as in the original (``ExecStep`` averages in ``tfprof_node.h``).
+                Steps that are ``apart`` are left out.
             n_ops: Number of ops.
         """
         sums: Int64Array = np.zeros((len(MEASURES) + 1, n_ops), np.int64)
         seen = np.zeros(n_ops, np.int64)
-        for number in self.records if step < 0 else [step] if step in self.records else []:
+        chosen = [step] if step in self.records else []
+        if step < 0:
+            chosen = [number for number in self.records if number not in self.apart]
+        for number in chosen:
             records = self.records[number]
             total = records.values[1] + records.values[2]
             for column, values in zip(sums, [*records.values, total], strict=True):
                 column[records.rows] += values  # much faster than all columns at once
             seen[records.rows] += 1
-        if step < 0 and len(self.records) > 1:
+        if len(chosen) > 1:
             divisor = np.maximum(seen, 1).astype(np.uint64)
             sums = (sums.view(np.uint64) // divisor).view(np.int64)
         return OpMeasures(sums[:-1], sums[-1], self.recorded(n_ops))

@@ -26,7 +26,7 @@ from tfprof.captures.events.steps.tpu_groups import group_tpus
 from tfprof.captures.events.timeline.links import Links, joined
 from tfprof.captures.events.timeline.names import EXECUTOR, IMPLICIT_ROOTS, LOOP_EVENTS
 from tfprof.captures.events.timeline.pool_events import fill_pools
-from tfprof.captures.events.timeline.runs import Runs, compiled_runs
+from tfprof.captures.events.timeline.runs import Runs, compiled_runs, launched_only
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_STEPS
@@ -52,7 +52,7 @@ class Groups:
         kind: How they were found.
         calls: The calls that count as steps, where these are calls.
         work: Which events are runs of compiled programs on a CPU's devices that are linked to the
-            call that launched them, shape (n events,); None if there are none.
+            call that launched them, shape (n events,); None if the capture does not tell.
     """
 
     of_event: IntArray
@@ -131,10 +131,11 @@ def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArr
     runs stay as they are.
 
     Returns:
-        Which events belong to runs; None where no call is known.
+        Which events belong to runs: none where programs were launched, and ran after the capture.
+        None where no call is known.
     """
     if not (runs.calls >= 0).any():
-        return None
+        return np.zeros(len(of_event), np.bool_) if launched_only(forest.timeline) else None
     of_run = forest.nesting.nearest(runs.of_event)
     groups = np.where(runs.calls >= 0, of_event[runs.calls], NO_GROUP)
     inside = np.flatnonzero(of_run >= 0)

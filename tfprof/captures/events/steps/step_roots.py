@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import enum
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -163,7 +165,7 @@ def called(forest: Forest, roots: list[int]) -> Calls:
     """
     timeline = forest.timeline
     roots = _one_of_each_call(forest, roots)
-    in_order = np.sort(np.array(roots, np.int64))
+    in_order = sorted(roots)
     around = [_around(forest, root, in_order) for root in roots]
     outermost = [timeline.name(chain[-1]) for chain in around]
     usual = max(sorted(set(outermost)), key=outermost.count)
@@ -216,16 +218,19 @@ def _labels_of_functions(
     Keras calls its functions for training and for evaluation alike. Graphs of one name are of one
     function, if that was traced as often as there are graphs; else there are several functions.
     """
-    counts = timeline.stat("tracing_count")
+    is_concrete = timeline.named(lambda name: _CONCRETE.fullmatch(name) is not None)
+    last = [[e for e in chain if e in of_functions][-1:] for chain in chains]
+    inner = np.array([functions[0] if functions else -1 for functions in last], np.int64)
+    known = timeline.stat("tracing_count").at(np.maximum(inner, 0))
+    counts = np.where(inner >= 0, known, 0).tolist()
     calls: list[tuple[str, str]] = []
     traced: dict[tuple[str, str], int] = {}
-    for chain in chains:
-        functions = [event for event in chain if event in of_functions]
-        name = timeline.name(functions[-1]) if functions else ""
-        graphs = [found[1] for e in chain if (found := _CONCRETE.fullmatch(timeline.name(e)))]
-        call = (name, graphs[-1] if graphs else "")
+    for chain, functions, count in zip(chains, last, counts, strict=True):
+        name = timeline.name(functions[0]) if functions else ""
+        graphs = [event for event in chain if is_concrete[event]][-1:]
+        found = _CONCRETE.fullmatch(timeline.name(graphs[0])) if graphs else None
+        call = (name, found[1] if found else "")
         calls.append(call)
-        count = int(counts.at(np.array(functions[-1:], np.int64)).sum())
         traced[call] = max(traced.get(call, 0), count)
     alike: dict[tuple[str, int], list[str]] = {}
     for (name, graph), count in traced.items():
@@ -242,13 +247,16 @@ def _labels_of_functions(
     return [label[call] for call in calls]
 
 
-def _around(forest: Forest, root: int, roots: Int64Array) -> list[int]:
-    """An event, and those that enclose it and no other of some, the outermost last."""
+def _around(forest: Forest, root: int, roots: Sequence[int]) -> list[int]:
+    """An event, and those that enclose it and no other of some, the outermost last.
+
+    The others are ascending.
+    """
     parents, ends = forest.nesting.parents, forest.nesting.ends
     chain = [root]
     while (around := int(parents[chain[-1]])) >= 0:
-        first, last = np.searchsorted(roots, (around, int(ends[around])))
-        if last - first > 1:
+        # No array is asked: there is one root after another, and few events around each.
+        if bisect_left(roots, int(ends[around])) - bisect_left(roots, around) > 1:
             break
         chain.append(around)
     return chain

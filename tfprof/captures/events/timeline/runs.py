@@ -101,6 +101,13 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     return Runs(of_event, calls)
 
 
+def launched_only(timeline: Timeline) -> bool:
+    """Whether programs were launched on a CPU's devices, and none ran before the capture ended."""
+    is_call = timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None)
+    ran = timeline.having("hlo_op") | timeline.on_device
+    return bool((is_call & timeline.on_threads).any()) and not ran.any()
+
+
 def _in_order(
     launched_ps: Int64Array,
     called: list[str],
