@@ -98,22 +98,25 @@ def code_times(
     own[~of_frame] = amount[~of_frame]
     counts = ~in_annotation & (own > 0)
     sums: dict[tuple[int, str, bool], list[int]] = {}
+    # Lists, as each number is asked for by itself.
+    took, above_of, is_frame_at = own.tolist(), around.tolist(), of_frame.tolist()
+    events, group_of = code.tolist(), group.tolist()
     for place in np.flatnonzero(counts).tolist():
-        key = (int(group[place]), timeline.name(int(code[place])), not of_frame[place])
+        key = (group_of[place], timeline.name(events[place]), not is_frame_at[place])
         sums.setdefault(key, []).append(place)
     by_step: dict[int, list[CodeTime]] = {}
     for (step, name, is_annotation), places in sums.items():
-        longest = max(places, key=lambda place: int(own[place]))
-        above = int(around[longest])
-        is_called = not is_annotation and above >= 0 and bool(of_frame[above])
+        longest = max(places, key=took.__getitem__)
+        above = above_of[longest]
+        is_called = not is_annotation and above >= 0 and is_frame_at[above]
         by_step.setdefault(step, []).append(
             CodeTime(
                 name.lstrip("$"),
-                timeline.name(int(code[above])).lstrip("$") if is_called else "",
+                timeline.name(events[above]).lstrip("$") if is_called else "",
                 is_annotation,
-                int(own[places].sum()),
+                sum([took[place] for place in places]),
                 len(places),
-                int(own[longest]),
+                took[longest],
             )
         )
     return {step: _most_first(times) for step, times in by_step.items()}

@@ -227,8 +227,8 @@ def _labels_of_functions(
     traced: dict[tuple[str, str], int] = {}
     for chain, functions, count in zip(chains, last, counts, strict=True):
         name = timeline.name(functions[0]) if functions else ""
-        graphs = [event for event in chain if is_concrete[event]][-1:]
-        found = _CONCRETE.fullmatch(timeline.name(graphs[0])) if graphs else None
+        concrete = [event for event in chain if is_concrete[event]][-1:]
+        found = _CONCRETE.fullmatch(timeline.name(concrete[0])) if concrete else None
         call = (name, found[1] if found else "")
         calls.append(call)
         traced[call] = max(traced.get(call, 0), count)
