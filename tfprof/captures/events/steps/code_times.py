@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -51,17 +52,19 @@ class CodeTime:
 
 def in_all_steps(by_step: Iterable[Sequence[CodeTime]]) -> list[CodeTime]:
     """What the time of several steps together went to, the most first."""
-    sums: dict[tuple[str, bool], CodeTime] = {}
+    longest: dict[tuple[str, bool], CodeTime] = {}
+    total_ps: Counter[tuple[str, bool]] = Counter()
+    n_runs: Counter[tuple[str, bool]] = Counter()
     for one in (one for times in by_step for one in times):
         key = (one.name, one.is_annotation)
-        known = sums.get(key)
-        if known is None:
-            sums[key] = one
-            continue
-        longest = max(known, one, key=lambda each: each.longest_ps)  # the earlier of equal ones
-        total, runs = known.total_ps + one.total_ps, known.n_runs + one.n_runs
-        sums[key] = replace(longest, total_ps=total, n_runs=runs)
-    return _most_first(sums.values())
+        known = longest.setdefault(key, one)
+        if one.longest_ps > known.longest_ps:  # the earlier of equal ones
+            longest[key] = one
+        total_ps[key] += one.total_ps
+        n_runs[key] += one.n_runs
+    return _most_first(
+        replace(one, total_ps=total_ps[key], n_runs=n_runs[key]) for key, one in longest.items()
+    )
 
 
 def _most_first(times: Iterable[CodeTime]) -> list[CodeTime]:
@@ -97,28 +100,29 @@ def code_times(
     # Of annotations the outermost count, whole; of functions what they do themselves.
     own[~of_frame] = amount[~of_frame]
     counts = ~in_annotation & (own > 0)
-    sums: dict[tuple[int, str, bool], list[int]] = {}
-    # Lists, as each number is asked for by itself.
-    took, above_of, is_frame_at = own.tolist(), around.tolist(), of_frame.tolist()
-    events, group_of = code.tolist(), group.tolist()
-    for place in np.flatnonzero(counts).tolist():
-        key = (group_of[place], timeline.name(events[place]), not is_frame_at[place])
-        sums.setdefault(key, []).append(place)
+    numbers: dict[str, int] = {}
+    number_of_kind = np.array(
+        [numbers.setdefault(name, len(numbers)) for name in timeline.names], np.int64
+    )
+    rows = np.flatnonzero(counts)
+    named = 2 * number_of_kind[timeline.kinds[code[rows]]] + of_frame[rows]
+    order = np.lexsort((rows, -own[rows], named, group[rows]))  # the longest of each first
+    rows, named = rows[order], named[order]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (named[1:] != named[:-1]) | (group[rows[1:]] != group[rows[:-1]])
+    first = np.flatnonzero(is_first)
+    above = around[rows[first]]
+    is_called = of_frame[rows[first]] & (above >= 0) & of_frame[above]
+    columns = (
+        group[rows[first]], code[rows[first]], np.where(is_called, code[above], -1),
+        ~of_frame[rows[first]], np.add.reduceat(own[rows], first) if len(first) else first,
+        np.diff(np.append(first, len(rows))), own[rows[first]],
+    )  # fmt: skip
     by_step: dict[int, list[CodeTime]] = {}
-    for (step, name, is_annotation), places in sums.items():
-        longest = max(places, key=took.__getitem__)
-        above = above_of[longest]
-        is_called = not is_annotation and above >= 0 and is_frame_at[above]
-        by_step.setdefault(step, []).append(
-            CodeTime(
-                name.lstrip("$"),
-                timeline.name(events[above]).lstrip("$") if is_called else "",
-                is_annotation,
-                sum([took[place] for place in places]),
-                len(places),
-                took[longest],
-            )
-        )
+    for step, event, caller, *amounts in zip(*(column.tolist() for column in columns), strict=True):
+        name = timeline.name(event).lstrip("$")
+        called_by = timeline.name(caller).lstrip("$") if caller >= 0 else ""
+        by_step.setdefault(step, []).append(CodeTime(name, called_by, *amounts))
     return {step: _most_first(times) for step, times in by_step.items()}
 
 

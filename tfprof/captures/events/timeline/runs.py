@@ -66,8 +66,9 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     events, ids = run_ids.events[on_device].astype(np.int64), run_ids.values[on_device]
     if not len(events):
         return Runs(of_event, np.zeros(0, np.int64))
-    keys = np.stack([devices[events].astype(np.int64), ids], axis=1)
-    distinct, row = np.unique(keys, axis=0, return_inverse=True)
+    numbers, of_id = np.unique(ids, return_inverse=True)
+    keys = devices[events].astype(np.int64) * len(numbers) + of_id.reshape(-1)
+    distinct, row = np.unique(keys, return_inverse=True)
     row = row.reshape(-1)
     starts = np.full(len(distinct), np.iinfo(np.int64).max)
     np.minimum.at(starts, row, timeline.starts_ps[events])
@@ -80,7 +81,7 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
             run_ids.events[~on_device][::-1], run_ids.values[~on_device][::-1], strict=True
         )
     }
-    calls[:] = [by_id.get(run_id, _NO_CALL) for run_id in distinct[:, 1].tolist()]
+    calls[:] = [by_id.get(run_id, _NO_CALL) for run_id in numbers[distinct % len(numbers)].tolist()]
     single = np.flatnonzero(timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None))
     single = single[timeline.on_threads[single]]
     single = single[np.argsort(timeline.starts_ps[single], kind="stable")]
