@@ -11,6 +11,7 @@ import numpy as np
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.facts.periods import periods_of
+from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
@@ -61,10 +62,7 @@ def run_between(host: Host) -> dict[int, list[Called]]:
     is_eager = periods.is_between & timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
     is_instruction = periods.is_between & timeline.having("hlo_op")
     ran = np.concatenate([calls, np.flatnonzero(is_eager), np.flatnonzero(is_instruction)])
-    group = periods.groups.of_event[ran]
-    return {
-        int(one): _named(forest, ran[group == one]) for one in np.unique(group).tolist()
-    }  # fmt: skip
+    return _named_by_group(forest, ran, periods.groups.of_event[ran])
 
 
 @fact
@@ -100,20 +98,34 @@ def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int
 
 def _named(forest: Forest, events: Int64Array) -> list[Called]:
     """Events by what they are called: instructions by their program."""
+    return _named_by_group(forest, events, np.zeros(len(events), np.int64)).get(0, [])
+
+
+def _named_by_group(
+    forest: Forest, events: Int64Array, groups: IntArray
+) -> dict[int, list[Called]]:
+    """The same for each group of events, shape (n,)."""
     timeline = forest.timeline
     modules = timeline.stat("hlo_module")
     modules = modules.only(modules.is_text())
-    of_program = np.full(len(timeline), -1, np.int64)
-    of_program[modules.events] = modules.values
-    keys = np.stack([timeline.kinds[events], of_program[events]], axis=1).astype(np.int64)
-    distinct, row = np.unique(keys, axis=0, return_inverse=True)
-    row = row.reshape(-1)
-    counts = np.bincount(row, minlength=len(distinct)).tolist()
-    took = sums_by(row, timeline.durations_ps[events], len(distinct)).tolist()
-    return most_first(
-        Called(_name(timeline.names[kind], modules.texts[program] if program >= 0 else ""), *sums)
-        for (kind, program), *sums in zip(distinct.tolist(), counts, took, strict=True)
+    place = modules.rows_of(events)
+    texts = np.append(modules.values, -1)  # the last one is that of events without a module
+    numbers, of_group = np.unique(groups, return_inverse=True)
+    sizes = (len(numbers), len(timeline.names), len(modules.texts) + 1)
+    keys = np.ravel_multi_index(
+        (of_group.reshape(-1), timeline.kinds[events], texts[place] + 1), sizes
     )
+    distinct, row = np.unique(keys, return_inverse=True)
+    row = row.reshape(-1)
+    counts = np.bincount(row, minlength=len(distinct))
+    took = sums_by(row, timeline.durations_ps[events], len(distinct))
+    of_group, kinds, programs = np.unravel_index(distinct, sizes)
+    columns = (numbers[of_group], kinds, programs - 1, counts, took)
+    called: dict[int, list[Called]] = {}
+    for group, kind, program, *sums in zip(*(one.tolist() for one in columns), strict=True):
+        module = modules.texts[program] if program >= 0 else ""
+        called.setdefault(group, []).append(Called(_name(timeline.names[kind], module), *sums))
+    return {group: most_first(some) for group, some in called.items()}
 
 
 def _name(event: str, module: str) -> str:
