@@ -8,6 +8,7 @@ input. With much of either, a capture does not show that the input is fast enoug
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -37,7 +38,7 @@ from tfprof.captures.facts.statistics import part, summary
 from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
-from tfprof.captures.run.run import Run
+from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array
 from tfprof.text import how_to_capture
 from tfprof.text.claims import Claim, Detail, unknown
@@ -252,14 +253,18 @@ def _waits_ps(steps: HostSteps) -> Int64Array:
     """Time of each step of a host in which its code waits for ops that have not begun."""
     if steps.core is not None:
         return np.zeros(len(steps.times), np.int64)
-    by_step = host_code_times(steps.host)
-    return np.array(
-        [
-            sum(one.total_ps for one in by_step.get(group, ()) if one.waits)
-            for group in steps.times.groups.tolist()
-        ],
-        np.int64,
-    )
+    waits = steps.host.memo.once("waits", lambda: _waits_by_group(steps.host))
+    return np.array([waits[group] for group in steps.times.groups.tolist()], np.int64)
+
+
+def _waits_by_group(host: Host) -> Counter[int]:
+    by_step = host_code_times(host)
+    names = {one.name: one for times in by_step.values() for one in times}
+    waiting = {name for name, one in names.items() if one.waits}
+    found: Counter[int] = Counter()
+    for group, times in by_step.items():
+        found[group] = sum([one.total_ps for one in times if one.name in waiting])
+    return found
 
 
 def code_share(grounds: Grounds, one: CodeTime) -> float:
