@@ -37,9 +37,11 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
     """
     try:
         from mcp.types import ToolAnnotations
+
+        made = _server_class()
     except ImportError as error:
         raise MissingDependencyError("assistants need mcp: pip install 'tfprof[mcp]'") from error
-    server = _server_class()("tfprof", instructions=_WHAT, version=__version__, log_level="WARNING")
+    server = made("tfprof", instructions=_WHAT, version=__version__, log_level="WARNING")
     answers = Answers(opened)
     only_reads = ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

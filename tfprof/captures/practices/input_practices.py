@@ -11,6 +11,7 @@ from tfprof.captures.facts.bottleneck import HIGHLY_INPUT_BOUND, MODERATELY_INPU
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.verdict import input_share
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
@@ -28,8 +29,11 @@ _RUN_AHEAD = ("Prefetch", "MapAndBatch", "ParallelMap", "ParallelInterleave", "P
 def waiting_share(evidence: Evidence) -> float:
     """Part of the step time spent waiting for input, without copies to devices.
 
-    If the program waits between the steps instead: the part of the time from step to step.
+    If the program waits between the steps instead: the part of the time from step to step. Of TPUs
+    it is that of the verdict: of the core that waits longest.
     """
+    if evidence.tpu is not None:
+        return find_tpu_bottleneck(evidence.tpu).claim.value or 0.0
     inside = evidence.spent_share(*_WAITING)
     return inside if _is_much(inside) else max(inside, evidence.grounds.between.wait_share)
 
@@ -60,7 +64,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         return
     share = waiting_share(evidence)
     numbers: dict[str, str | float] = {"wait_share": share, "step_ms": evidence.step_ms}
-    if _is_much(evidence.spent_share(*_WAITING)):
+    if evidence.tpu is not None or _is_much(evidence.spent_share(*_WAITING)):
         said = f"{share:.1%} of the step time is spent waiting for input."
     else:
         said = f"{share:.1%} of the time from one step to the next is waiting for input."
