@@ -45,7 +45,7 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not (slow or tensorflow or jax or browser or documentation or models or readers)"
+    fast = "not (slow or tensorflow or jax or browser or documentation or models or readers or gym)"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
@@ -74,7 +74,7 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    chosen = "not (one_engine or browser or readers)"
+    chosen = "not (one_engine or browser or readers or gym)"
     session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
 
 
