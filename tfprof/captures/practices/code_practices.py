@@ -43,8 +43,8 @@ _EAGER_MS = 0.1
 """So long Python takes for an op that it calls by itself."""
 
 _MANY_EAGER = 30
-"""Of fewer eager ops in a step the call of one function, and its runtime, may take as long: measured
-with 13 ops, it saves nothing."""
+"""Of fewer eager ops in a step the call of one function, and its runtime, may take as long: with 13
+ops, measured, it saves nothing."""
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
