@@ -253,7 +253,7 @@ def _waits_ps(steps: HostSteps) -> Int64Array:
     """Time of each step of a host in which its code waits for ops that have not begun."""
     if steps.core is not None:
         return np.zeros(len(steps.times), np.int64)
-    waits = steps.host.memo.once("waits", lambda: _waits_by_group(steps.host))
+    waits = _waits_by_group(steps.host)
     return np.array([waits[group] for group in steps.times.groups.tolist()], np.int64)
 
 
