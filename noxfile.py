@@ -164,7 +164,7 @@ def truth(session: nox.Session) -> None:
     elif session.posargs:
         session.run("python", "-m", "tests.truth.gym", *session.posargs, env=TENSORFLOW)
     else:
-        session.run("pytest", "-n", "0", "-m", "gym", "tests/truth/test_gym.py", env=TENSORFLOW)
+        session.run("pytest", "-n", "0", "-m", "gym", "tests/truth", env=TENSORFLOW)
 
 
 @nox.session

@@ -152,13 +152,24 @@ def test_what_appeared_and_what_is_gone():
     assert rows["c"]["before_ms"] is None
 
 
-def test_different_programs_are_refused_with_the_remedy():
-    with pytest.raises(UsageError, match=r"different programs.*--match structure"):
-        profiler((10, 20)).diff(profiler((10, 20), ops=("x", "y")))
-    answer = profiler((10, 20)).diff(profiler((10, 20), ops=("x", "y")), match="structure")
-    assert rows_of(answer)["x"]["op_before"] == "a"
+def test_different_programs_are_refused():
+    for match in ("name", "structure"):
+        with pytest.raises(UsageError, match=r"different programs.*not of the types"):
+            profiler((10, 20)).diff(
+                profiler((10, 20), ops=("x", "y"), types={"x": "Add", "y": "Mul"}), match=match
+            )
     with pytest.raises(UsageError, match="match='luck'"):
         profiler((10, 20)).diff(profiler((10, 20)), match="luck")
+
+
+def test_a_program_whose_ops_all_have_other_names_is_compared_with_the_remedy():
+    before, after = profiler((10, 20)), profiler((10, 30), ops=("x", "y"))
+    answer = before.diff(after)
+    assert rows_of(answer)["x"]["verdict"] == "appeared"
+    assert "mostly different programs" in answer.verdict[0]
+    [note] = answer.notes
+    assert "match by structure" in note.message
+    assert rows_of(before.diff(after, match="structure"))["x"]["op_before"] == "a"
 
 
 def test_kinds_that_do_not_compare():

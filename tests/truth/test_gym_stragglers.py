@@ -4,7 +4,7 @@ import pytest
 
 from tests.truth.gym_stragglers import outcomes
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gym
 
 JOBS = {
     "tensorflow": ("tensorflow-2-between", "tensorflow-2-once"),

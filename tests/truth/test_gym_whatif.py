@@ -4,7 +4,7 @@ import pytest
 
 from tests.truth.gym_whatif import drawn, outcomes
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gym
 
 SEEDS = {"tensorflow": (1, 7), "jax": (3, 4)}
 """An op beside a queue, branches; products, a loader before an op."""

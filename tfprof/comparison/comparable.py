@@ -75,7 +75,7 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
     if only_first or only_second:
         ops = "op" if len(both) == 1 else "ops"
         counts = f"{len(both):,} {ops} in both, {only_first:,} only in the first, {only_second:,}"
-        hint = _hint(first, second, pairs)
+        hint = _hint(n_renamed(first, second, pairs))
         yield Note("info", f"the programs differ: {counts} only in the second{hint}")
     batches = Counter(
         (before, after)
@@ -91,12 +91,16 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
                            str(pair[1]), "a step does another amount of work")  # fmt: skip
 
 
-def _hint(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> str:
-    """What to do if as many ops of the same types have gone as have come."""
+def n_renamed(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> int:
+    """How many ops seem to have another name only: as many of the same types have gone as came."""
     gone = Counter(first.types[a] for a, b in pairs if a is not None and b is None)
     new = Counter(second.types[b] for a, b in pairs if b is not None and a is None)
     n_alike = (gone & new).total()
-    if not n_alike or n_alike < _MOST_ALIKE * max(gone.total(), new.total()):
+    return n_alike if n_alike >= _MOST_ALIKE * max(gone.total(), new.total()) else 0
+
+
+def _hint(n_alike: int) -> str:
+    if not n_alike:
         return ""
     return (
         f"; {n_alike:,} that are gone have the types of {n_alike:,} new ones: if scopes were "

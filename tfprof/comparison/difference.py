@@ -8,7 +8,7 @@ from typing import Literal
 
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.comparison.comparable import mismatches
+from tfprof.comparison.comparable import mismatches, n_renamed
 from tfprof.comparison.noise import Change, change
 from tfprof.comparison.parts import Op, Part, parts_of, plain_type
 from tfprof.comparison.sentence import LEAST_POINTS, claims_of
@@ -22,7 +22,8 @@ FORMAT_VERSION = 1
 Match = Literal["name", "structure"]
 
 _LEAST_COMMON = 0.01
-"""Of the time of both runs that matched ops must have, for the runs to be comparable."""
+"""Of the time of both runs that matched ops must have, for the runs to be comparable; unless most
+have another name only, as where a scope was renamed."""
 
 _STEP, _TABLE, _TABLE_OF_CHANGED = 5, 15, 3
 """Of 100 comparisons of a program with itself 5 may claim anything. Runs differ by more than their
@@ -94,7 +95,7 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     if match not in ("name", "structure"):
         raise UsageError(f"match={match!r} must be name or structure")
     pairs = (by_name if match == "name" else by_structure)(first.ops, second.ops)
-    _check_common(first, second, pairs, match)
+    _check_common(first, second, pairs)
     has_steps = len(first.step_ms) and len(second.step_ms)
     step = change(first.step_ms, second.step_ms, _STEP) if has_steps else None
     is_changed = step is not None and step.verdict in ("longer", "shorter")
@@ -120,24 +121,18 @@ def diff(first: Side, second: Side, match: Match = "name") -> ToolResult:
     return answer_of(difference(first, second, match))
 
 
-def _check_common(first: Side, second: Side, pairs: Sequence[Pair], match: Match) -> None:
-    for side, rows in (
-        (first, [a for a, b in pairs if a is not None and b is not None]),
-        (second, [b for a, b in pairs if a is not None and b is not None]),
-    ):
-        whole = side.ops.micros.sum()
-        if whole and side.ops.micros[rows].sum() < _LEAST_COMMON * whole:
-            hint = (
-                "; if names of scopes have changed, --match structure compares by type and order"
-                if match == "name" else ""
-            )  # fmt: skip
+def _check_common(first: Side, second: Side, pairs: Sequence[Pair]) -> None:
+    for one, other in ((first, second), (second, first)):
+        if not len(one.ops):
+            raise UsageError(f"{one.name} has no op with a time, so there is nothing to compare")
+        rows = [pair[one is second] for pair in pairs if None not in pair]
+        least_us = _LEAST_COMMON * one.ops.micros.sum()
+        if one.ops.micros[rows].sum() < least_us and not n_renamed(first.ops, second.ops, pairs):
             raise UsageError(
                 f"{first.name} and {second.name} are different programs: ops of both have less "
-                f"than 1 % of the time of {side.name}{hint}"
+                f"than 1 % of the time of {one.name}, and the others are not of the types of "
+                f"those of {other.name} either"
             )
-    if not len(first.ops) or not len(second.ops):
-        empty = first if not len(first.ops) else second
-        raise UsageError(f"{empty.name} has no op with a time, so there is nothing to compare")
 
 
 def _parts(
