@@ -9,14 +9,15 @@ from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 CALL = "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
 
 
-def loop(launched, runs, *, names=None, chain=None):
+def loop(launched, runs, *, names=None, chain=None, more=()):
     """Steps of 2 that launch, at ``launched``; runs of ``(run_id, start, duration)``.
 
     Args:
         names: The function of each call; by default all are one.
         chain: Places of a call and a run that a region of the thread pool ties together.
+        more: Further events of the pool.
     """
-    python, pool = [], []
+    python, pool = [], [*more]
     for number, start in enumerate(launched):
         name = names[number] if names else "f"
         python += [
@@ -64,6 +65,21 @@ def test_a_chain_fixes_the_order():
     cut = run_steps(run)
     assert list(cut.whole.names) == ["train 0", "train 1"]
     assert "what it launched is not in the capture" in cut.notes[-1].message
+
+
+def test_few_of_many_runs_that_began_before_the_capture_ended():
+    """Nobody waits for results: most steps are launched while the first one runs."""
+    steps = run_steps(loop([3 * k for k in range(20)], [(5, 1, 58), (6, 59, 1)], chain=(0, 0)))
+    assert list(steps.whole.names) == ["train 0", "train 1"]
+    assert not steps.is_unusual.any()
+
+
+def test_a_run_that_had_not_ended_when_the_capture_did():
+    waits = [event("ThunkExecutor::Execute (wait for completion)", end, 0.1, run_id=run,
+                   device_ordinal=0) for run, end in ((5, 11), (6, 21))]  # fmt: skip
+    runs = [(5, 1, 10), (6, 11, 10), (7, 21, 2)]
+    run = loop([0, 3, 6], runs, chain=(0, 0), more=waits)
+    assert list(run_steps(run).whole.names) == ["train 0", "train 1"]
 
 
 def test_calls_of_other_functions_launch_none_of_the_runs():

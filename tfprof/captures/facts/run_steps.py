@@ -29,6 +29,7 @@ from tfprof.captures.events.steps.step_times import (
     spans_array,
     step_times,
 )
+from tfprof.captures.events.timeline.runs import ended_runs, launches
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
@@ -65,14 +66,17 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     events = _step_events(host, periods)
     times = step_times(events, periods.steps)
     names = _names_of(groups, times.groups)
-    worked = None if groups.work is None else np.unique(groups.of_event[groups.work])
+    launched, worked = None, None
+    if groups.work is not None:
+        launched = np.unique(groups.of_event[launches(host.timeline)])
+        worked = np.unique(groups.of_event[groups.work & ended_runs(host.timeline, groups.work)])
     marked = np.zeros(0, np.int64)
     if groups.kind is not StepKind.CALLED:
         marked = np.unique(step_markers(host.timeline, groups).group)
     return HostSteps(
         host, 0, times, names, groups.kind is StepKind.CALLED,
         calls=groups.calls,
-        cut=cut_steps(host.timeline, groups, times, marked, worked),
+        cut=cut_steps(host.timeline, groups, times, marked, launched, worked),
         without_work=_names_of(groups, marked[~np.isin(marked, times.groups)]),
     )  # fmt: skip
 

@@ -108,8 +108,8 @@ def unusual(durations_ps: Int64Array) -> BoolArray:
     longest_first = np.argsort(-durations_ps, kind="stable")
     most = max(1, len(durations_ps) // ONE_IN)
     is_unusual[longest_first[:most]] = True
-    is_unusual &= durations_ps > UNUSUAL * np.median(durations_ps)
-    return is_unusual
+    usual_ps = np.median(durations_ps)
+    return is_unusual & (durations_ps > UNUSUAL * usual_ps) & (usual_ps > 0)
 
 
 @dataclass(frozen=True, eq=False)

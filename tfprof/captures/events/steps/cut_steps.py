@@ -43,6 +43,7 @@ def cut_steps(
     groups: Groups,
     times: StepTimes,
     marked: Int64Array,
+    launched: Int64Array | None = None,
     worked: Int64Array | None = None,
 ) -> dict[int, str]:
     """Which of the first and last steps of a host were cut, and what tells it.
@@ -52,8 +53,9 @@ def cut_steps(
         groups: Its steps.
         times: The steps.
         marked: Groups that a user's marker begins; without any, all steps are calls.
-        worked: Groups that launched runs of compiled programs on a CPU; None where the capture
+        launched: Groups that launched runs of compiled programs on a CPU; None where the capture
             does not tell.
+        worked: Those of them whose runs ended in the capture.
 
     Returns:
         The reason by the group of the step. The steps that are not in it follow one another.
@@ -68,10 +70,10 @@ def cut_steps(
     if began is not None:
         is_late = np.logical_or.accumulate(times.start_ps > began)
         reasons |= at_the_ends(times.groups, is_late, BEGAN_EARLIER)
-    if worked is not None:
+    if launched is not None and worked is not None:
         has_worked = np.isin(times.groups, worked)
-        if 2 * has_worked.sum() >= len(has_worked):  # what launches now and then may end with none
-            reasons |= at_the_ends(times.groups, has_worked, NO_RUNS)
+        is_lost = np.isin(times.groups, launched) & ~has_worked
+        reasons |= _lost_at_the_ends(times.groups, is_lost, has_worked)
     last = int(times.groups[-1])
     if groups.roots.get(last, -1) >= 0 and not timeline.durations_ps[groups.roots[last]]:
         reasons.setdefault(last, NO_END)
@@ -90,6 +92,19 @@ def at_the_ends(groups: Int64Array, is_whole: BoolArray, reason: str) -> dict[in
         return dict.fromkeys(groups.tolist(), reason)
     first, behind = int(np.argmax(is_whole)), len(groups) - int(np.argmax(is_whole[::-1]))
     return dict.fromkeys([*groups[:first].tolist(), *groups[behind:].tolist()], reason)
+
+
+def _lost_at_the_ends(
+    groups: Int64Array, is_lost: BoolArray, has_worked: BoolArray
+) -> dict[int, str]:
+    """Groups at either end, up to and from the one whose runs are not in the capture."""
+    places = np.flatnonzero(has_worked)
+    if not len(places):
+        return {}
+    first, last = int(places[0]), int(places[-1])
+    before = int(np.max(np.flatnonzero(is_lost[:first]), initial=-1)) + 1
+    behind = int(np.min(last + np.flatnonzero(is_lost[last:]), initial=len(groups)))
+    return dict.fromkeys([*groups[:before].tolist(), *groups[behind:].tolist()], NO_RUNS)
 
 
 def _began_ps(timeline: Timeline) -> int | None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.nesting import Nesting
+from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
@@ -56,18 +57,14 @@ class Runs(NamedTuple):
 
 def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     """The runs of compiled programs on a host's threads, and the calls that launched them."""
-    n_events = len(timeline)
-    of_event = np.full(n_events, _NO_CALL, np.int64)
-    run_ids = timeline.stat("run_id")
-    run_ids = run_ids.only(run_ids.is_integer() & timeline.on_threads[run_ids.events])
-    devices = timeline.stat("device_ordinal").dense(n_events, missing=_NO_CALL)
-    is_part = timeline.having("hlo_op") | timeline.named(lambda name: name.startswith(_WAIT))
-    on_device = (devices[run_ids.events] >= 0) & is_part[run_ids.events]
+    of_event = np.full(len(timeline), _NO_CALL, np.int64)
+    run_ids, devices = _with_ids(timeline)
+    on_device = devices >= 0
     events, ids = run_ids.events[on_device].astype(np.int64), run_ids.values[on_device]
     if not len(events):
         return Runs(of_event, np.zeros(0, np.int64))
     numbers, of_id = np.unique(ids, return_inverse=True)
-    keys = devices[events].astype(np.int64) * len(numbers) + of_id.reshape(-1)
+    keys = devices[on_device] * len(numbers) + of_id.reshape(-1)
     distinct, row = np.unique(keys, return_inverse=True)
     row = row.reshape(-1)
     starts = np.full(len(distinct), np.iinfo(np.int64).max)
@@ -82,8 +79,7 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
         )
     }
     calls[:] = [by_id.get(run_id, _NO_CALL) for run_id in numbers[distinct % len(numbers)].tolist()]
-    single = np.flatnonzero(timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None))
-    single = single[timeline.on_threads[single]]
+    single = np.flatnonzero(_calls_of_one(timeline))
     single = single[np.argsort(timeline.starts_ps[single], kind="stable")]
     open_runs = np.flatnonzero(calls < 0)
     if not len(single) or not len(open_runs):
@@ -102,11 +98,42 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     return Runs(of_event, calls)
 
 
+def _with_ids(timeline: Timeline) -> tuple[SparseStat, Int64Array]:
+    """The run ids on threads, and the device of those of ops, -1 for those of calls."""
+    run_ids = timeline.stat("run_id")
+    run_ids = run_ids.only(run_ids.is_integer() & timeline.on_threads[run_ids.events])
+    devices = timeline.stat("device_ordinal").dense(len(timeline), missing=_NO_CALL)
+    is_part = timeline.having("hlo_op") | timeline.named(lambda name: name.startswith(_WAIT))
+    rows = run_ids.events
+    return run_ids, np.where(is_part[rows], devices[rows], _NO_CALL).astype(np.int64)
+
+
+def _calls_of_one(timeline: Timeline) -> BoolArray:
+    is_call: BoolArray = timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None)
+    return is_call & timeline.on_threads
+
+
+def launches(timeline: Timeline) -> Int64Array:
+    """The events that launch runs of programs on a CPU's devices, whether or not these ran."""
+    run_ids, devices = _with_ids(timeline)
+    return np.union1d(np.flatnonzero(_calls_of_one(timeline)), run_ids.events[devices < 0])
+
+
+def ended_runs(timeline: Timeline, work: BoolArray) -> BoolArray:
+    """Which events tell that a run has ended, not just begun, shape (n events,).
+
+    Args:
+        timeline: The events.
+        work: Those of runs, shape (n events,); all count where none waits for the end.
+    """
+    waits: BoolArray = work & timeline.named(lambda name: name.startswith(_WAIT))
+    return waits if waits.any() else work
+
+
 def launched_only(timeline: Timeline) -> bool:
     """Whether programs were launched on a CPU's devices, and none ran before the capture ended."""
-    is_call = timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None)
     ran = timeline.having("hlo_op") | timeline.on_device
-    return bool((is_call & timeline.on_threads).any()) and not ran.any()
+    return bool(_calls_of_one(timeline).any()) and not ran.any()
 
 
 def _in_order(
