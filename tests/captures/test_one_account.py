@@ -172,7 +172,8 @@ def _of_tables(said, results, typical, *, is_alone, is_tpu):
     ))  # fmt: skip
     if results["pod"] is not None and "workers" in results["pod"].tables:
         rows = results["pod"].to_rows("workers")
-        names = {"step_ms": "total_us", "recorded_input": "infeed_us", "other_share": "other_us"}
+        names = {"step_ms": "total_us", "recorded_input": "infeed_us", "other_share": "other_us",
+                 "collectives": "device_collectives_us"}  # fmt: skip
         _of_hosts(said, "pod's workers", rows, ("host", "core"), names, typical, 1e3, is_tpu=is_tpu)
     if results["stragglers"] is not None and "steps" in results["stragglers"].tables:
         rows = results["stragglers"].to_rows("steps")
@@ -188,7 +189,7 @@ def _number(text):
 
 
 def _of_hosts(said, who, rows, keys, names, typical, per_ms, *, is_tpu):
-    """Rows of all hosts: of each step, that of the host that took longest for it."""
+    """Rows of all hosts: those of the host that the others wait for."""
     by_host = defaultdict(list)
     for row in rows:
         by_host[tuple(row.get(key) for key in keys)].append(row)
@@ -196,8 +197,10 @@ def _of_hosts(said, who, rows, keys, names, typical, per_ms, *, is_tpu):
     said(who, n_steps=n_steps)
     if not typical:
         return
-    slowest = [max((own[at] for own in by_host.values()), key=lambda row: row[names["step_ms"]])
-               for at in typical]  # fmt: skip
+    own_time = {key: sum(row[names["step_ms"]] - row[names["collectives"]] for row in own)
+                for key, own in by_host.items()}  # fmt: skip
+    awaited = by_host[max(own_time, key=own_time.get)]
+    slowest = [awaited[at] for at in typical]
     took = sum(row[names["step_ms"]] for row in slowest)
     said(who, step_ms=took / len(slowest) / per_ms)
     for what in ("recorded_input", "other_share", "between_share"):
@@ -208,7 +211,7 @@ def _of_hosts(said, who, rows, keys, names, typical, per_ms, *, is_tpu):
 def _of_sql(said, run, typical, *, is_tpu):
     database = query("select * from steps", run)
     names = {"step_ms": "duration_ps", "recorded_input": "infeed_ps", "other_share": "other_ps",
-             "between_share": "between_ps"}  # fmt: skip
+             "between_share": "between_ps", "collectives": "device_collectives_ps"}  # fmt: skip
     rows = database.to_rows()
     _of_hosts(said, "SQL", rows, ("host",), names, typical, 1e9, is_tpu=is_tpu)
     claims = query(

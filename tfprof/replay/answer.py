@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.result import Note, ToolResult
@@ -41,8 +40,8 @@ def answer_of(
         changed: What was made faster.
         unknown: Why the time of a step afterwards cannot be known; empty if it can.
     """
-    spans = [one.windows.stop_ps - one.windows.start_ps for one in replays]
-    before_ps = np.stack(spans).max(axis=0)
+    spans = np.stack([one.windows.stop_ps - one.windows.start_ps for one in replays])
+    before_ps = spans[np.argmax(steps.own_time_ps)]
     names = [steps.names[place] for place in replays[0].windows.places.tolist()]
     if unknown:
         return ToolResult(
@@ -51,8 +50,9 @@ def answer_of(
             {"step": _step_table(names, before_ps, None)}, notes=steps.notes,
         )  # fmt: skip
     after = np.stack([one.duration_ps for one in replays])
-    slowest, after_ps = np.argmax(after, axis=0), after.max(axis=0)
-    kinds, ops = _paths(replays, slowest)
+    awaited = int(np.argmax(steps.own_time_ps - (spans - after).sum(axis=1)))
+    after_ps = after[awaited]
+    kinds, ops = _paths(replays[awaited])
     count = len(before_ps)
     tables = {
         "step": _step_table(names, before_ps, after_ps),
@@ -127,24 +127,21 @@ def _claim(
     )  # fmt: skip
 
 
-def _paths(
-    replays: Sequence[HostReplay], slowest: npt.NDArray[np.intp]
-) -> tuple[dict[int, int], dict[tuple[str, int], int]]:
+def _paths(replay: HostReplay) -> tuple[dict[int, int], dict[tuple[str, int], int]]:
     """Time on the critical paths of all steps, ps, by kind, and by name and kind."""
     by_kind: dict[int, int] = {}
     by_name: dict[tuple[str, int], int] = {}
-    for number, replay in enumerate(replays):
-        _, texts = replay.names
-        for step in np.flatnonzero(slowest == number).tolist():
-            kinds, names, spans = replay.path(step)
-            keys, of_key = np.unique((names + 1) * len(KINDS) + kinds, return_inverse=True)
-            sums = np.zeros(len(keys), np.int64)
-            np.add.at(sums, of_key, spans)
-            for key, span in zip(keys.tolist(), sums.tolist(), strict=True):
-                name, kind = divmod(key, len(KINDS))
-                text = texts[name - 1] if name else _NOTHING
-                by_kind[kind] = by_kind.get(kind, 0) + span
-                by_name[text, kind] = by_name.get((text, kind), 0) + span
+    _, texts = replay.names
+    for step in range(len(replay.duration_ps)):
+        kinds, names, spans = replay.path(step)
+        keys, of_key = np.unique((names + 1) * len(KINDS) + kinds, return_inverse=True)
+        sums = np.zeros(len(keys), np.int64)
+        np.add.at(sums, of_key, spans)
+        for key, span in zip(keys.tolist(), sums.tolist(), strict=True):
+            name, kind = divmod(key, len(KINDS))
+            text = texts[name - 1] if name else _NOTHING
+            by_kind[kind] = by_kind.get(kind, 0) + span
+            by_name[text, kind] = by_name.get((text, kind), 0) + span
     return by_kind, by_name
 
 

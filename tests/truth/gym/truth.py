@@ -208,9 +208,14 @@ class Truth:
         """What "a step takes" may mean: the mark if it holds the work, the period, the work."""
         whole = Range(self.whole_ms, self.whole_ms)
         if self.waits_in_step:
-            return [central(self.steps_ms), central(self.periods_ms), whole]
+            found = [whole]
+            for begun, took in self._of_processes:
+                found += [central(took), central([b - a for a, b in pairwise(begun)] or took)]
+            return found
         if self.term.fetch == "never":  # several runs in a queue may slow each other down
-            return [Range(self.alone_ms.low, 2 * self.alone_ms.high)]
+            paces = [Range(self.alone_ms.low, 2 * self.alone_ms.high)]
+            loop = central(self.periods_ms)
+            return [loop, *paces] if loop.low >= self.alone_ms.low else paces
         return [whole, self.alone_ms.joined(whole)]
 
     @cached_property

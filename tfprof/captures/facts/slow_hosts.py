@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -119,9 +119,8 @@ class SlowHosts:
 
     @property
     def step_ps(self) -> float:
-        """Mean duration of a step on the host where it takes longest."""
-        longest = reduce(np.maximum, (work.duration_ps[self.places] for work in self.works))
-        return float(longest.mean())
+        """Mean duration of a step on the slowest host."""
+        return float(self.works[self.slowest].duration_ps[self.places].mean())
 
     @property
     def straggles(self) -> bool:

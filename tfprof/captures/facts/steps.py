@@ -220,6 +220,7 @@ class RunSteps:
         classic: No step is cut or unusual, as in the reference.
         left_out: Those of the notes that are on hosts whose steps are left out, as they have too
             few in common with the others.
+        awaited: The place of the host that the others wait for; None to find it.
     """
 
     hosts: Sequence[HostSteps]
@@ -228,6 +229,7 @@ class RunSteps:
     notes: tuple[Note, ...]
     classic: bool = False
     left_out: tuple[Note, ...] = ()
+    awaited: int | None = None
 
     @property
     def scope(self) -> str:
@@ -321,7 +323,8 @@ class RunSteps:
 
     def take(self, rows: Int64Array) -> RunSteps:
         """Some of the steps, on all hosts."""
-        return replace(self, hosts=TakenSteps(self.hosts, rows), n_steps=len(rows))
+        hosts = TakenSteps(self.hosts, rows)
+        return replace(self, hosts=hosts, n_steps=len(rows), awaited=self._awaited)
 
     @cached_property
     def is_unusual(self) -> BoolArray:
@@ -366,8 +369,34 @@ class RunSteps:
         return [place for place, number in enumerate(numbers) if number in chosen]
 
     @cached_property
+    def own_time_ps(self) -> Int64Array:
+        """Time of the whole steps besides communication on each host, shape (n hosts,)."""
+        rows = self._whole_places
+        return np.array(
+            [
+                (one.times.duration_ps - one.times.of(Spent.DEVICE_COLLECTIVES))[rows].sum()
+                for one in self.hosts
+            ],
+            np.int64,
+        )
+
+    @cached_property
+    def _awaited(self) -> int | None:
+        """The place of the host that steps are those of; None if each step has its own.
+
+        The reference takes the slowest host of each step. But hosts that train together differ from
+        step to step, and not in the long run: the mean of the largest times is that of no host. So
+        it is the one that the others wait for, the first of equal ones.
+        """
+        if self.awaited is not None or self.classic or not self.hosts:
+            return self.awaited
+        return int(np.argmax(self.own_time_ps))
+
+    @cached_property
     def _slowest(self) -> Int64Array:
-        """The slowest host of each step, the first of equal ones, shape (n_steps,)."""
+        """The slowest host of each step, shape (n_steps,): the one that the others wait for."""
+        if self._awaited is not None:
+            return np.full(self.n_steps, self._awaited, np.int64)
         slowest = np.zeros(self.n_steps if self.hosts else 0, np.int64)
         longest_ps = np.full(len(slowest), np.iinfo(np.int64).min)
         for number, steps in enumerate(self.hosts):
@@ -377,22 +406,22 @@ class RunSteps:
         return slowest
 
     def slowest_ps(self) -> Int64Array:
-        """Duration of each step on its slowest host, shape (n_steps,)."""
+        """Duration of each step on the slowest host, shape (n_steps,)."""
         return self.decided(lambda one: one.times.duration_ps)
 
     def of(self, category: Category) -> Int64Array:
-        """Time of a category in each step on its slowest host, ps, shape (n_steps,).
+        """Time of a category in each step on the slowest host, ps, shape (n_steps,).
 
         The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
         return self.decided(lambda one: one.of(category, classic=self.classic))
 
     def own_ps(self) -> Int64Array:
-        """Duration of each step on its slowest host without the time behind it, (n_steps,)."""
+        """Duration of each step on the slowest host without the time behind it, (n_steps,)."""
         return self.decided(lambda one: one.times.own_ps)
 
     def gap_ps(self) -> Int64Array:
-        """Time between each step and the next on its slowest host, shape (n_steps,)."""
+        """Time between each step and the next on the slowest host, shape (n_steps,)."""
         return self.decided(lambda one: one.times.gap_ps)
 
     def between(self, *kinds: Spent) -> Int64Array:
@@ -400,11 +429,11 @@ class RunSteps:
         return self.decided(lambda one: one.times.between(*kinds))
 
     def spent(self, *kinds: Spent) -> Int64Array:
-        """Time of some kinds in each step on its slowest host, ps, shape (n_steps,)."""
+        """Time of some kinds in each step on the slowest host, ps, shape (n_steps,)."""
         return self.decided(lambda one: one.times.of(*kinds))
 
     def decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
-        """What a step has on its slowest host, shape (n_steps,)."""
+        """What a step has on the slowest host, shape (n_steps,)."""
         decided = np.zeros(len(self._slowest), np.int64)
         for number in np.unique(self._slowest).tolist():
             is_slowest = self._slowest == number

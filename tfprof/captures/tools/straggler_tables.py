@@ -184,9 +184,9 @@ def _steps(found: HostComparison, asked: Sequence[int]) -> list[tuple[Cell, ...]
         return []
     places = np.array(asked, np.int64)
     own = np.stack([work.own_ps[places] for work in found.works]).astype(np.float64)
-    longest = np.max([work.duration_ps[places] for work in found.works], axis=0)
     columns: list[Float64Array] = [
-        own.min(axis=0), np.median(own, axis=0), own.max(axis=0), gains(own), longest,
+        own.min(axis=0), np.median(own, axis=0), own.max(axis=0), gains(own),
+        found.steps.slowest_ps()[places].astype(np.float64),
     ]  # fmt: skip
     names = [found.works[place].name for place in np.argmax(own, axis=0).tolist()]
     shown = found.steps.shown_names
