@@ -104,6 +104,8 @@ def _n_steps(truth: Truth, claim: Claim) -> Problem:
     if truth.term.body == "two" and not truth.is_marked and claim.value in (true, 2 * true):
         return ""
     few = max(3, true // 4)  # steps that are left out, which other sentences name
+    if truth.term.fetch == "never":
+        few = true - 1  # they may run after the capture
     slack = 1 if truth.is_keras_loop else 0
     return "" if true - few <= claim.value <= true + slack else f"{true} steps of training"
 
