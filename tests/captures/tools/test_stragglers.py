@@ -389,3 +389,10 @@ def test_workers_that_do_not_train_together():
     run = tfprof.open_run(folder("cpu-multi-worker"))
     assert said(run).startswith("The 2 hosts are alike within noise")
     assert "moments of different hosts cannot be compared" in said(run)
+
+
+def test_hosts_without_steps():
+    """Captures of two JAX processes without the host's tracer hold no event of a step."""
+    found = stragglers(opened(*(xspace(host(line()), hostname=name) for name in "ab")))
+    assert found.verdict == ("No steps, so nothing to compare.",)
+    assert not any(found.to_rows(name) for name in ("steps", "collectives"))

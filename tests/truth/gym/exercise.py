@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import traceback
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -106,7 +107,10 @@ def _judge_one(job: tuple[str, Term, Path, str]) -> Result:
     truth = Truth(folder)
     if truth.failure:
         return Result(name, term, folder, failure=truth.failure + problem)
-    return Result(name, term, folder, tuple(judge(truth)))
+    try:
+        return Result(name, term, folder, tuple(judge(truth)))
+    except Exception:  # an answer that fails is a finding, too, and no end of the round
+        return Result(name, term, folder, failure=traceback.format_exc())
 
 
 def _with_gains(results: list[Result], folder: Path) -> list[Result]:

@@ -158,9 +158,11 @@ class Truth:
     def row_ms(self, place: int) -> Range:
         """How long a step took on any process, without and with the time until the next."""
         found = []
+        evaluations = self.begun("eval_mark")
         for begun, took in self._of_processes:
-            until = begun[place + 1] if place + 1 < len(begun) else begun[place] + took[place]
-            found += [took[place], until - begun[place]]
+            ended = begun[place] + took[place]
+            later = [one for one in (*begun, *evaluations) if one >= ended]
+            found += [took[place], min(later, default=ended) - begun[place]]
         return Range(min(found), max(found))
 
     @cached_property

@@ -68,6 +68,8 @@ class JointCollectives:
     @cached_property
     def last(self) -> Int64Array:
         """The host that came last to each; the first of equal ones, shape (n,)."""
+        if not len(self):
+            return np.zeros(0, np.int64)
         last: Int64Array = np.argmax(self.is_there & (self.waited_ps == 0), axis=0)
         return last
 
