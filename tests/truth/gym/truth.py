@@ -294,13 +294,18 @@ class Truth:
             if self.is_keras_loop:
                 more = self.within_steps(span, whole_period=True)
                 known = [a + b for a, b in zip(known, more, strict=False)]
-        whole = sum(periods)
-        left = max(0.0, whole - sum(known))
-        count = len(periods)
-        low, high = (left - count * part for part in (self.alone_ms.high, self.alone_ms.low))
+        rows = list(zip(periods, known, strict=True))
+        undisturbed = [(took, other) for took, other in rows if other <= took / 2]
+        ends = [
+            max(0.0, sum(took - other for took, other in some) - len(some) * alone)
+            / sum(took for took, _ in some)
+            for some in (rows, undisturbed or rows)
+            for alone in self.alone_ms
+        ]
+        low, high = min(ends), max(ends)
         if self.is_keras_loop and self.ms("made") and self._making_share < 0.85:
             low = 0.0  # Keras reads ahead: what is not always busy is mostly ready in time
-        return Range(max(0.0, low / whole), max(0.0, min(1.0, high / whole)))
+        return Range(low, min(1.0, high))
 
     @cached_property
     def _making_share(self) -> float:
