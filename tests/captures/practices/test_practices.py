@@ -519,6 +519,53 @@ def test_eager_ops_that_feed_steps_or_run_once_are_no_reason_for_a_function():
     assert "tf-function/eager" in rules("MatMul", "Relu")
 
 
+def test_few_eager_ops_beside_the_function_that_steps_call_gain_nothing_in_it():
+    """As those of Keras' metrics beside train_on_batch."""
+
+    def rules(n_eager):
+        events = []
+        for step in range(4):
+            start = 100_000 * (step + 1)
+            events.append(event("train", start, 90_000, step_num=step, _r=1))
+            events.append(event("one_step", start + 100, 5000, tf_function_call="concrete"))
+            events.append(event("f/dense/MatMul:MatMul", start + 1000, 1000))
+            for place in range(n_eager):
+                begin = start + 6000 + 1000 * place
+                events.append(event("EagerExecute", begin, 900, is_func=0))
+                events.append(event("EagerLocalExecute: AssignVariableOp", begin + 1, 898))
+        return [one.rule for one in advice(opened(xspace(host(line(*events)))))]
+
+    assert "tf-function/eager" not in rules(20)
+    assert "tf-function/eager" in rules(60)
+
+
+def test_iterators_that_are_made_again_and_again_are_what_steps_wait_for():
+    """With their first elements, for which the buffers of all stages fill."""
+
+    def found(n_made):
+        events = []
+        for step in range(6):
+            start = 1_000_000 * step
+            events.append(event("train", start, 900_000, step_num=step, _r=1))
+            is_new = step < n_made
+            if is_new:
+                events.append(event("EagerExecute", start + 1000, 200_000, is_func=0))
+                events.append(event("EagerLocalExecute: MakeIterator", start + 1001, 199_998))
+                events.append(event("MakeIterator::RootDataset", start + 1002, 199_996))
+            length = 300_000 if is_new else 100
+            events.append(event("EagerExecute", start + 210_000, length + 4, is_func=0))
+            events += [
+                event("EagerLocalExecute: IteratorGetNext", start + 210_001, length + 2),
+                event("IteratorGetNextOp::DoCompute", start + 210_001, length + 1),
+                event("Iterator::Root", start + 210_002, length, id=step + 1 if is_new else 1),
+            ]
+            events.append(event("f/dense/MatMul:MatMul", start + 600_000, 200_000))
+        return " ".join(one.message for one in advice(opened(xspace(host(line(*events))))))
+
+    assert "making iterators, 6 times, 20" in found(6)
+    assert "making iterators" not in found(1)
+
+
 def copies_on_tpu(copies, computes):
     return on_tpu(
         ("copy-done.3", "copy-done", 0, copies, ""),

@@ -292,6 +292,8 @@ def _slow_iterator(truth: Truth, claim: Claim) -> Problem:
         return ""
     if claim.value.startswith("Prefetch"):
         return ""  # it is what a call waits for; that it is not the cause is said with it
+    if claim.value == "Root" and "That was the first" in claim.text:
+        return ""  # it starts the threads of the others
     return f"{truth.term.input.cost} is what is slow"
 
 
@@ -311,6 +313,8 @@ def _iterator_problem(truth: Truth, op: str, text: str) -> str:
         return ""
     if not truth.uses_tf_data:
         return "there is no pipeline of tf.data"
+    if op == "MakeIterator":
+        return "" if truth.term.input.anew else "one iterator is made"
     name = re.sub(r"\[.*\]$", "", op.rsplit("::", 1)[-1])
     is_named_below = "Below it" in text
     if not _is_culprit(truth, name) and not (name.startswith("Prefetch") and is_named_below):

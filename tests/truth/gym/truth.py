@@ -179,7 +179,7 @@ class Truth:
         """The work of a step with free input and nothing else, waited for."""
         if self.is_keras_loop:
             alone: list[float] = self.fact("alone_periods_ms")
-            return Range(0.6 * min(alone), 1.4 * max(alone))
+            return Range(0.6 * min(alone), 2.0 * max(alone))
         measured = self.ms("alone")
         half = len(measured) // 2
         medians = map(statistics.median, (measured[:half], measured[half:]))
@@ -256,22 +256,27 @@ class Truth:
 
     @cached_property
     def input_in_step(self) -> Range:
-        """Part of the marks, or calls, that waits for input."""
+        """Part of the marks, or calls, that waits for input; at most with all copies to devices."""
         if not self._is_input_clocked:
             return self._input_by_difference
-        found = shares(self.within_steps(self.input_span), self.steps_ms)
-        return self._not_hidden(found)
+        waited = self.within_steps(self.input_span)
+        return self._not_hidden(self._with_copies(waited, self.steps_ms))
 
     @cached_property
     def input_in_period(self) -> Range:
-        """Part of the time from step to step that waits for input."""
+        """Part of the time from step to step that does."""
         if not self._is_input_clocked:
             return self._input_by_difference
         waited = self.within_steps(self.input_span, whole_period=True)
         if self.term.marks in ("compute", "none") and self.input_span == "input":
             waited = self.ms("input")[1:]  # that of a step comes before it
-        found = shares(waited[: len(self.periods_ms)], self.periods_ms)
-        return self._not_hidden(found)
+        return self._not_hidden(self._with_copies(waited, self.periods_ms))
+
+    def _with_copies(self, waited: Sequence[float], wholes: Sequence[float]) -> Range:
+        copied = self.within_steps("copies")
+        both = [one + other for one, other in zip(waited, copied, strict=False)]
+        count = len(wholes)
+        return shares(waited[:count], wholes).joined(shares(both[:count], wholes[: len(both)]))
 
     def _not_hidden(self, found: Range) -> Range:
         """While a program waits for input, devices may still work on the steps before."""

@@ -83,6 +83,11 @@ def told_pipelines(host: Host, *, classic: bool) -> ToldPipelines:
     return ToldPipelines(data, slowest)
 
 
+def are_looped_over(hosts: Iterable[Host]) -> bool:
+    """Whether loops inside functions take elements of datasets on any of these hosts."""
+    return any(told_pipelines(host, classic=False).data.is_looped_over for host in hosts)
+
+
 def slow_iterators(hosts: Iterable[Host]) -> list[Held]:
     """The slowest iterator of each pipeline that has slow calls, the slowest pipeline first."""
     slow = [held for host in hosts for held in _slow_iterators(host)]

@@ -128,10 +128,17 @@ def _gain(evidence: Evidence, worst: CodeTime | None) -> float:
     """The part of the step time that the remedy saves at most: a function, or launches."""
     if worst is not None and _is_own(evidence, worst):
         return code_share(evidence.grounds, worst)
-    n_eager = sum(one.n_runs for one in evidence.eager) / max(evidence.n_host_steps, 1)
     launches_ms = evidence.calls_per_step * _LAUNCH_MS
-    launches_ms += n_eager * _EAGER_MS if n_eager >= _MANY_EAGER else 0.0
+    launches_ms += _eager_per_step(evidence) * _EAGER_MS if _has_many_eager(evidence) else 0.0
     return launches_ms / max(evidence.step_ms, 1e-9)
+
+
+def _eager_per_step(evidence: Evidence) -> float:
+    return sum(one.n_runs for one in evidence.eager) / max(evidence.n_host_steps, 1)
+
+
+def _has_many_eager(evidence: Evidence) -> bool:
+    return _eager_per_step(evidence) >= _MANY_EAGER
 
 
 def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
@@ -290,6 +297,8 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
         top = eager[0]
         remedy = "Put the training step into a tf.function; in Keras, leave out run_eagerly=True"
         if evidence.calls_per_step >= _CALLS:
+            if not _has_many_eager(evidence):
+                continue
             remedy = f"Move them into {evidence.called[0].name}, which each step calls"
         yield Advice(
             "tf-function/eager",

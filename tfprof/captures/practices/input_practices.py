@@ -8,8 +8,14 @@ from tfprof.captures.events.ops.input_ops import InputOp, input_ops
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData, stage_of
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
+from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.host_op_db import host_ops
-from tfprof.captures.facts.slow_iterators import Held, slow_iterators, told_pipelines
+from tfprof.captures.facts.slow_iterators import (
+    Held,
+    are_looped_over,
+    slow_iterators,
+    told_pipelines,
+)
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.verdict import input_share
@@ -69,15 +75,20 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         said = f"{share:.1%} of the time from one step to the next is waiting for input."
     held = slow_iterators(evidence.hosts)
-    made = [one for one in evidence.between.ran if one.name == "MakeIterator"]
-    if made and part(made[0].total_ps, evidence.periods_ps) >= share / 2:
+    made = _iterators_made(evidence, held)
+    if made is not None and part(made.total_ps, evidence.periods_ps) >= share / 2:
         said += (
-            f" Most of it is making iterators between steps, {plural(made[0].n_runs, 'time')}, "
-            f"{milliseconds(made[0].total_ps / made[0].n_runs / 1e9)} each: let one iterator serve "
-            "several epochs, with repeat() at the end of the dataset and a number of steps for "
-            "each epoch."
+            f" Most of it is making iterators, {plural(made.n_runs, 'time')}, "
+            f"{milliseconds(made.total_ps / made.n_runs / 1e9)} each with the first element: let "
+            "one iterator serve several epochs, with repeat() at the end of the dataset and a "
+            "number of steps for each epoch."
         )
-        numbers |= {"op": "MakeIterator", "run_count": made[0].n_runs}
+        numbers |= {"op": made.name, "run_count": made.n_runs}
+    elif not held and are_looped_over(evidence.hosts):
+        said += (
+            " A loop inside a function takes the elements of the dataset: see in the trace which "
+            "of its iterators are slow, and let it prefetch."
+        )
     elif not held and evidence.uses_tf_data:
         said += (
             " No iterator of tf.data on these hosts is slow: capture the hosts that prepare the "
@@ -104,6 +115,18 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
         numbers |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
     yield Advice("input-pipeline/bound", said, numbers, share, share)
+
+
+def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
+    """How often iterators are made in and between steps, and how long that takes, with the first
+    call of each, which waits for all buffers to fill; None if that is once."""
+    own = {one.name: one for one in (*evidence.between.ran, *evidence.eager)}
+    made = own.get("MakeIterator")
+    if made is None or made.n_runs < 2:
+        return None
+    is_first = [one.is_first_slowest or one.n_all == 1 for one in held]
+    first_ps = sum(one.calls_ps for one, first in zip(held, is_first, strict=True) if first)
+    return Called(made.name, made.n_runs, made.total_ps + first_ps)
 
 
 def _slow_calls(held: Held) -> str:

@@ -14,6 +14,7 @@ from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.rows_of_steps import PS_PER_MS, Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.slow_iterators import are_looped_over
 from tfprof.captures.facts.statistics import one_digit, part, summary
 from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
@@ -90,6 +91,7 @@ class InputAnalysis:
     breakdown: InputBreakdown
     tpu: TpuRunSteps | None = None
     typical_tpu: TpuRunSteps | None = None
+    is_looped_over: bool = False
 
 
 def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
@@ -110,7 +112,8 @@ def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAna
     else:
         judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
     breakdown = break_down(ops, ratio, classic=classic)
-    return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical)
+    is_looped_over = not classic and are_looped_over(hosts)
+    return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical, is_looped_over)
 
 
 def input_pipeline(
@@ -245,6 +248,8 @@ def _next_step(analysis: InputAnalysis) -> str:
         return "The input does not slow the program down; nothing below needs a look."
     breakdown = analysis.breakdown
     if not (breakdown.demanded_read or breakdown.advanced_read or breakdown.preprocessing):
+        if analysis.is_looped_over:
+            return "A loop inside a function takes the input's elements: see them in the trace."
         return "No tf.data activity was seen: build the input with tf.data to see its parts."
     return "See what the input's time goes to on the host, below."
 

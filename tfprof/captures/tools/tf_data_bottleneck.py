@@ -10,7 +10,13 @@ from typing import NamedTuple
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Iterator, Pipeline, TfData
 from tfprof.captures.facts.one_step import spans_at
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.slow_iterators import Held, held_by, pipelines_of, told_pipelines
+from tfprof.captures.facts.slow_iterators import (
+    Held,
+    are_looped_over,
+    held_by,
+    pipelines_of,
+    told_pipelines,
+)
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
@@ -66,6 +72,12 @@ _FAST = (
 )
 _NONE = f"No tf.data activity was recorded. If the program uses tf.data, {how_to_capture.LONGER}."
 
+_LOOPED = (
+    "A loop inside a function takes the elements of a dataset. What its iterators did is not taken "
+    "apart, as the body of the loop is one of them: the overview has how long steps waited for "
+    "input, and the trace has the iterators."
+)
+
 
 class _Slow(NamedTuple):
     """A pipeline of a host with its slowest iterator."""
@@ -115,7 +127,8 @@ def tf_data(
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
-    message = _SLOW if is_bound else _FAST if pipelines else _NONE
+    none = _LOOPED if not classic and are_looped_over(hosts) else _NONE
+    message = _SLOW if is_bound else _FAST if pipelines else none
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
@@ -125,7 +138,7 @@ def tf_data(
     }
     notes = list(run.notes)
     if not pipelines:
-        notes.append(Note("warning", _NONE))
+        notes.append(Note("warning", none))
     notes += [
         Note("warning", f"the slowest call of {one.pipeline.name} has so many parts that not all "
              "were analysed: self times are too large. Is the file damaged?", one.host.name)

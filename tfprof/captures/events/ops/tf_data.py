@@ -15,7 +15,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import all_matches
-from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
+from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, REDUCE_ITERATOR, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import StatKind
@@ -199,10 +199,13 @@ class TfData:
     Attributes:
         iterators: By id.
         pipelines: In the order in which they were first called.
+        is_looped_over: Whether a loop inside a function takes elements of a dataset: what its
+            iterators do is not taken apart, as the body of the loop is one of them.
     """
 
     iterators: dict[int, Iterator]
     pipelines: Sequence[Pipeline]
+    is_looped_over: bool = False
 
 
 def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
@@ -218,8 +221,9 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
         [op.kind is OpKind.DATASET for op in timeline.ops]
     )
     events = np.flatnonzero(is_iterator)
+    is_looped_over = any(name.startswith(REDUCE_ITERATOR) for name in timeline.names)
     if not len(events):
-        return TfData({}, ())
+        return TfData({}, (), is_looped_over)
     seen = _Found(
         events,
         _unsigned(timeline.stat("id").among(events), classic),
@@ -258,7 +262,7 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
             for event, start, duration in zip(*(c.tolist() for c in columns), strict=True)
         ]
         pipelines.append(Pipeline(name, root, feeds_device, calls))
-    return TfData(iterators, pipelines)
+    return TfData(iterators, pipelines, is_looped_over)
 
 
 class _Found(NamedTuple):
