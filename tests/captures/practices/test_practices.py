@@ -562,7 +562,7 @@ def test_iterators_that_are_made_again_and_again_are_what_steps_wait_for():
             events.append(event("f/dense/MatMul:MatMul", start + 600_000, 200_000))
         return " ".join(one.message for one in advice(opened(xspace(host(line(*events))))))
 
-    assert "making iterators, 6 times, 20" in found(6)
+    assert "making iterators, 6 times, 0.500 ms each" in found(6)
     assert "making iterators" not in found(1)
 
 

@@ -56,7 +56,7 @@ def _faster_input(term: Term, claim: Claim) -> Term | None:
     given = term.input
     if "let one iterator serve" in claim.text:
         return replace(term, input=replace(given, anew=0))
-    if "num_parallel_calls" in claim.text and given.cost in ("map", "tfrecord"):
+    if "Set num_parallel_calls" in claim.text and given.cost in ("map", "tfrecord"):
         return replace(term, input=replace(given, parallel=4, prefetch=True))
     if "TFRecord files instead" in claim.text and given.cost == "generator":
         return replace(term, input=replace(given, cost="none"))
