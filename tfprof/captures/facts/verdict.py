@@ -194,11 +194,16 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
             f"{count} in this capture, and at least {FEWEST} are needed. {{waiting_share}} of the "
             "step time was waiting for input."
         ), {"waiting_share": waiting}
-    if 100.0 * waiting >= MODERATELY_INPUT_BOUND:
+    if 100.0 * waiting >= _sure_from(steps):
         return "", {}
     if not steps.has_ops:
         return f"no op was recorded in its steps ({how_to_capture.OPS}).", {}
     return _doubt_of_dark(grounds, waiting)
+
+
+def _sure_from(steps: RunSteps) -> float:
+    """From this percentage of waiting on, more of it would not change the verdict."""
+    return MODERATELY_INPUT_BOUND if _shows_input(steps) else HIGHLY_INPUT_BOUND
 
 
 def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:

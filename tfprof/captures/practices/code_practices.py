@@ -15,7 +15,7 @@ from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import BY_KEY
-from tfprof.captures.facts.verdict import code_share, described, unexplained_share
+from tfprof.captures.facts.verdict import code_share, described, input_share, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
 from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.practices.op_practices import MANY_OPS
@@ -32,6 +32,12 @@ _DARK = (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)
 
 _PAUSES = re.compile(r".*\b(sleep|acquire|wait|get|select|poll|recv\w*|join|read\w*|result)")
 """Functions of Python that do nothing but wait: for a thread, a process, a file, a clock."""
+
+_TAKES_INPUT = ("get_next", "__next__")
+"""Ends of the names of functions that take the next batch."""
+
+_MOST = 0.5
+"""From this part of the time on in which no op runs, code explains it."""
 
 _CALLS = 0.5
 """From so many calls of compiled functions in a step on, it calls one."""
@@ -73,6 +79,8 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     elif not code:
         said += _without_names(evidence)
     gain = min(share, _gain(evidence, worst))
+    if not _is_own(evidence, worst) and _may_wait(evidence):
+        gain = 0.0
     remedy = _remedy(evidence, worst)
     yield Advice(
         "python/unexplained", f"{said} {remedy}", numbers, gain if gain >= WORTH else None, share
@@ -121,7 +129,26 @@ def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
     """Whether that time is the program's own code, and no call of the runtime."""
     if worst is None:
         return False
-    return not _is_launching(evidence) or _PAUSES.fullmatch(worst.name) is not None
+    most = code_share(evidence.grounds, worst) >= _MOST * _inside(evidence, *_DARK)
+    return most or not _is_launching(evidence) or _pauses(worst)
+
+
+def _pauses(one: CodeTime) -> bool:
+    """Whether it does nothing but wait."""
+    return _PAUSES.fullmatch(one.name) is not None or one.caller.endswith(_TAKES_INPUT)
+
+
+def _may_wait(evidence: Evidence) -> bool:
+    """Whether the program may wait for a queue or a thread beside what was recorded.
+
+    What a step saves in calls and launches, it then waits longer.
+    """
+    if input_share(evidence.grounds).is_known:
+        return is_held_up(evidence)
+    code = [one for one in evidence.grounds.code if not one.waits]
+    return not code or any(
+        _pauses(one) and code_share(evidence.grounds, one) >= WORTH for one in code
+    )
 
 
 def _gain(evidence: Evidence, worst: CodeTime | None) -> float:
@@ -145,11 +172,8 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
     """What to do about time of steps in which no op runs, by what was recorded there."""
     words, calls = evidence.words, evidence.calls_per_step
     is_own = _is_own(evidence, worst)
-    if is_own and worst is not None and _PAUSES.fullmatch(worst.name):
-        return (
-            "The program waits there. Make what it waits for faster, or let it be ready before the "
-            f"step needs it: {words.build_input}."
-        )
+    if is_own and worst is not None and _pauses(worst):
+        return _to_wait_less(evidence)
     if is_own:
         return "Make it faster, or let another thread do it while the step before computes."
     if calls >= 1.5:
@@ -161,6 +185,13 @@ def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
     if calls >= _CALLS:
         return _of_one_call(evidence)
     return f"{words.whole_step}, or {words.several_steps}."
+
+
+def _to_wait_less(evidence: Evidence) -> str:
+    return (
+        "The program waits there. Make what it waits for faster, or let it be ready before the "
+        f"step needs it: {evidence.words.build_input}."
+    )
 
 
 def _of_one_call(evidence: Evidence) -> str:
@@ -203,8 +234,8 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
         "longest_ms": between.longest_ms, "step": between.after,
     }  # fmt: skip
     said = (
-        f"{share:.1%} of the time from the first step to the last lies between steps, and is no "
-        f"waiting for input: {milliseconds(between.gap_ms)} as a rule, at most "
+        f"{share:.1%} of the time from the first step to the last lies between steps, beside "
+        f"recorded waiting for input: {milliseconds(between.gap_ms)} as a rule, at most "
         f"{milliseconds(between.longest_ms)}, after step {between.after}."
     )
     most = [one for one in between.ran if not FRAMEWORKS_OWN.fullmatch(one.name)]
@@ -222,7 +253,9 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
             f"{milliseconds(worst.total_ps / worst.n_runs / 1e9)} each time."
         )
         numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
-    if own:
+    if own and _pauses(own[0]):
+        said += f" {_to_wait_less(evidence)}"
+    elif own:
         said += " Do it less often, make it faster, or let another thread do it during the steps."
     elif between.busy_share >= share / 2:
         said += " Run them less often, or on less data."
