@@ -294,9 +294,9 @@ def _of_pages(said, run):
     steps = run_steps(run)
     if steps.typical.has_ops:
         n_seen = len(tfprof.Profiler.from_xspace(run).steps)
-        # Views are about ops. Keras ends with a call that finds no batch, and runs none; of a step
-        # that is cut the capture may have none.
-        fewest = steps.n_steps - max(1, int(steps.is_cut.sum()))
+        # Views are about ops, and of steps without any there is nothing in them.
+        work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
+        fewest = int((steps.spent(*work) > 0).sum())
         said("steps of views", n_steps=max(n_seen, steps.n_steps) if n_seen >= fewest else n_seen)
 
 

@@ -18,6 +18,7 @@ from tfprof.gate.metrics import METRICS
 from tfprof.gate.subject import Subject, subject_of
 from tfprof.pages.open_paths import open_paths
 from tfprof.pages.opened import Opened
+from tfprof.testing import xspace_builders as xb
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced
 
 
@@ -179,6 +180,20 @@ def test_what_the_files_do_not_tell():
     ]
     report = check([subject(profile(10))], budget_of(b"[op_time]\nConv = '1 ms'"))
     assert "no op matches 'Conv'" in report.outcomes[0].message
+
+
+def test_compilations_are_unknown_where_nothing_of_the_runtime_was_captured():
+    budget = budget_of(b"compilations = 0")
+
+    def outcome(*events):
+        run = xb.opened(xb.xspace(xb.host(xb.line(*events))))
+        [outcome] = check([subject_of(Opened("run", "run", run=lambda: run), [])], budget).outcomes
+        return outcome
+
+    assert outcome(xb.event("PjitFunction(f)", 0, 10)).verdict == "met"
+    assert outcome(xb.event("backend_compile", 0, 10)).verdict == "exceeded"
+    assert outcome(xb.event("$train.py:3 step", 0, 10)).verdict == "missing"
+    assert "host_tracer_level=0" in outcome().remark
 
 
 def test_open_sizes_need_a_batch():

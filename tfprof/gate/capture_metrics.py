@@ -11,6 +11,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.compilations import compilations as compilations_of
+from tfprof.captures.facts.compilations import tells_compilations
 from tfprof.captures.facts.steps import BY_KEY, RunSteps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.verdict import input_claim, unexplained_ps
@@ -69,7 +70,9 @@ def _of_functions(
 
 def compilations(run: Run) -> Measurement:
     """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
-    by_host = [compilations_of(host) for host in run.hosts]
+    by_host = [compilations_of(host) for host in run.hosts if tells_compilations(host)]
+    if not by_host:
+        return Missing(f"nothing of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}")
     most = max(by_host, key=lambda found: sum(one.n_runs for one in found))
     parts = [Contributor(one.name, float(one.n_runs)) for one in most]
     return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))

@@ -163,6 +163,8 @@ class Truth:
             ended = begun[place] + took[place]
             later = [one for one in (*begun, *evaluations) if one >= ended]
             found += [took[place], min(later, default=ended) - begun[place]]
+            if self.term.fetch == "late" and place + 1 < len(begun):  # there its work may end
+                found.append(begun[place + 1] + took[place + 1] - begun[place])
         return Range(min(found), max(found))
 
     @cached_property
@@ -308,6 +310,8 @@ class Truth:
             for alone in self.alone_ms
         ]
         low, high = min(ends), max(ends)
+        if given.kind == "in_function":
+            high = 1.0  # the work alone makes iterators, too
         if self.is_keras_loop and self.ms("made") and self._making_share < 0.85:
             low = 0.0  # Keras reads ahead: what is not always busy is mostly ready in time
         return Range(low, min(1.0, high))
@@ -379,7 +383,8 @@ class Truth:
     def knows_gaps(self) -> bool:
         """Whether the time between two marks is all that lies between two steps."""
         alone = self.term.marks not in ("none", "eval") and self.term.devices != "processes"
-        return alone and self.waits_in_step
+        runs_on = self.is_jax and self.term.fetch == "late"  # work of a step, after its mark
+        return alone and self.waits_in_step and not runs_on
 
     @cached_property
     def gaps_ms(self) -> list[float]:

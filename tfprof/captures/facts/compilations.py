@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.host_code import is_compiling
+from tfprof.captures.events.steps.host_code import is_compiling, is_frame
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.hlo_programs import programs_of
@@ -62,6 +62,14 @@ def compilations(host: Host) -> list[Compilations]:
         count_and_time[1] += int(timeline.durations_ps[event])
     found_sums = [Compilations(*key, count, total) for key, (count, total) in sums.items()]
     return sorted(found_sums, key=lambda one: (-one.total_ps, one.name))
+
+
+@fact
+def tells_compilations(host: Host) -> bool:
+    """Whether the capture has what the runtime does on threads; functions of Python are no sign."""
+    timeline = host.timeline
+    of_runtime = timeline.on_threads & ~timeline.named(is_frame)
+    return bool(of_runtime.any())
 
 
 def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:

@@ -37,6 +37,7 @@ class Held(NamedTuple):
         n_all: Number of all its calls.
         is_first_slowest: Whether the first in time was the longest by far: buffers filled.
         n_copies: How many copies there are of it.
+        span_ps: From the start of the pipeline's first call to the end of its last.
     """
 
     host: Host
@@ -49,6 +50,7 @@ class Held(NamedTuple):
     n_all: int
     is_first_slowest: bool
     n_copies: int = 1
+    span_ps: int = 0
 
     @property
     def share(self) -> float:
@@ -135,9 +137,11 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
     worst = min(copies[stage], key=lambda iterator: (-own[iterator], iterator))
     took = sum(call.duration_ps for call in calls)
     n_copies = len({data.iterators[one].long_name for one in copies[stage]})
+    ended = max(call.start_ps + call.duration_ps for call in pipeline.calls)
+    span = ended - min(call.start_ps for call in pipeline.calls)
     return Held(
         host, pipeline.name, data.iterators[worst], of_stage[stage], took, len(calls),
-        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies,
+        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies, span,
     )  # fmt: skip
 
 

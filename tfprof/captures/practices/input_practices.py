@@ -98,18 +98,13 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         said += f" No iterator of tf.data was seen: {evidence.words.build_input}."
     else:
         worst = held[0]
-        below = _heaviest_below(evidence, worst.iterator.long_name)
+        remedy, behind = _remedy(evidence, worst)
         copies = f", one of {worst.n_copies} copies" if worst.n_copies > 1 else ""
         said += (
             f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}{copies}): "
-            f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, "
-            f"{_suggestion(evidence, worst)}"
+            f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, {remedy}"
         )
-        if "Prefetch" in worst.iterator.type and below is not None:
-            said += f" Below it, {below.name} takes the most time of its own."
-            rule, advised = _advised(evidence, below.name)
-            said += f" There, {advised}" if rule != "other" else ""
-            numbers |= {"behind": below.name, "behind_self_ms": below.self_ps / 1e9}
+        numbers |= behind
         numbers |= {"host": worst.host.name, "pipeline": worst.pipeline}
         numbers |= {"op": worst.iterator.long_name}
         numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
@@ -187,28 +182,29 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     alike = first_of_alike(slow, lambda one: (one.pipeline, one.iterator.long_name))
     for held, n_others in alike:
         others = f", as on {plural(n_others, 'other host')}" if n_others else ""
+        remedy, behind = _remedy(evidence, held)
         yield Advice(
             "input-pipeline/slow-iterator",
             f"{held.n_slow} of {held.n_all} calls of the pipeline "
             f"{held.pipeline} on {held.host.name} took longer than 50 µs; "
             f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
-            f"of {_slow_calls(held)}{others}. If steps wait for it: "
-            f"{_suggestion(evidence, held)}",
+            f"of {_slow_calls(held)}{others}. If steps wait for it: {remedy}",
             {"host": held.host.name, "pipeline": held.pipeline,
              "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
              "call_ms": held.calls_ps / held.n_calls / 1e9,
              "slow_call_share": part(held.n_slow, held.n_all),
-             "other_host_count": n_others},
+             "other_host_count": n_others, **behind},
             share=_waited_at_most(evidence, held, most),
         )  # fmt: skip
 
 
-def _waited_at_most(evidence: Evidence, held: Held, most: float) -> float | None:
-    """The part of the step time that waits for a pipeline at most: as long as its slow calls."""
-    if not evidence.periods_ps:
-        return None
+def _waited_at_most(evidence: Evidence, held: Held, most: float) -> float:
+    """The part of the time that waits for a pipeline at most: as long as its slow calls.
+
+    Of the time of all steps, or, without steps, from the pipeline's first call to its last.
+    """
     calls_ps = held.calls_ps * held.n_slow / held.n_calls
-    return min(most, calls_ps / evidence.periods_ps)
+    return min(most, part(calls_ps, evidence.periods_ps or held.span_ps))
 
 
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
@@ -225,9 +221,19 @@ def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     return first._replace(self_ps=sum(op.self_ps for op in most))
 
 
-def _suggestion(evidence: Evidence, held: Held) -> str:
-    """What helps with an iterator; it points below only if the capture has something there."""
-    return _advised(evidence, held.iterator.long_name)[1]
+def _remedy(evidence: Evidence, held: Held) -> tuple[str, dict[str, str | float]]:
+    """What helps with an iterator, and with what it waits for if it only keeps a buffer; and the
+    numbers of that."""
+    _, remedy = _advised(evidence, held.iterator.long_name)
+    below = _heaviest_below(evidence, held.iterator.long_name)
+    if "Prefetch" not in held.iterator.type or below is None:
+        return remedy, {}
+    rule, advised = _advised(evidence, below.name)
+    there = f" There, {advised}" if rule != "other" else ""
+    return (
+        f"{remedy} Below it, {below.name} takes the most time of its own.{there}",
+        {"behind": below.name, "behind_self_ms": below.self_ps / 1e9},
+    )
 
 
 def _advised(evidence: Evidence, long_name: str) -> tuple[str, str]:
