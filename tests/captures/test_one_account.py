@@ -296,7 +296,7 @@ def _of_pages(said, run):
         n_seen = len(tfprof.Profiler.from_xspace(run).steps)
         # Views are about ops, and of steps without any there is nothing in them.
         work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
-        fewest = int((steps.spent(*work) > 0).sum())
+        fewest = int((steps.spent(*work) > 0).sum()) - 1  # Keras ends with a call that has no batch
         said("steps of views", n_steps=max(n_seen, steps.n_steps) if n_seen >= fewest else n_seen)
 
 

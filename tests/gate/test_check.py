@@ -187,7 +187,8 @@ def test_compilations_are_unknown_where_nothing_of_the_runtime_was_captured():
 
     def outcome(*events):
         run = xb.opened(xb.xspace(xb.host(xb.line(*events))))
-        [outcome] = check([subject_of(Opened("run", "run", run=lambda: run), [])], budget).outcomes
+        one = Subject("run", lambda: tfprof.Profiler.from_xspace(run), run)
+        [outcome] = check([one], budget).outcomes
         return outcome
 
     assert outcome(xb.event("PjitFunction(f)", 0, 10)).verdict == "met"

@@ -43,12 +43,15 @@ def central(values: Sequence[float]) -> Range:
 
 
 def shares(parts: Sequence[float], wholes: Sequence[float]) -> Range:
-    """The parts of the wholes, with and without the largest wholes and parts."""
+    """The parts of the wholes, with and without the largest wholes, parts, and other parts."""
     found = []
     rows = sorted(zip(wholes, parts, strict=True))
     for left_out in (0, 1, 2, len(rows) // 5):
         kept = rows[: len(rows) - left_out]
         found.append(sum(part for _, part in kept) / max(sum(whole for whole, _ in kept), 1e-9))
+    rest = statistics.median(whole - part for whole, part in rows)
+    usual = [row for row in rows if row[0] - row[1] <= 3 * rest] or rows
+    found.append(sum(part for _, part in usual) / max(sum(whole for whole, _ in usual), 1e-9))
     ratios = [part / max(whole, 1e-9) for whole, part in rows]
     found += [statistics.median(ratios), statistics.fmean(ratios)]
     return Range(max(0.0, min(found)), min(1.0, max(found)))
