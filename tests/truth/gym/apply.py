@@ -65,7 +65,9 @@ def _faster_input(term: Term, claim: Claim) -> Term | None:
 
 def _in_one_function(term: Term, claim: Claim) -> Term | None:
     if term.framework == "eager":
-        return replace(term, framework="tf", body="products" if term.body == "products" else "tiny")
+        body = "products" if term.body == "products" else "tiny"
+        others = tuple(one for one in term.disturbances if one != "tiny_ops")  # they are in it, too
+        return replace(term, framework="tf", body=body, disturbances=others)
     if term.framework == "jax" and term.body == "tiny" and "jax.jit" in claim.text:
         return replace(term, body="tiny_jit")
     if term.framework == "keras" and term.together == 1 and "steps_per_execution" in claim.text:

@@ -37,7 +37,8 @@ class Held(NamedTuple):
         n_all: Number of all its calls.
         is_first_slowest: Whether the first in time was the longest by far: buffers filled.
         n_copies: How many copies there are of it.
-        span_ps: From the start of the pipeline's first call to the end of its last.
+        first_ps: Time of the pipeline's first call.
+        span_ps: From the start of that call to the end of the last one.
     """
 
     host: Host
@@ -50,6 +51,7 @@ class Held(NamedTuple):
     n_all: int
     is_first_slowest: bool
     n_copies: int = 1
+    first_ps: int = 0
     span_ps: int = 0
 
     @property
@@ -138,10 +140,11 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
     took = sum(call.duration_ps for call in calls)
     n_copies = len({data.iterators[one].long_name for one in copies[stage]})
     ended = max(call.start_ps + call.duration_ps for call in pipeline.calls)
-    span = ended - min(call.start_ps for call in pipeline.calls)
+    first = min(pipeline.calls, key=lambda call: call.start_ps)
     return Held(
         host, pipeline.name, data.iterators[worst], of_stage[stage], took, len(calls),
-        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies, span,
+        pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies,
+        first.duration_ps, ended - first.start_ps,
     )  # fmt: skip
 
 

@@ -119,8 +119,7 @@ def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
     made = own.get("MakeIterator")
     if made is None or made.n_runs < 2:
         return None
-    is_first = [one.is_first_slowest or one.n_all == 1 for one in held]
-    first_ps = sum(one.calls_ps for one, first in zip(held, is_first, strict=True) if first)
+    first_ps = sum(one.first_ps for one in held)
     return Called(made.name, made.n_runs, made.total_ps + first_ps)
 
 
