@@ -19,8 +19,9 @@ FULL_ENOUGH = 0.7
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
     """Allocators that have hardly any memory left."""
     full = [one for one in _allocators(evidence) if one[1] >= NEAR_CAPACITY]
+    largest = _largest(evidence) if full else {}
     for (row, used), n_others in first_of_alike(full, _of_allocator):
-        top = _largest(evidence, row)
+        top = largest.get((row["host"], row["allocator"]))
         said = (
             f"{row['allocator']} on {row['host']}{and_others(n_others)} has "
             f"{human_memory(row['peak_bytes'])} in use at its peak, {used:.1%} of its "
@@ -74,15 +75,15 @@ def _of_allocator(one: tuple[dict[str, Any], float]) -> str:
     return str(one[0]["allocator"])
 
 
-def _largest(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any] | None:
-    """What needs the most memory at the peak, if its allocation is in the capture."""
-    rows: list[dict[str, Any]] = [
-        dict(one)
-        for one in evidence.memory["peak"].to_rows()
-        if (one["host"], one["allocator"]) == (row["host"], row["allocator"])
-        and not str(one["op"]).startswith("(")
-    ]
-    return max(rows, key=_held, default=None)
+def _largest(evidence: Evidence) -> dict[tuple[str, str], dict[str, Any]]:
+    """What needs the most memory at the peak of each host's allocators, where that is known."""
+    largest: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in evidence.memory["peak"].to_rows():
+        row: dict[str, Any] = dict(one)
+        place = row["host"], row["allocator"]
+        if not str(row["op"]).startswith("("):
+            largest[place] = max(largest.get(place, row), row, key=_held)
+    return largest
 
 
 def _held(row: dict[str, Any]) -> int:
