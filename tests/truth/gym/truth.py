@@ -160,7 +160,7 @@ class Truth:
 
     def row_ms(self, place: int) -> Range:
         """How long a step took on any process, without and with the time until the next."""
-        found = []
+        found = self.ms("launch")[:1] if place == 0 else []  # the first mark imports, and is not in
         evaluations = self.begun("eval_mark")
         for begun, took in self._of_processes:
             ended = begun[place] + took[place]
