@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Column, Table
-from tfprof.captures.show.tool_text import ToolText
+from tfprof.captures.show.tool_text import TOP, ToolText
 from tfprof.captures.show.tool_values import cell_text, header_of, number_text
 from tfprof.errors import UsageError
 from tfprof.text.claims import quoted
@@ -77,6 +78,25 @@ def test_cells_that_are_no_numbers(value, expected):
 )
 def test_headers_are_short_and_leave_units_to_cells(column, expected):
     assert header_of(column) == expected
+
+
+def test_of_everything_the_first_are_shown_and_all_on_request():
+    """Captures may have any number of remarks, allocators and findings, of any length."""
+    n_all = 80_000
+    notes = [Note("warning", f"Remark {number}.") for number in range(n_all)]
+    advice = [Advice("x/y", f"Change {number}.") for number in range(n_all)]
+    result = result_of(
+        claims=quoted(f"Sentence {number}." for number in range(n_all)),
+        notes=(*notes, Note("info", "A" * 900_000)), advice=advice,
+    )  # fmt: skip
+    text = text_of(result)
+    for kind in ("sentences", "notes", "recommendations"):
+        assert f"{n_all - TOP:,} more {kind}; --top 0 shows all" in text
+    assert "900,006 letters" in text
+    assert len(text) < 10_000
+    few = replace(result, notes=tuple(notes[: TOP + 1]), advice=(), claims=())
+    assert "1 more" in text_of(few)
+    assert "Remark 20." in text_of(few, top=0)
 
 
 def test_the_verdict_comes_first_then_warnings_tables_and_advice():

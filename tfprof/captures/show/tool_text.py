@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Final
+from typing import Final, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
@@ -25,6 +25,10 @@ _RED: Final = "#d55e00"
 _STYLES: Final = {"error": _RED, "warning": ORANGE, "info": BLUE}
 _MAX_WIDTH: Final = 100
 """Wider prose is hard to read."""
+_MOST_LETTERS: Final = 4000
+"""Of a sentence: files may hold names and remarks of any length."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class ToolText:
     Attributes:
         result: The answer.
         table: Show this table only; empty shows everything.
-        top: Rows of each table, and bars of each chart; 0 is all.
+        top: Rows of each table, bars of each chart, sentences, notes, charts and recommendations;
+            0 is all.
         glyphs: Characters to draw with.
     """
 
@@ -49,11 +54,14 @@ class ToolText:
             yield from self._table(self.result.table(self.table), width)
             return
         yield Text(escaped(self.result.title), style=f"bold {BLUE}")
-        for place, sentence in enumerate(self.result.verdict):
-            yield from self._prose(sentence, width, "bold" if place == 0 else "")
+        yield from self._first(
+            self.result.verdict, "sentences", width,
+            lambda place, one: self._prose(one, width, "" if place else "bold"),
+        )  # fmt: skip
         yield from self._notes([n for n in self.result.notes if n.severity != "info"], width)
-        for chart in self.result.charts:
-            yield from self._chart(chart, width)
+        yield from self._first(
+            self.result.charts, "charts", width, lambda _, chart: self._chart(chart, width)
+        )
         variants = _variants(self.result.tables)
         for name, table in self.result.tables.items():
             if name not in variants and (shown := list(self._table(table, width))):
@@ -65,8 +73,10 @@ class ToolText:
         if self.result.advice:
             yield Text()
             yield Text("What to do", style="bold")
-            for number, advice in enumerate(self.result.advice, 1):
-                yield from self._advice(number, advice, width)
+            yield from self._first(
+                self.result.advice, "recommendations", width,
+                lambda place, one: self._advice(place + 1, one, width),
+            )  # fmt: skip
         yield from self._notes([n for n in self.result.notes if n.severity == "info"], width)
 
     @property
@@ -77,15 +87,28 @@ class ToolText:
     def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
         if notes:
             yield Text()
-        for note in notes:
-            where = f" [{note.host}]" if note.host else ""
-            kind = "note" if note.severity == "info" else note.severity
-            lines = self._wrapped(f"{kind}: {note.message}{where}", width)
-            for place, line in enumerate(lines):
-                text = text_line(line, "dim" if note.severity == "info" else "")
-                if place == 0 and note.severity != "info":
-                    text.stylize(f"bold {_STYLES[note.severity]}", 0, len(kind) + 1)
-                yield text
+        yield from self._first(notes, "notes", width, lambda _, note: self._note(note, width))
+
+    def _note(self, note: Note, width: int) -> Iterator[Text]:
+        where = f" [{note.host}]" if note.host else ""
+        kind = "note" if note.severity == "info" else note.severity
+        lines = self._wrapped(f"{kind}: {note.message}{where}", width)
+        for place, line in enumerate(lines):
+            text = text_line(line, "dim" if note.severity == "info" else "")
+            if place == 0 and note.severity != "info":
+                text.stylize(f"bold {_STYLES[note.severity]}", 0, len(kind) + 1)
+            yield text
+
+    def _first(
+        self, items: Sequence[T], what: str, width: int, show: Callable[[int, T], RenderResult]
+    ) -> RenderResult:
+        """As many as of rows, and how many more there are."""
+        shown = items[: self.top] if self.top else items
+        for place, one in enumerate(shown):
+            yield from show(place, one)
+        if len(shown) < len(items):
+            more = f"{len(items) - len(shown):,} more {what}; --top 0 shows all"
+            yield from self._prose(more, width, "dim")
 
     def _chart(self, chart: Chart, width: int) -> RenderResult:
         lines = list(chart_lines(chart, self.top, width, self.glyphs))
@@ -122,6 +145,8 @@ class ToolText:
     def _wrapped(self, text: str, width: int) -> list[str]:
         """Lines of a message, which may contain names from the profile; newlines stay."""
         room = max(20, min(width, _MAX_WIDTH))
+        if len(text) > _MOST_LETTERS and self.top:
+            text = f"{text[:_MOST_LETTERS]}… ({len(text):,} letters; --top 0 shows all)"
         return [
             line for paragraph in text.split("\n") for line in _filled(self._own(paragraph), room)
         ]
