@@ -178,3 +178,12 @@ def test_a_table_of_a_tool_without_programs_says_so(call, tmp_path):
     result = call("memory-viewer", path, "--format", "gviz")
     assert result.exit_code == 4
     assert "The capture holds no compiled programs" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["overview", "info", "advise", "trace"])
+def test_any_number_of_remarks(asked, name):
+    space = xspace(host(line(event("train", 0, 10, step_num=1, _r=1))))
+    space.warnings.extend(f"remark {number}" for number in range(16_000))
+    said = asked(name, space)
+    assert "remark 0" in said and "remark 19" in said
+    assert "more" in said and len(said) < 20_000

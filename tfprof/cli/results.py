@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tfprof.cli.options import Choice, CommandOption, OutputPath
-from tfprof.cli.output import ColourChoice, Target, note
+from tfprof.cli.output import ColourChoice, Target, notes
 from tfprof.cli.session import new_remarks
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
@@ -215,5 +215,4 @@ def print_remarks(notices: Iterable[Notice]) -> None:
         notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)"
         for notice in notices
     ]
-    for text in new_remarks(texts):
-        note(text)
+    notes(new_remarks(texts))

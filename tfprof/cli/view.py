@@ -18,7 +18,7 @@ from tfprof.cli.options import (
     from_params,
     view_options,
 )
-from tfprof.cli.output import Target, is_pipe, note
+from tfprof.cli.output import Target, is_pipe, note, notes
 from tfprof.cli.results import (
     SECTION,
     ResultChoice,
@@ -185,8 +185,7 @@ def warnings_as_notes() -> Iterator[None]:
             warnings.simplefilter("always", TfprofWarning)
             yield
     finally:
-        for warning in caught:
-            note(str(warning.message), "tfprof: warning")
+        notes((str(warning.message) for warning in caught), "tfprof: warning")
 
 
 def _target(result: ResultChoice, options: dict[str, Any]) -> Target | None:

@@ -89,6 +89,22 @@ def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
     return run.memo.once(key, lambda: _given(Evidence(run, hosts)))
 
 
+_MOST = 20
+"""Of one rule; files may hold any number of allocators, pipelines and functions."""
+
+
 def _given(evidence: Evidence) -> tuple[Advice, ...]:
-    given = [one for practice in PRACTICES.values() for one in practice(evidence) if is_worth(one)]
+    given = [
+        one for rule, practice in PRACTICES.items() for one in _first(rule, practice(evidence))
+    ]
     return tuple(sorted(given, key=lambda one: -(one.gain_fraction or 0.0)))
+
+
+def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
+    """What is worth saying by one rule, and how much more of it there is."""
+    worth = [one for one in advice if is_worth(one)]
+    more = len(worth) - _MOST
+    if more <= 0:
+        return worth
+    said = f"{more:,} more of the same kind: the tools have them all."
+    return [*worth[:_MOST], Advice(rule, said, {"more_count": more})]

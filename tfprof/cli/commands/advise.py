@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.captures import only_captures, open_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, from_params
-from tfprof.cli.output import Target, note
+from tfprof.cli.output import Target, notes
 from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
@@ -98,14 +98,13 @@ def _write_of_capture(
 
     with warnings_as_notes():
         run = open_captures(captures, None, advised, inputs.reading)
-        findings, notes = advised(run)
-        for notice in notes:
-            note(f"{notice.message}{f' [{notice.host}]' if notice.host else ''}")
+        findings, remarks = advised(run)
+        notes(f"{one.message}{f' [{one.host}]' if one.host else ''}" for one in remarks)
     checkers = list(PRACTICES) if names is None else names
     if form == "html":
         from tfprof.pages.advice_page import advice_page
 
-        write_page(advice_page(findings, checkers, notes=notes), inputs.title, target)
+        write_page(advice_page(findings, checkers, notes=remarks), inputs.title, target)
     else:
         target.write(_report(findings, checkers, form, target))
 

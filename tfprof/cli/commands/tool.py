@@ -17,7 +17,7 @@ from tfprof.cli.captures import (
 )
 from tfprof.cli.fleet_options import fleet_options
 from tfprof.cli.options import Choice, Command, CommandOption, IntType, from_params
-from tfprof.cli.output import Target, note
+from tfprof.cli.output import Target, note, notes
 from tfprof.cli.results import ResultChoice, as_text, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import with_choice, write_page
@@ -174,12 +174,18 @@ def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> 
         raise KeyboardInterrupt  # as for any command that Ctrl-C has ended
 
 
-def print_notes(notes: Iterable[Note]) -> None:
-    """Print the warnings on stderr, for a result without a place for them."""
-    for each in notes:
-        if each.severity != "info":
-            where = f" [{each.host}]" if each.host else ""
-            note(f"{each.message}{where}", f"tfprof: {each.severity}")
+def print_notes(every: Iterable[Note]) -> None:
+    """Print errors, then warnings, on stderr, for a result without a place for them."""
+    found = list(every)
+    for severity in ("error", "warning"):
+        notes(
+            (
+                f"{one.message}{f' [{one.host}]' if one.host else ''}"
+                for one in found
+                if one.severity == severity
+            ),
+            f"tfprof: {severity}",
+        )
 
 
 def _check(shown: _Shown, target: Target) -> None:
