@@ -17,7 +17,7 @@ MOST_PARTNERS = 50
 """So many events at the other ends of arrows are listed, on each side."""
 
 _SOURCES = ("source", "source_info", "source_line", "code", "file")
-_LINE = re.compile(r"([^\s:<>\"']+\.(?:py|pyx|cc|cpp|c|h|cu|rs|ipynb)):(\d+)")
+_LINE = re.compile(r"(?<![^\s:<>\"'])([^\s:<>\"']+\.(?:py|pyx|cc|cpp|c|h|cu|rs|ipynb)):(\d+)")
 
 
 def event(model: TraceModel, event_id: str) -> dict[str, Any]:
