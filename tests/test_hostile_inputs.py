@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tfprof
 from tests import hlo_programs
 from tests.graphs.interpreter.programs import analyse
 from tfprof.captures.events.ops.gpu_kernels import uses_tensor_cores
+from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.captures.hlo.cost import costs_of
 from tfprof.columns.frames_of_rows import column_of
 from tfprof.columns.numerals import LARGEST, whole_number
@@ -30,6 +32,8 @@ from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.graphs.costs.scope_sums import call_scope, scope_sums
 from tfprof.graphs.interpreter.naming import Names, function_label
 from tfprof.graphs.read.program import read_program
+from tfprof.pages.trace.details import source_of
+from tfprof.pages.trace.lanes import Lanes
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat
 from tfprof.testing.xspace_builders import event, gpu, host, line, plane, xspace
@@ -419,3 +423,43 @@ def test_functions_that_call_the_one_before_ten_times() -> None:
     with soon():
         scopes = scope_sums(analyse(nodes)[0]).own
     assert len(scopes) < 250_000
+
+
+def test_slices_that_all_overlap() -> None:
+    """80,000 of them are 1.2 MB; rows and lanes are a thousand, and no slice is lost."""
+    starts = np.arange(80_000, dtype=np.int64)
+    lengths = np.full(len(starts), 10_000_000, np.int64)
+    with soon():
+        layer = layers_of(starts, starts + lengths)
+        lanes = Lanes.of(starts, lengths)
+    assert layer is not None and len(set(layer.tolist())) == 1000
+    assert sum(map(len, rows_of(layer, len(starts)))) == len(starts)
+    assert len(lanes) == 1001 and lanes.first[-1] == len(starts)
+
+
+def test_a_capture_of_many_planes_of_devices() -> None:
+    space = pb.XSpace()
+    for number in range(8_000):
+        one = space.planes.add(name=f"/device:TPU:{number}")
+        one.event_metadata[1].name = "o"
+        one.lines.add(id=1, name="XLA Ops").events.add(metadata_id=1, duration_ps=5)
+    with soon():
+        found = pod(open_run(space))
+    assert any("one too many" in note.message for note in found.notes)
+
+
+def test_a_name_without_an_end_has_no_line() -> None:
+    with soon():
+        assert source_of("x" * 900_000, {}) == ""
+        assert source_of("a:" * 400_000 + "train.py:12", {}) == "train.py:12"
+
+
+def test_allocators_without_end() -> None:
+    memory = plane("/host:CPU", line(*(
+        event("MemoryAllocation", number, 1, allocator_name=f"a{number}", bytes_allocated=1,
+              allocation_bytes=1)
+        for number in range(6_000)
+    )))  # fmt: skip
+    with soon():
+        found = overview(open_run(xspace(memory)))
+    assert found.advice[-1].message.startswith("5,980 more of the same kind")

@@ -143,12 +143,7 @@ def _may_wait(evidence: Evidence) -> bool:
 
     What a step saves in calls and launches, it then waits longer.
     """
-    if input_share(evidence.grounds).is_known:
-        return is_held_up(evidence)
-    code = [one for one in evidence.grounds.code if not one.waits]
-    return not code or any(
-        _pauses(one) and code_share(evidence.grounds, one) >= WORTH for one in code
-    )
+    return not input_share(evidence.grounds).is_known or is_held_up(evidence)
 
 
 def _gain(evidence: Evidence, worst: CodeTime | None) -> float:

@@ -36,7 +36,7 @@ DAMAGED: Final = "damaged-xspace"
 _LONGEST = 1 << 40
 """A length that leads beyond is damaged."""
 
-MAX_PLANES = 2_000
+MAX_PLANES = 500
 """Real captures hold some dozens. Every plane costs some kilobytes, and a third of a millisecond in
 the reader alone, however small it is."""
 

@@ -38,6 +38,7 @@ class Rows:
     def __init__(self, tracks: Tracks, *, split: bool) -> None:
         self._tracks = tracks
         self._taken = {(track.pid, track.tid) for track in tracks.tracks}
+        self._last: dict[tuple[int, int], int] = {}
         self._more: dict[int, list[Row]] = {}
         if split:
             for place, track in enumerate(tracks.tracks):
@@ -62,10 +63,12 @@ class Rows:
         ]
 
     def _added(self, track: Track, number: int) -> Track:
-        tid = track.tid
+        own = track.pid, track.tid
+        tid = self._last.get(own, track.tid)
         while (track.pid, tid) in self._taken:
             tid = (tid + 1) % (1 << TID_BITS)
         self._taken.add((track.pid, tid))
+        self._last[own] = tid
         return track._replace(tid=tid, name=f"{track.name} (row {number + 1})".lstrip())
 
     def of(self, place: int) -> list[Row]:

@@ -81,6 +81,10 @@ class Lanes:
         return cls(narrow, order, first, depth, n_tangled)
 
 
+_MOST = 1000
+"""Slices that run at once and have lanes of their own; all others share one below."""
+
+
 def depths(nesting: Nesting) -> IntArray:
     """How many slices are around each, shape (n,)."""
     n_slices = len(nesting.ends)
@@ -133,6 +137,9 @@ def _lanes_of_stretch(starts: list[int], ends: list[int], parents: list[int]) ->
     for start, end, parent in zip(starts, ends, parents, strict=True):
         while busy and busy[0][0] <= start:
             taken.discard(heapq.heappop(busy)[1])
+        if len(busy) >= _MOST:
+            lanes.append(_MOST)
+            continue
         lane = 0 if parent < 0 else lanes[parent] + (ends[parent] > starts[parent])
         lane = max(lane, 1 + max((own for until, own in busy if until > end), default=-1))
         while lane in taken:

@@ -17,6 +17,9 @@ from tfprof.columns.columns import Int64Array
 
 _OPEN: Final = np.iinfo(np.int64).max
 
+_MOST: Final = 1000
+"""Rows of a thread; what overlaps with more slices than that is put into the last one."""
+
 LayerArray = np.ndarray[Any, np.dtype[np.int32]]
 
 
@@ -75,6 +78,7 @@ def _of_stretch(starts: list[int], ends: list[int]) -> list[int]:
             stack.pop()
             tops[number] = stack[-1] if stack else _OPEN
         number = int((tops[: len(stacks) + 1] >= end).argmax())
+        number = min(number, _MOST - 1)
         if number == len(stacks):
             stacks.append([])
             if len(stacks) == len(tops):
