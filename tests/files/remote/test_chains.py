@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import fsspec
@@ -47,3 +48,20 @@ def test_names_in_states_of_checkpoints(tmp_path: Path, web: Files, chain: str) 
     web.put("/logs/checkpoint", state.encode())
     with pytest.raises(InputError, match=r"another file system|is not there"):
         open_checkpoint(f"{web.url}/logs/checkpoint")
+
+
+def test_what_the_user_chains_is_opened(tmp_path: Path) -> None:
+    """In an archive as in a folder; and names in it lead to nothing outside."""
+    archive = tmp_path / "logs.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("run/a.pb", b"12")
+        packed.writestr("run/b::file:secret", b"3")
+    for end in (f"file://{archive}", str(archive)):
+        assert as_path(f"zip://run/a.pb::{end}").read_bytes() == b"12"
+        folder = as_path(f"zip://run::{end}")
+        assert folder.is_dir()
+        assert [path.name for path in entries(folder)] == ["a.pb"]
+        assert (folder / "a.pb").read_bytes() == b"12"
+        assert str(folder / "a.pb") == "zip://run/a.pb"
+        with pytest.raises(InputError, match="another file system"):
+            folder / f"x::{archive}"

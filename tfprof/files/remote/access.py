@@ -234,7 +234,8 @@ def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
             f"{path}: reading from other machines needs fsspec: pip install 'tfprof[remote]'"
         ) from error
     found = path.known.file_system(lambda: _opened(path, url_to_fs, timeout_s))
-    return found, str(found._strip_protocol(path.address))
+    own, _, _ = path.address.partition(CHAIN)
+    return found, str(found._strip_protocol(own))
 
 
 def _opened(path: RemotePath, url_to_fs: Any, timeout_s: float) -> Any:

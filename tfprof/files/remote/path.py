@@ -35,7 +35,8 @@ class RemotePath(str):
     """A file or folder of another machine.
 
     As a text it is its URL, as far as that may be shown: without name and password, and without a
-    query, which is often a signature. What opens it is ``address``. It has the properties and
+    query, which is often a signature, or the file systems that it is chained to. What opens it is
+    ``address``. It has the properties and
     methods of ``pathlib.Path`` that readers use.
 
     Attributes:
@@ -56,7 +57,7 @@ class RemotePath(str):
         if match is None:
             raise UsageError(f"{address!r} is no URL")
         rest = match["rest"]
-        end = re.search(r"[?#]", rest) if match["scheme"].lower() in _WEB else None
+        end = re.search(r"[?#]|::" if match["scheme"].lower() in _WEB else CHAIN, rest)
         path, query = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
         host, slash, inside = path.partition("/")
         shown = f"{match['scheme']}://{host}{(slash + inside).rstrip('/')}"
