@@ -61,6 +61,16 @@ def test_rows_have_none_for_what_the_profile_does_not_hold():
     assert (a["requested_bytes"], a["parameters"], b["parameters"]) == (None, 3, 0)
 
 
+def test_data_frames_have_numbers_where_nothing_is_known():
+    arrow = pytest.importorskip("pyarrow")
+    tree = tfprof.Profiler(graph(op("a", "V", shape=[3]), op("b"))).view("scope", options())
+    table = arrow.table(tree)
+    types = {name: str(table.schema.field(name).type) for name in table.column_names}
+    assert types.pop("name") == "string"
+    assert set(types.values()) == {"int64", "double"}
+    assert table["exec_micros"].to_pylist() == [None] * 3
+
+
 def test_rows_of_op_types_have_no_number_of_ops():
     rows = tfprof.Profiler(graph(op("a"), op("b"))).view("op", options()).to_rows()
     assert {row["total_definition_count"] for row in rows} == {None}

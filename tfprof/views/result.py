@@ -228,6 +228,9 @@ class ViewTree(ShownInNotebooks, ReadByDataFrames, ComparedWithOthers):
                 row[SELECT] = "" if value is None else short_text(value)
         return rows
 
+    def _kind_of(self, name: str) -> str:
+        return "string" if name in ("name", SELECT) else "number"
+
     def to_graphviz(
         self, *, attribute: str | None = None, max_nodes: int | None = None
     ) -> graphviz.Digraph:
@@ -298,7 +301,8 @@ class ViewNode:
         }
         known = known_cells(tree)
         for name, values in tree.columns.items():
-            columns[name] = np.where(known[name], values.astype(object), None)[shown].tolist()
+            cells = zip(values[shown].tolist(), known[name][shown].tolist(), strict=True)
+            columns[name] = [value if is_known else None for value, is_known in cells]
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
