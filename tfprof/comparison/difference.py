@@ -249,12 +249,13 @@ def answer_of(found: Difference) -> ToolResult:
         for name, (title, columns) in DIFFERENCE_TABLES.items()
     }
     tables["ops"] = _without_empty(tables["ops"])
+    remarks = [note for note in found.mismatches if note.severity == "info"]
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
         tuple(claims_of(found)),
         {name: table for name, table in tables.items() if len(table)},
-        notes=tuple(note for note in found.mismatches if note.severity == "info"),
+        notes=(*remarks, *found.first.warnings, *found.second.warnings),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},
     )
 
