@@ -127,11 +127,11 @@ class Periods:
 
     def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
         """The starts of events, of those between two steps not before the first one is done."""
-        if not self.is_between.any():
-            return starts_ps
-        row = np.searchsorted(self.steps.groups, self.groups.of_event[events])
-        done = self.steps.done_ps[np.minimum(row, len(self.steps.groups) - 1)]
-        return np.where(self.is_between[events], np.maximum(starts_ps, done), starts_ps)
+        late = np.flatnonzero(self.is_between[events])
+        row = np.searchsorted(self.steps.groups, self.groups.of_event[events[late]])
+        starts_ps = starts_ps.copy()
+        starts_ps[late] = np.maximum(starts_ps[late], self.steps.done_ps[row])
+        return starts_ps
 
 
 def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
