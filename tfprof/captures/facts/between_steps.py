@@ -65,13 +65,7 @@ def between_steps(steps: RunSteps) -> Between:
     longest = int(np.argmax(gaps))
     hosts = [host for host in steps.hosts if host.core is None]
     code = [one for host in hosts for one in code_between(host.host).of(host.times.groups)]
-    ran = [
-        one
-        for host in hosts
-        for between in [run_between(host.host)]
-        for group in host.times.groups.tolist()
-        for one in between.get(group, ())
-    ]
+    ran = [one for host in hosts for one in run_between(host.host).of(host.times.groups)]
     return Between(
         float(np.median(known)) / 1e9,
         float(waits.mean()) / 1e9,

@@ -392,17 +392,15 @@ def _asynchronous(forest: Forest, seen: _Found) -> tuple[Int64Array, Int64Array]
     consumers = around[consumed.events]
     known = seen.ids.has(consumers)
     keys = [seen.ids.at(consumers[known]), consumed.values[known]]
-    consuming = consumed.events[known], keys
+    consuming = consumers[known], keys
     produced = elements.among(
         np.flatnonzero(timeline.on_host & timeline.named(PRODUCE.__contains__))
     )
     producers = _first_inside(forest, seen.events, produced.events)
     known = seen.parents.has(producers)
     keys = [seen.parents.at(producers[known]), produced.values[known]]
-    producing = producers[known], keys
-    marks, targets = all_matches(consuming, producing)
-    order = np.argsort(marks, kind="stable")
-    return around[marks[order]].astype(np.int64), targets[order]
+    producing = producers[known].astype(consumers.dtype), keys  # there may be many pairs
+    return all_matches(consuming, producing)
 
 
 def _first_inside(forest: Forest, iterators: Int64Array, events: Int64Array) -> Int64Array:
