@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,31 +47,23 @@ def most_first(called: Iterable[Called]) -> list[Called]:
     return sorted(sums.values(), key=lambda one: (-one.total_ps, one.name))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CallsOfSteps:
-    """What ran in several steps, as columns: one row for each step and name.
+    """What ran in several steps as columns, a row for each step and name.
 
     Attributes:
-        groups: The group of the step, shape (n,).
-        names: The name, as its place in ``texts``, shape (n,).
-        n_runs: As in ``Called``, shape (n,).
-        total_ps: Likewise.
+        columns: The group of the step; the name, as its place in ``texts``; then as in ``Called``
+            number of runs and total time; shape (4, n).
         texts: The names.
     """
 
-    groups: Int64Array
-    names: Int64Array
-    n_runs: Int64Array
-    total_ps: Int64Array
-    texts: Sequence[str]
+    columns: Int64Array
+    texts: tuple[str, ...]
 
     def of(self, groups: Int64Array) -> list[Called]:
         """What ran in some steps together, by time."""
-        rows = np.flatnonzero(np.isin(self.groups, groups))
-        sums = (
-            sums_by(self.names[rows], column[rows], len(self.texts)).tolist()
-            for column in (self.n_runs, self.total_ps)
-        )
+        names, *amounts = self.columns[1:, np.isin(self.columns[0], groups)]
+        sums = (sums_by(names, column, len(self.texts)).tolist() for column in amounts)
         return most_first(
             Called(name, n_runs, total_ps)
             for name, n_runs, total_ps in zip(self.texts, *sums, strict=True)
@@ -151,9 +143,7 @@ def _named_by_step(forest: Forest, events: Int64Array, groups: IntArray) -> Call
     ]
     found = distinct_rows([groups, np.array(number_of_kind, np.int64)[kinds.place]])
     total_ps = sums_by(found.place, timeline.durations_ps[events], len(found.first))
-    return CallsOfSteps(
-        found.values[:, 0], found.values[:, 1], found.counts, total_ps, list(numbers)
-    )
+    return CallsOfSteps(np.array([*found.values.T, found.counts, total_ps]), tuple(numbers))
 
 
 def _name(event: str, module: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.captures.events.timeline.nesting import filled
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.columns import Int64Array, sums_by
 from tfprof.columns.distinct import DistinctRows, distinct_rows
 from tfprof.columns.lookup import places_in
 
@@ -52,52 +52,42 @@ class CodeTime:
         return _WAITS.fullmatch(self.name) is not None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CodeOfSteps:
-    """The same as columns: one row for each step, and function or annotation in it.
+    """The same as columns, a row for each step, and function or annotation in it.
 
     Attributes:
-        groups: The group of the step, ascending, shape (n,).
-        names: The name, as its place in ``texts``, shape (n,).
-        callers: The same of the caller, -1 if none is known, shape (n,).
-        is_annotation: As in ``CodeTime``, and so are the others, shape (n,).
+        columns: The group of the step, ascending; the name, as its place in ``texts``; the same of
+            the caller, -1 if none is known; then as in ``CodeTime``: whether it is an annotation,
+            total time, number of runs, the longest; shape (7, n). One array, as a run may have
+            many hosts.
         texts: Names of functions and annotations.
     """
 
-    groups: Int64Array
-    names: Int64Array
-    callers: Int64Array
-    is_annotation: BoolArray
-    total_ps: Int64Array
-    n_runs: Int64Array
-    longest_ps: Int64Array
-    texts: Sequence[str]
+    columns: Int64Array
+    texts: tuple[str, ...]
 
     def of(self, groups: Int64Array) -> list[CodeTime]:
         """What the time of some steps together went to, the most first."""
-        rows = np.flatnonzero(np.isin(self.groups, groups))
-        found = distinct_rows([self.names[rows], self.is_annotation[rows]])
-        total_ps, n_runs = (
-            sums_by(found.place, column[rows], len(found.first))
-            for column in (self.total_ps, self.n_runs)
-        )
-        longest = rows[_longest(found, self.longest_ps[rows])]
-        columns = (self.is_annotation[longest], total_ps, n_runs, self.longest_ps[longest])
+        chosen = self.columns[1:, np.isin(self.columns[0], groups)]
+        names, _, is_annotation, total_ps, n_runs, longest_ps = chosen
+        found = distinct_rows([names, is_annotation])
+        rows = chosen[:, _longest(found, longest_ps)]
+        for column, values in ((3, total_ps), (4, n_runs)):
+            rows[column] = sums_by(found.place, values, len(found.first))
         times = [
-            CodeTime(self.texts[name], self.texts[caller] if caller >= 0 else "", *others)
-            for name, caller, *others in zip(
-                self.names[longest].tolist(), self.callers[longest].tolist(),
-                *(column.tolist() for column in columns), strict=True,
-            )
-        ]  # fmt: skip
+            CodeTime(self.texts[name], self.texts[caller] if caller >= 0 else "", kind > 0, *others)
+            for name, caller, kind, *others in rows.T.tolist()
+        ]
         return sorted(times, key=lambda one: (-one.total_ps, one.name))
 
     def waits_ps(self, groups: Int64Array) -> Int64Array:
         """Time of each of some steps in functions that wait for others, shape of ``groups``."""
         is_wait = np.array([_WAITS.fullmatch(text) is not None for text in self.texts], np.bool_)
-        rows = np.flatnonzero(is_wait[self.names])
-        found = distinct_rows([self.groups[rows]])
-        sums_ps = sums_by(found.place, self.total_ps[rows], len(found.first))
+        known, names, _, _, total_ps, _, _ = self.columns
+        rows = np.flatnonzero(is_wait[names])
+        found = distinct_rows([known[rows]])
+        sums_ps = sums_by(found.place, total_ps[rows], len(found.first))
         waits_ps = dict(zip(found.values[:, 0].tolist(), sums_ps.tolist(), strict=True))
         return np.array([waits_ps.get(group, 0) for group in groups.tolist()], np.int64)
 
@@ -152,12 +142,12 @@ def code_times(
     groups, named, is_annotation = found.values.T
     used = np.union1d(named, callers[is_called])
     texts = list(numbers)
-    return CodeOfSteps(
+    columns = np.array([
         groups, np.searchsorted(used, named),
-        np.where(is_called, np.searchsorted(used, callers), -1), is_annotation.astype(np.bool_),
+        np.where(is_called, np.searchsorted(used, callers), -1), is_annotation,
         sums_by(found.place, own[rows], len(longest)), found.counts, own[longest],
-        [texts[name] for name in used.tolist()],
-    )  # fmt: skip
+    ])  # fmt: skip
+    return CodeOfSteps(columns, tuple([texts[name] for name in used.tolist()]))
 
 
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
