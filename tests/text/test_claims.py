@@ -13,7 +13,8 @@ from tfprof.text.claims import Claim, number_text, quoted, scoped, unknown
         (0.816, "fraction", "", "81.6%"), (0.816, "fraction", "3", "82%"),
         (0.051, "fraction", "%", "5.1 %"), (0.034, "points", "", "+3.4 points"),
         (1.5, "ms", "", "1.500 ms"), (1.5, "ms", "3", "1.50 ms"), (-1.5, "ms", "+", "-1.50 ms"),
-        (0.0, "ms", "+", "+0 µs"), (20665, "us", "", "20,665 µs"), (1500, "bytes", "", "1.50 kB"),
+        (0.0, "ms", "+", "+0 µs"), (20665, "us", "", "20,665 µs"), (2.25, "us", ",.1f", "2.2 µs"),
+        (1500, "bytes", "", "1.50 kB"),
         (12e9, "FLOPs", "", "12.0 GFLOPs"), (1, "count", "host", "1 host"),
         (3000, "count", "other clock", "3,000 other clocks"), (25.6e6, "count", "3", "25.6 M"),
         (9833, "count", "3", "9,833"), (2.5, "times", ".2f", "2.50"), (None, "ms", "", "unknown"),
@@ -53,3 +54,13 @@ def test_parts_have_the_scope_of_what_lists_them():
 def test_sentences_of_files_are_quoted_as_they_are():
     [claim] = quoted(["50% {of} 3"])
     assert (claim.text, claim.value, claim.metric) == ("50% {of} 3", None, "quotation")
+
+
+def test_a_long_name_is_shortened_in_the_sentence_alone():
+    name = "scope{value}/" * 20
+    claim = Claim(name, "self_time", 1.0, "ms", details={"op": name},
+                  words="{op:folded}; {subject:folded}; {op}")  # fmt: skip
+    short, same, whole = claim.text.split("; ")
+    assert (len(short), short, whole) == (80, same, name)
+    assert short.startswith("scope{value}/") and "…" in short
+    assert claim.details["op"] == name

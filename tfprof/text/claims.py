@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tfprof.text.short_names import folded
 from tfprof.text.units import (
     human_count,
     human_memory,
@@ -28,6 +29,7 @@ from tfprof.text.units import (
 from tfprof.text.wording import plural
 
 Detail = str | int | float
+Details = dict[str, Detail]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class Claim:
         parts: Claims that the sentence lists.
         words: The sentence, with ``{value}``, ``{low}``, ``{high}``, ``{range}``, ``{subject}``,
             ``{unknown}``, ``{parts}`` and names of details in braces; forms of numbers are those of
-            ``number_text``, that of parts is what separates them. It is part of this program and
-            never of a file; names from files are details.
+            ``number_text``, that of parts is what separates them, and ``folded`` shortens a long
+            name. It is part of this program and never of a file; names from files are details.
     """
 
     subject: str
@@ -76,7 +78,7 @@ class Claim:
     def shown(self) -> dict[str, Any]:
         """What the sentence may mention, by name."""
         shown: dict[str, Any] = {
-            name: value if isinstance(value, str) else _Number(value, unit_of(name))
+            name: _Name(value) if isinstance(value, str) else _Number(value, unit_of(name))
             for name, value in self.details.items()
         }
         numbers = {"value": self.value, "low": self.low, "high": self.high}
@@ -84,7 +86,8 @@ class Claim:
         if self.low is not None and self.high is not None and self.unit == "ms":
             shown["range"] = milliseconds_between(self.low, self.high)
         return {
-            **shown, "unknown": self.unknown, "subject": self.subject, "parts": _Parts(self.parts),
+            **shown, "unknown": self.unknown, "subject": _Name(self.subject),
+            "parts": _Parts(self.parts),
         }  # fmt: skip
 
     @property
@@ -116,6 +119,13 @@ class _Number:
 
     def __format__(self, form: str) -> str:
         return number_text(self.number, self.unit, form)
+
+
+class _Name(str):
+    __slots__ = ()
+
+    def __format__(self, form: str) -> str:
+        return folded(self) if form == "folded" else super().__format__(form)
 
 
 class _Parts(tuple[Claim, ...]):
@@ -171,7 +181,7 @@ _FORMS: dict[str, Callable[[float, str], str]] = {
     "fraction": _share,
     "points": lambda number, form: f"{100 * number:+.1f} points",
     "ms": _time,
-    "us": lambda number, form: f"{number:,.15g} µs",
+    "us": lambda number, form: f"{format(number, form or ',.15g')} µs",
     "bytes": lambda number, form: human_memory(round(number)),
     "FLOPs": _flops,
 }
@@ -211,25 +221,4 @@ def quoted(sentences: Iterable[str]) -> tuple[Claim, ...]:
         Claim("run", "quotation", None, basis="the program that wrote the file",
               details={"sentence": text}, words="{sentence}")
         for text in sentences
-    )  # fmt: skip
-
-
-def claim_of_numbers(rule: str, text: str, numbers: Mapping[str, Any]) -> Claim:
-    """The claim of a sentence that is made already, with the numbers that it rests on.
-
-    Args:
-        rule: Short name of what found it.
-        text: The sentence.
-        numbers: Its numbers and names; the first number is the value, and ``op``, ``python``,
-            ``function`` or ``host`` names the subject.
-    """
-    subjects = ("op", "python", "function", "host", "step")
-    subject = next((str(numbers[name]) for name in subjects if name in numbers), "run")
-    details = {k: v for k, v in numbers.items() if isinstance(v, (str, int, float))}
-    first = next((k for k, v in details.items() if not isinstance(v, str)), "")
-    value = float(details[first]) if first else None
-    unit = unit_of(first) if first else ""
-    return Claim(
-        subject, rule, value, unit, basis=first, details={**details, "sentence": text},
-        words="{sentence}",
     )  # fmt: skip

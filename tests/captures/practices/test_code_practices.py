@@ -3,8 +3,10 @@
 import pytest
 
 from tests import hlo_programs as hlo
-from tests.captures.practices.test_practices import op, said, the
+from tests.captures.practices.test_practices import on_tpu, op, said, the
 from tfprof.captures.facts.compilations import compilations, what_differs
+from tfprof.captures.facts.framework import JAX, NEITHER, TENSORFLOW
+from tfprof.captures.practices.practices import advice
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 US = 1000
@@ -179,3 +181,30 @@ def test_what_the_programs_of_a_function_differ_in(entries, differs, remedy):
     assert found[0].startswith(differs)
     assert remedy in found[1]
     assert bool(found[0]) == bool(differs)
+
+
+def test_names_with_braces_are_shown_as_they_are():
+    """They are details of the words, and never words themselves."""
+    evil = "{op}{value:folded}{0.__class__}{{}}{"
+    own = [(f"${evil}.py:3 load", 500, 300, {}), (f"PjitFunction({evil})", 0, 100, {})]
+    compiled = [(f"PjitFunction({evil})", 0, 990, {}), ("backend_compile_and_load", 100, 800, {})]
+    waits = [("IteratorGetNext:IteratorGetNext", 0, 500, {})]
+    pipeline = [(f"Iterator::{evil}", 0, 900, {"id": 1})]
+    calls = {"tf_function_call": "traced-nonXla", "tracing_count": 9}
+    runs = [
+        steps(MATMUL, *own),
+        steps(("a:MatMul", 0, 50, {}), long=100, between=own),
+        steps(*compiled),
+        steps(*waits, threads=[pipeline]),
+        steps((evil, 0, 900, calls)),
+        on_tpu((evil, "loop fusion", 0, 90, f"model/{evil}:MatMul")),
+    ]
+    said = [one for run in runs for one in advice(run)]
+    for rule in ("python/unexplained", "between-steps/share", "compilation/share",
+                 "input-pipeline/bound", "tf-function/retracing", "ops/heaviest"):  # fmt: skip
+        assert any(evil in one.message for one in said if one.rule == rule), rule
+
+
+@pytest.mark.parametrize("words", [TENSORFLOW, JAX, NEITHER])
+def test_words_of_frameworks_are_parts_of_words_of_claims(words):
+    assert not any(set("{}") & set(phrase) for phrase in words)

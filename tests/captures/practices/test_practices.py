@@ -91,6 +91,7 @@ def test_waiting_for_input_names_the_iterator():
     assert found.evidence == {
         "wait_share": pytest.approx(0.3), "step_ms": 1.0, "host": "host 0", "pipeline": "Host:0",
         "op": "Iterator::Prefetch::Map", "op_self_ms": pytest.approx(0.185), "call_ms": 0.2,
+        "iterator_type": "Map", "self_share": 0.925, "analysed_count": 3, "copy_count": 1,
     }  # fmt: skip
     assert "30.0% of the step time is spent waiting for input" in found.message
     assert (
@@ -200,7 +201,8 @@ def test_python_that_takes_the_time_is_named():
     found = the(three_steps(op("a:MatMul", 0, 100), *step), "python/unexplained")
     assert found.evidence == {
         "python_share": pytest.approx(0.9), "step_ms": 1.0, "python": "augment.py:7 flip",
-        "python_self_ms": pytest.approx(2.1),
+        "python_self_ms": pytest.approx(2.1), "caller": "train.py:12 step",
+        "code_share": pytest.approx(0.7), "run_ms": pytest.approx(0.7),
     }  # fmt: skip
     assert (
         "augment.py:7 flip, called from train.py:12 step: 70.0% of the step time, 0.700 ms"
@@ -308,7 +310,8 @@ def test_eager_ops():
     execute = op("EagerExecute", 0, 900, is_func=0)
     found = the(one_step(execute, op("a:MatMul", 0, 800)), "tf-function/eager")
     assert found.evidence == {
-        "where": "host", "eager_share": 1.0, "op": "a", "op_share": 1.0, "run_count": 1
+        "where": "host", "eager_share": 1.0, "op": "a", "op_type": "MatMul", "op_share": 1.0,
+        "run_count": 1,
     }  # fmt: skip
     function = op("EagerExecute", 0, 900, is_func=1)
     assert said(one_step(function, op("a:MatMul", 0, 800)), "tf-function/eager") == []
@@ -330,7 +333,8 @@ def test_retracing():
     )  # fmt: skip
     found = the(run, "tf-function/retracing")
     assert found.evidence == {
-        "function": "train_step", "tracing_share": pytest.approx(0.8), "trace_count": 3
+        "function": "train_step", "tracing_share": pytest.approx(0.8), "trace_count": 3,
+        "traced_count": 2, "call_count": 3,
     }  # fmt: skip
     assert found.gain_fraction == pytest.approx(0.4)
     assert "went to 2 of 3 calls, which traced it again" in found.message
@@ -344,7 +348,8 @@ def test_functions_that_run_eagerly():
     run = one_step(call(0, 300, "eager", 0), call(300, 100, "notTraced-nonXla", 1), COMPUTES)
     found = the(run, "tf-function/run-eagerly")
     assert found.evidence == {
-        "function": "train_step", "eager_share": pytest.approx(0.75), "run_count": 1
+        "function": "train_step", "eager_share": pytest.approx(0.75), "run_count": 1,
+        "call_count": 2,
     }  # fmt: skip
     assert "run_functions_eagerly" in found.message
     assert said(run, "tf-function/retracing") == []
@@ -434,7 +439,7 @@ def test_small_ops():
 def test_the_heaviest_op():
     found = the(one_step(op("a:MatMul", 0, 300), op("b:Add", 300, 100)), "ops/heaviest")
     assert found.evidence == {
-        "op": "a", "op_share": 0.75, "op_self_ms": 0.3, "run_count": 1
+        "op": "a", "op_type": "MatMul", "op_share": 0.75, "op_self_ms": 0.3, "run_count": 1
     }  # fmt: skip
     assert found.message.startswith(
         "a (MatMul) takes the most time of all ops on the host, iterators left out, 75.0%"
@@ -457,7 +462,8 @@ def test_memory_near_its_end():
     found = the(memory(900, 100), "memory/capacity")
     assert found.evidence == {
         "allocator": "GPU_0_bfc", "peak_bytes": 900, "capacity_bytes": 1000, "used_share": 0.9,
-        "op": "model/conv/Conv2D", "op_bytes": 900,
+        "op": "model/conv/Conv2D", "op_bytes": 900, "dtype": "float", "shape": "[64,32]",
+        "on_host": "host 0", "other_host_count": 0,
     }  # fmt: skip
     assert said(memory(899, 101), "memory/capacity") == []
 

@@ -158,7 +158,7 @@ def overview_result(
     shown = {table.name: table for table in tables}
     verdict = [statements.get("statement", "")]
     verdict += [text for key, text in statements.items() if key.endswith("_statement")]
-    advice = [Advice(f"overview/{kind}", plain_text(text)) for kind, text in tips if text]
+    advice = [_quoted(f"overview/{kind}", text) for kind, text in tips if text]
     summary = _summary(shown)
     return ToolResult(
         tool="overview",
@@ -188,10 +188,15 @@ def input_result(
         claims=quoted(_sentences(verdict)),
         tables=shown,
         charts=(*step_charts(shown.get("steps")), *_host_chart(host)),
-        advice=tuple(Advice("input-pipeline/host", plain_text(tip)) for tip in tips),
+        advice=tuple(_quoted("input-pipeline/host", tip) for tip in tips),
         notes=tuple(notes),
         gviz=lambda: gviz,
     )
+
+
+def _quoted(rule: str, tip: str) -> Advice:
+    """Advice of the program that wrote the file, as it is."""
+    return Advice(rule, "{sentence}", {"sentence": plain_text(tip)})
 
 
 def property_table(name: str, properties: Mapping[str, Any]) -> Table:

@@ -8,21 +8,19 @@ from dataclasses import replace
 
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
-from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import HIGH
-from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import BY_KEY
-from tfprof.captures.facts.verdict import code_share, described, input_share, unexplained_share
-from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.facts.verdict import code_share, input_share, unexplained_share
+from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, named, self_time
 from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.practices.op_practices import MANY_OPS
 from tfprof.captures.practices.worth import WORTH
-from tfprof.captures.run.result import Advice, listed
-from tfprof.text.units import milliseconds
-from tfprof.text.wording import plural, sentence
+from tfprof.captures.run.result import Advice
+from tfprof.text.claims import Claim, Details
+from tfprof.text.wording import sentence
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
@@ -63,36 +61,52 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
         return
     if steps.share_of("compile") > share:
         return  # tracing is Python, too, and ``compiling`` has the remedy
-    numbers: dict[str, str | float] = {"python_share": share, "step_ms": evidence.step_ms}
+    numbers: Details = {"python_share": share, "step_ms": evidence.step_ms}
     code = _code_in_steps(evidence)
     if evidence.calls_per_step >= _CALLS:
         numbers |= {"call_count": evidence.calls_per_step}
-    said = f"In {share:.1%} of the step time no op runs while a step lasts."
+    said = "In {python_share} of the step time no op runs while a step lasts."
     worst = code[0] if code and code_share(evidence.grounds, code[0]) >= WORTH else None
     if worst is not None:
         said += (
-            f" The most of it is {described(worst)}: "
-            f"{code_share(evidence.grounds, worst):.1%} of the step time, "
-            f"{milliseconds(worst.total_ps / worst.n_runs / 1e9)} each time."
+            f" The most of it is {_named(worst)}: {{code_share}} of the step time, {{run_ms}} each "
+            "time."
         )
-        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+        numbers |= _numbers_of(worst, code_share(evidence.grounds, worst))
     elif not code:
         said += _without_names(evidence)
+        numbers |= {"runtime_share": _inside(evidence, Spent.HOST_RUNTIME)}
     gain = min(share, _gain(evidence, worst))
     if not _is_own(evidence, worst) and _may_wait(evidence):
         gain = 0.0
-    remedy = _remedy(evidence, worst)
+    remedy, of_calls, calls = _remedy(evidence, worst)
     yield Advice(
-        "python/unexplained", f"{said} {remedy}", numbers, gain if gain >= WORTH else None, share
-    )
+        "python/unexplained", f"{said} {remedy}", numbers | of_calls,
+        gain if gain >= WORTH else None, share, calls,
+    )  # fmt: skip
+
+
+def _named(code: CodeTime) -> str:
+    """Words for a function with its caller, or for an annotation."""
+    if code.is_annotation:
+        return "{python} (an annotation of the program)"
+    return "{python}, called from {caller}" if code.caller else "{python}"
+
+
+def _numbers_of(code: CodeTime, share: float) -> Details:
+    """The numbers of code that takes so much of the time."""
+    return {
+        "python": code.name, "python_self_ms": code.total_ps / 1e9, "caller": code.caller,
+        "code_share": share, "run_ms": code.total_ps / code.n_runs / 1e9,
+    }  # fmt: skip
 
 
 def _without_names(evidence: Evidence) -> str:
-    """What is known of time in which no op runs, if no code was recorded."""
+    """Words for what is known of time in which no op runs, if no code was recorded."""
     runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
     if runtime > unseen:
         return (
-            f" The runtime takes {runtime:.1%} of the step time: it calls functions, hands ops to "
+            " The runtime takes {runtime_share} of the step time: it calls functions, hands ops to "
             "threads, and waits for these."
         )
     return (
@@ -163,23 +177,23 @@ def _has_many_eager(evidence: Evidence) -> bool:
     return _eager_per_step(evidence) >= _MANY_EAGER
 
 
-def _remedy(evidence: Evidence, worst: CodeTime | None) -> str:
-    """What to do about time of steps in which no op runs, by what was recorded there."""
+def _remedy(evidence: Evidence, worst: CodeTime | None) -> tuple[str, Details, tuple[Claim, ...]]:
+    """What to do about time of steps in which no op runs, by what was recorded there: words, their
+    numbers, and the functions that they list."""
     words, calls = evidence.words, evidence.calls_per_step
     is_own = _is_own(evidence, worst)
     if is_own and worst is not None and _pauses(worst):
-        return _to_wait_less(evidence)
+        return _to_wait_less(evidence), {}, ()
     if is_own:
-        return "Make it faster, or let another thread do it while the step before computes."
+        faster = "Make it faster, or let another thread do it while the step before computes."
+        return faster, {}, ()
+    fewer = f"{words.whole_step}, or {words.several_steps}."
     if calls >= 1.5:
-        names = listed([f"{one.name} {plural(one.n_runs, 'time')}" for one in _often(evidence)])
-        return (
-            f"A step calls compiled functions {calls:,.0f} times; in all {names}. "
-            f"{words.whole_step}, or {words.several_steps}."
-        )
+        many = "A step calls compiled functions {call_count:,.0f} times; in all {parts}."
+        return f"{many} {fewer}", {}, _often(evidence)
     if calls >= _CALLS:
-        return _of_one_call(evidence)
-    return f"{words.whole_step}, or {words.several_steps}."
+        return *_of_one_call(evidence), ()
+    return fewer, {}, ()
 
 
 def _to_wait_less(evidence: Evidence) -> str:
@@ -189,20 +203,24 @@ def _to_wait_less(evidence: Evidence) -> str:
     )
 
 
-def _of_one_call(evidence: Evidence) -> str:
+def _of_one_call(evidence: Evidence) -> tuple[str, Details]:
     """What to do if a step calls one function and does little else."""
     words = evidence.words
-    one_call = f"A step is one call already, of {evidence.called[0].name}"
+    one_call = "A step is one call already, of {called}"
+    called: Details = {"called": evidence.called[0].name}
     if not _is_launching(evidence):
-        return f"{one_call}: what the program does beside it counts."
+        return f"{one_call}: what the program does beside it counts.", called
     batches = _batches_of_step(evidence)
     if batches >= 1.5:
-        return f"{one_call}, with {batches:,.0f} batches: use {words.fuse}, or larger batches."
+        use = f"use {words.fuse}, or larger batches"
+        return f"{one_call}, with {{batch_count:,.0f}} batches: {use}.", {
+            **called, "batch_count": batches,
+        }  # fmt: skip
     ops = sum(op.occurrences for op in evidence.host_ops) / evidence.n_host_steps
     if ops >= MANY_OPS and words is not JAX:
-        fewer = f"use {words.fuse}; or {words.several_steps}"
-        return f"{one_call}, which runs {ops:,.0f} ops: {fewer}."
-    return f"{one_call}: {words.several_steps}."
+        use = f"use {words.fuse}; or {words.several_steps}"
+        return f"{one_call}, which runs {{op_count:,.0f}} ops: {use}.", {**called, "op_count": ops}
+    return f"{one_call}: {words.several_steps}.", called
 
 
 def _batches_of_step(evidence: Evidence) -> float:
@@ -214,8 +232,13 @@ def _batches_of_step(evidence: Evidence) -> float:
     return taken / max(evidence.n_host_steps, 1)
 
 
-def _often(evidence: Evidence) -> list[Called]:
-    return sorted(evidence.called, key=lambda one: -one.n_runs)[:3]
+def _often(evidence: Evidence) -> tuple[Claim, ...]:
+    """The functions that are called most often."""
+    most = sorted(evidence.called, key=lambda one: -one.n_runs)[:3]
+    return tuple(
+        Claim(one.name, "run_count", one.n_runs, "count", words="{subject} {value:time}")
+        for one in most
+    )
 
 
 def time_between(evidence: Evidence) -> Iterator[Advice]:
@@ -224,30 +247,30 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
     share = between.share - between.wait_share
     if evidence.tpu is not None or not evidence.has_verdict or 100.0 * share < HIGH:
         return
-    numbers: dict[str, str | float] = {
+    numbers: Details = {
         "between_without_input_share": share, "step_ms": evidence.step_ms, "gap_ms": between.gap_ms,
         "longest_ms": between.longest_ms, "step": between.after,
     }  # fmt: skip
     said = (
-        f"{share:.1%} of the time from the first step to the last lies between steps, beside "
-        f"recorded waiting for input: {milliseconds(between.gap_ms)} as a rule, at most "
-        f"{milliseconds(between.longest_ms)}, after step {between.after}."
+        "{between_without_input_share} of the time from the first step to the last lies between "
+        "steps, beside recorded waiting for input: {gap_ms} as a rule, at most {longest_ms}, after "
+        "step {step}."
     )
     most = [one for one in between.ran if not FRAMEWORKS_OWN.fullmatch(one.name)]
     total_ps = sum(one.total_ps for one in most)
-    ran = [one.name for one in most[:3] if one.total_ps >= total_ps / 5]
+    ran = [one for one in most[:3] if one.total_ps >= total_ps / 5]
     code = [one for one in between.code if part(one.total_ps, evidence.periods_ps) >= WORTH]
     own = [one for one in code if not one.waits]
+    functions: tuple[Claim, ...] = ()
     if between.busy_share >= WORTH and ran:
-        said += f" {between.busy_share:.1%} are ops that are in no step, those of {listed(ran)}."
-        numbers |= {"function": ran[0], "busy_share": between.busy_share}
-    if own:
-        worst = own[0]
-        said += (
-            f" {part(worst.total_ps, evidence.periods_ps):.1%} is {described(worst)}, "
-            f"{milliseconds(worst.total_ps / worst.n_runs / 1e9)} each time."
+        said += " {busy_share} are ops that are in no step, those of {parts}."
+        functions = tuple(
+            Claim(one.name, "run_time", one.total_ps / 1e9, "ms", words="{subject}") for one in ran
         )
-        numbers |= {"python": worst.name, "python_self_ms": worst.total_ps / 1e9}
+        numbers |= {"function": ran[0].name, "busy_share": between.busy_share}
+    if own:
+        said += f" {{code_share}} is {_named(own[0])}, {{run_ms}} each time."
+        numbers |= _numbers_of(own[0], part(own[0].total_ps, evidence.periods_ps))
     if own and _pauses(own[0]):
         said += f" {_to_wait_less(evidence)}"
     elif own:
@@ -263,7 +286,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
         )
         if between.gap_ms < _LAUNCH_MS:
             said += f" Or {evidence.words.several_steps}."
-    yield Advice("between-steps/share", said, numbers, share, share)
+    yield Advice("between-steps/share", said, numbers, share, share, functions)
 
 
 def compiling(evidence: Evidence) -> Iterator[Advice]:
@@ -272,15 +295,13 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
     if not share or not evidence.has_verdict:
         return
     compile_ps = evidence.steps.of(BY_KEY["compile"])
-    n_steps = int((compile_ps > 0).sum())
-    numbers: dict[str, str | float] = {
-        "compile_share": share,
-        "step_ms": evidence.step_ms,
-        "step_count": n_steps,
-    }
+    numbers: Details = {
+        "compile_share": share, "step_ms": evidence.step_ms,
+        "step_count": int((compile_ps > 0).sum()), "all_step_count": len(compile_ps),
+    }  # fmt: skip
     said = (
-        f"{share:.1%} of the step time goes to tracing and compiling functions, in {n_steps} of "
-        f"{len(compile_ps)} steps."
+        "{compile_share} of the step time goes to tracing and compiling functions, in {step_count} "
+        "of {all_step_count} steps."
     )
     remedy = (
         "A function is compiled once for each combination of shapes and types of its arguments, "
@@ -291,17 +312,19 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
     traced = [one for one in evidence.functions if one.calls.get("traced")]
     if most:
         worst, host = max(most, key=lambda one: one[0].total_ps)
-        said += f" {worst.name} was compiled {plural(worst.n_runs, 'time')}"
+        said += " {function} was compiled {compile_count:time}"
         numbers |= {"function": worst.name, "compile_count": worst.n_runs}
         if worst.n_runs > 1:
             differs, known_remedy = what_differs(host, worst.name)
             remedy = known_remedy or remedy
-            said += f"; its programs differ {differs}" if differs else ""
+            said += "; its programs differ {difference}" if differs else ""
+            numbers |= {"difference": differs}
         said += "."
     elif traced:
         name = max(traced, key=lambda one: one.self_ps["traced"])
-        said += f" {name.name} was traced {plural(name.calls['traced'], 'time')}; what differed "
-        said += "the capture does not tell."
+        said += (
+            " {function} was traced {trace_count:time}; what differed the capture does not tell."
+        )
         numbers |= {"function": name.name, "trace_count": name.calls["traced"]}
     gain = None if is_held_up(evidence) else share
     yield Advice("compilation/share", f"{said} {remedy}", numbers, gain, share)
@@ -323,16 +346,18 @@ def eager_ops(evidence: Evidence) -> Iterator[Advice]:
         if share <= MUCH_EAGER:
             continue
         top = eager[0]
+        name, names = named(top)
         remedy = "Put the training step into a tf.function; in Keras, leave out run_eagerly=True"
         if evidence.calls_per_step >= _CALLS:
             if not _has_many_eager(evidence):
                 continue
-            remedy = f"Move them into {evidence.called[0].name}, which each step calls"
+            remedy = "Move them into {called}, which each step calls"
+            names |= {"called": evidence.called[0].name}
         yield Advice(
             "tf-function/eager",
-            f"{share:.1%} of the time of ops on the {where} is that of eager ops, most of it in "
-            f"{shown(top)}, {top.occurrences:,} times. {remedy}.",
-            {"where": where, "eager_share": share, "op": top.name,
+            f"{{eager_share}} of the time of ops on the {where} is that of eager ops, most of it "
+            f"in {name}, {{run_count}} times. {remedy}.",
+            {"where": where, "eager_share": share, **names,
              "op_share": part(top.self_ps, self_time(ops)), "run_count": top.occurrences},
             share=_of_periods(calls_ps, evidence) if where == "host" else None,
         )  # fmt: skip
@@ -346,10 +371,11 @@ def run_eagerly(evidence: Evidence) -> Iterator[Advice]:
             continue
         yield Advice(
             "tf-function/run-eagerly",
-            f"{eager:.1%} of the time of {call.name}, a tf.function, went to {call.calls['eager']} "
-            f"of {sum(call.calls.values())} calls that ran eagerly, op by op. Remove "
+            "{eager_share} of the time of {function}, a tf.function, went to {run_count} of "
+            "{call_count} calls that ran eagerly, op by op. Remove "
             "tf.config.run_functions_eagerly(True) or run_eagerly=True, which are for debugging.",
-            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"]},
+            {"function": call.name, "eager_share": eager, "run_count": call.calls["eager"],
+             "call_count": sum(call.calls.values())},
             share=_of_periods(call.self_ps["eager"], evidence),
         )  # fmt: skip
 
@@ -360,28 +386,25 @@ def retracing(evidence: Evidence) -> Iterator[Advice]:
         expensive = call.expensive_share
         if expensive < MUCH_TRACING or not call.calls.get("traced"):
             continue
-        numbers = {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces}
+        traced = call.calls["traced"]
         of_period = _of_periods(call.self_ps.get("traced", 0), evidence)
-        is_saved = call.calls["traced"] > 1 and not is_held_up(evidence)
+        is_saved = traced > 1 and not is_held_up(evidence)
         yield Advice(
-            "tf-function/retracing", _about_tracing(call), numbers,
+            "tf-function/retracing",
+            "{tracing_share} of the time of {function} went to {traced_count} of {call_count} "
+            f"calls, which traced it{_AGAIN if traced > 1 else _ONCE}",
+            {"function": call.name, "tracing_share": expensive, "trace_count": call.n_traces,
+             "traced_count": traced, "call_count": sum(call.calls.values())},
             of_period if is_saved else None, of_period,
         )  # fmt: skip
 
 
+_ONCE = ". If it was the first call, capture later steps; if not, see its arguments."
+_AGAIN = (
+    " again. Pass tensors, not Python numbers, of the same shape and type each time; or set an "
+    "input_signature with None for sizes that change, or reduce_retracing=True."
+)
+
+
 def _of_periods(time_ps: int, evidence: Evidence) -> float | None:
     return min(1.0, part(time_ps, evidence.steps_ps)) if evidence.steps_ps else None
-
-
-def _about_tracing(call: FunctionCalls) -> str:
-    traced, calls = call.calls["traced"], sum(call.calls.values())
-    said = (
-        f"{call.expensive_share:.1%} of the time of {call.name} went to {traced} of {calls} calls, "
-        "which traced it"
-    )
-    if traced == 1:
-        return f"{said}. If it was the first call, capture later steps; if not, see its arguments."
-    return (
-        f"{said} again. Pass tensors, not Python numbers, of the same shape and type each time; "
-        "or set an input_signature with None for sizes that change, or reduce_retracing=True."
-    )

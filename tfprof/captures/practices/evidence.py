@@ -36,8 +36,7 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
-from tfprof.text.short_names import folded
-from tfprof.text.wording import plural
+from tfprof.text.claims import Details
 
 T = TypeVar("T")
 
@@ -118,8 +117,7 @@ class Evidence:
     @cached_property
     def called(self) -> list[Called]:
         """The compiled functions that steps call, the most time first."""
-        hosts = [host for host in self.hosts if not uses_tpu(host, classic=False)]
-        return most_first(one for host in hosts for one in called_in_steps(host))
+        return self._in_steps(called_in_steps)
 
     @cached_property
     def calls_per_step(self) -> float:
@@ -129,8 +127,11 @@ class Evidence:
     @cached_property
     def eager(self) -> list[Called]:
         """The ops that run one by one in steps, the most time first."""
+        return self._in_steps(eager_in_steps)
+
+    def _in_steps(self, calls: Callable[[Host], list[Called]]) -> list[Called]:
         hosts = [host for host in self.hosts if not uses_tpu(host, classic=False)]
-        return most_first(one for host in hosts for one in eager_in_steps(host))
+        return most_first(one for host in hosts for one in calls(host))
 
     @cached_property
     def periods_ps(self) -> int:
@@ -258,8 +259,8 @@ def first_of_alike(found: Iterable[T], key: Callable[[T], Hashable]) -> list[tup
 
 
 def and_others(n_others: int) -> str:
-    """The others in words, to follow the name of a host."""
-    return f" and {plural(n_others, 'other host')}" if n_others else ""
+    """Words for the others, to follow the name of a host."""
+    return " and {other_host_count:other host}" if n_others else ""
 
 
 def self_time(ops: Sequence[Op]) -> int:
@@ -267,7 +268,8 @@ def self_time(ops: Sequence[Op]) -> int:
     return sum(op.self_ps for op in ops)
 
 
-def shown(op: Op) -> str:
-    """Name of an op, with its type unless the name says it."""
-    name = folded(op.name)
-    return name if op.type in ("Unknown", op.name) else f"{name} ({op.type})"
+def named(op: Op) -> tuple[str, Details]:
+    """Words for an op, with its type unless the name says it; and the names in them."""
+    if op.type in ("Unknown", op.name):
+        return "{op:folded}", {"op": op.name}
+    return "{op:folded} ({op_type})", {"op": op.name, "op_type": op.type}

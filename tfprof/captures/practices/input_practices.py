@@ -20,9 +20,8 @@ from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.verdict import input_share
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
-from tfprof.captures.tools.iterator_advice import suggestion
-from tfprof.text.units import milliseconds
-from tfprof.text.wording import plural
+from tfprof.captures.tools.iterator_advice import Suggestion, suggestion
+from tfprof.text.claims import Details
 
 _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 
@@ -68,21 +67,21 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     if not _is_bound(evidence):
         return
     share = waiting_share(evidence)
-    numbers: dict[str, str | float] = {"wait_share": share, "step_ms": evidence.step_ms}
+    numbers: Details = {"wait_share": share, "step_ms": evidence.step_ms}
     if evidence.tpu is not None or _is_much(evidence.spent_share(*_WAITING)):
-        said = f"{share:.1%} of the step time is spent waiting for input."
+        said = "{wait_share} of the step time is spent waiting for input."
     else:
-        said = f"{share:.1%} of the time from one step to the next is waiting for input."
+        said = "{wait_share} of the time from one step to the next is waiting for input."
     held = slow_iterators(evidence.hosts)
     made = _iterators_made(evidence, held)
     if made is not None and part(made.total_ps, evidence.periods_ps) >= share / 2:
         said += (
-            f" Most of it is making iterators, {plural(made.n_runs, 'time')}, "
-            f"{milliseconds(made.total_ps / made.n_runs / 1e9)} each with the first element: let "
-            "one iterator serve several epochs, with repeat() at the end of the dataset and a "
-            "number of steps for each epoch."
+            " Most of it is making iterators, {run_count:time}, {run_ms} each with the first "
+            "element: let one iterator serve several epochs, with repeat() at the end of the "
+            "dataset and a number of steps for each epoch."
         )
         numbers |= {"op": made.name, "run_count": made.n_runs}
+        numbers |= {"run_ms": made.total_ps / made.n_runs / 1e9}
     elif not held and are_looped_over(evidence.hosts):
         said += (
             " A loop inside a function takes the elements of the dataset: see in the trace which "
@@ -98,16 +97,12 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
     else:
         worst = held[0]
         remedy, behind = _remedy(evidence, worst)
-        copies = f", one of {worst.n_copies} copies" if worst.n_copies > 1 else ""
+        copies = ", one of {copy_count} copies" if worst.n_copies > 1 else ""
         said += (
-            f" The slowest iterator is {worst.iterator.type} ({worst.iterator.long_name}{copies}): "
-            f"{worst.share:.1%} of the time of {_slow_calls(worst)}. There, {remedy}"
+            f" The slowest iterator is {{iterator_type}} ({{op}}{copies}): {{self_share}} of the "
+            f"time of {_slow_calls(worst)}. There, {remedy}"
         )
-        numbers |= behind
-        numbers |= {"host": worst.host.name, "pipeline": worst.pipeline}
-        numbers |= {"op": worst.iterator.long_name}
-        numbers |= {"op_self_ms": worst.self_ps / worst.n_calls / 1e9}
-        numbers |= {"call_ms": worst.calls_ps / worst.n_calls / 1e9}
+        numbers |= {**behind, **_numbers_of(worst), "copy_count": worst.n_copies}
     yield Advice("input-pipeline/bound", said, numbers, share, share)
 
 
@@ -123,11 +118,20 @@ def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
 
 
 def _slow_calls(held: Held) -> str:
-    """The analysed calls with their average duration."""
-    mean_ms = held.calls_ps / held.n_calls / 1e9
+    """Words for the analysed calls with their average duration."""
     if held.n_calls == 1:
-        return f"its slow call of {milliseconds(mean_ms)}"
-    return f"its {held.n_calls} slow calls, {milliseconds(mean_ms)} each on average"
+        return "its slow call of {call_ms}"
+    return "its {analysed_count} slow calls, {call_ms} each on average"
+
+
+def _numbers_of(held: Held) -> Details:
+    """The numbers of a slow iterator; times are those of an average call."""
+    return {
+        "host": held.host.name, "pipeline": held.pipeline, "op": held.iterator.long_name,
+        "op_self_ms": held.self_ps / held.n_calls / 1e9,
+        "call_ms": held.calls_ps / held.n_calls / 1e9, "iterator_type": held.iterator.type,
+        "self_share": held.share, "analysed_count": held.n_calls,
+    }  # fmt: skip
 
 
 def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
@@ -151,7 +155,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
     for (host, pipeline), n_others in first_of_alike(slow, lambda one: one[1].name):
         yield Advice(
             "input-pipeline/prefetch",
-            f"The pipeline {pipeline.name} on {host.name}{and_others(n_others)} prepares no batch "
+            f"The pipeline {{pipeline}} on {{host}}{and_others(n_others)} prepares no batch "
             "ahead. End it with prefetch(tf.data.AUTOTUNE), so that the input is prepared while "
             "the model works.",
             {"host": host.name, "pipeline": pipeline.name,
@@ -179,17 +183,14 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     ]
     alike = first_of_alike(slow, lambda one: (one.pipeline, one.iterator.long_name))
     for held, n_others in alike:
-        others = f", as on {plural(n_others, 'other host')}" if n_others else ""
+        others = ", as on {other_host_count:other host}" if n_others else ""
         remedy, behind = _remedy(evidence, held)
         yield Advice(
             "input-pipeline/slow-iterator",
-            f"{held.n_slow} of {held.n_all} calls of the pipeline "
-            f"{held.pipeline} on {held.host.name} took longer than 50 µs; "
-            f"{held.iterator.type} ({held.iterator.long_name}) took {held.share:.1%} of the time "
-            f"of {_slow_calls(held)}{others}. If steps wait for it: {remedy}",
-            {"host": held.host.name, "pipeline": held.pipeline,
-             "op": held.iterator.long_name, "op_self_ms": held.self_ps / held.n_calls / 1e9,
-             "call_ms": held.calls_ps / held.n_calls / 1e9,
+            "{slow_count} of {call_count} calls of the pipeline {pipeline} on {host} took longer "
+            "than 50 µs; {iterator_type} ({op}) took {self_share} of the time of "
+            f"{_slow_calls(held)}{others}. If steps wait for it: {remedy}",
+            {**_numbers_of(held), "slow_count": held.n_slow, "call_count": held.n_all,
              "slow_call_share": part(held.n_slow, held.n_all),
              "other_host_count": n_others, **behind},
             share=_waited_at_most(evidence, held, most),
@@ -215,23 +216,23 @@ def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     return first._replace(self_ps=sum(op.self_ps for op in most))
 
 
-def _remedy(evidence: Evidence, held: Held) -> tuple[str, dict[str, str | float]]:
+def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details]:
     """What helps with an iterator, and with what it waits for if it only keeps a buffer; and the
     numbers of that."""
-    _, remedy = _advised(evidence, held.iterator.long_name)
+    _, remedy, numbers = _advised(evidence, held.iterator.long_name)
     below = _heaviest_below(evidence, held.iterator.long_name)
     if "Prefetch" not in held.iterator.type or below is None:
-        return remedy, {}
-    rule, advised = _advised(evidence, below.name)
+        return remedy, numbers
+    rule, advised, numbers = _advised(evidence, below.name)
     there = f" There, {advised}" if rule != "other" else ""
     return (
-        f"{remedy} Below it, {below.name} takes the most time of its own.{there}",
-        {"behind": below.name, "behind_self_ms": below.self_ps / 1e9},
+        f"{remedy} Below it, {{behind}} takes the most time of its own.{there}",
+        {"behind": below.name, "behind_self_ms": below.self_ps / 1e9, **numbers},
     )
 
 
-def _advised(evidence: Evidence, long_name: str) -> tuple[str, str]:
-    """The rule for an iterator of this name on any of the hosts, and what helps."""
+def _advised(evidence: Evidence, long_name: str) -> Suggestion:
+    """What helps with an iterator of this name on any of the hosts."""
     is_alone = _heaviest_below(evidence, long_name) is None
     parallelism = max(
         iterator.parallelism

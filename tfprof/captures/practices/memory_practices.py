@@ -8,7 +8,6 @@ from typing import Any
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
-from tfprof.text.units import human_memory
 
 NEAR_CAPACITY = 0.9
 FRAGMENTED = 0.3
@@ -22,24 +21,24 @@ def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
     largest = _largest(evidence) if full else {}
     for (row, used), n_others in first_of_alike(full, _of_allocator):
         top = largest.get((row["host"], row["allocator"]))
-        said = (
-            f"{row['allocator']} on {row['host']}{and_others(n_others)} has "
-            f"{human_memory(row['peak_bytes'])} in use at its peak, {used:.1%} of its "
-            "capacity; a larger batch may not fit."
+        words = (
+            f"{{allocator}} on {{on_host}}{and_others(n_others)} has {{peak_bytes}} in use at its "
+            "peak, {used_share} of its capacity; a larger batch may not fit."
         )
+        numbers = {
+            "allocator": row["allocator"], "peak_bytes": row["peak_bytes"],
+            "capacity_bytes": row["capacity_bytes"], "used_share": used, "on_host": row["host"],
+            "other_host_count": n_others,
+        }  # fmt: skip
         if top is not None:
-            said += (
-                f" Most of it belongs to {top['op']}, {human_memory(_held(top))} "
-                f"({top['dtype']} {top['shape']})."
-            )
-        yield Advice(
-            "memory/capacity",
-            f"{said} Use a smaller batch or mixed precision, or compute activations again in the "
-            "backward pass (tf.recompute_grad).",
-            {"allocator": row["allocator"], "peak_bytes": row["peak_bytes"],
-             "capacity_bytes": row["capacity_bytes"], "used_share": used,
-             **({"op": top["op"], "op_bytes": _held(top)} if top is not None else {})},
-        )  # fmt: skip
+            words += " Most of it belongs to {op}, {op_bytes} ({dtype} {shape})."
+            numbers |= {name: str(top[name]) for name in ("op", "dtype", "shape")}
+            numbers |= {"op_bytes": _held(top)}
+        words += (
+            " Use a smaller batch or mixed precision, or compute activations again in the backward "
+            "pass (tf.recompute_grad)."
+        )
+        yield Advice("memory/capacity", words, numbers)
 
 
 def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
@@ -52,13 +51,12 @@ def fragmented_memory(evidence: Evidence) -> Iterator[Advice]:
     for (row, used), n_others in first_of_alike(fragmented, _of_allocator):
         yield Advice(
             "memory/fragmentation",
-            f"{row['allocator']} on {row['host']}{and_others(n_others)} has "
-            f"{human_memory(row['free_bytes'])} free at its peak, but in pieces: "
-            f"{row['fragmentation']:.1%} of it is not in the largest one. "
-            "Try the environment variable TF_GPU_ALLOCATOR=cuda_malloc_async, and batches of one "
-            "shape.",
+            f"{{allocator}} on {{on_host}}{and_others(n_others)} has {{free_bytes}} free at its "
+            "peak, but in pieces: {fragmentation_share} of it is not in the largest one. Try the "
+            "environment variable TF_GPU_ALLOCATOR=cuda_malloc_async, and batches of one shape.",
             {"allocator": row["allocator"], "fragmentation_share": row["fragmentation"],
-             "free_bytes": row["free_bytes"], "used_share": used},
+             "free_bytes": row["free_bytes"], "used_share": used, "on_host": row["host"],
+             "other_host_count": n_others},
         )  # fmt: skip
 
 

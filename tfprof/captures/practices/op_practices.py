@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tfprof.captures.facts.environment import compute_capability, device_planes
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, self_time, shown
+from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, named, self_time
 from tfprof.captures.run.result import Advice
-from tfprof.text.short_names import folded
+from tfprof.text.claims import Details
 
 LOW_PRECISION = 0.1
 """With less computation in 16 bits, mixed precision is worth a try."""
@@ -35,17 +35,17 @@ def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
         return
     gain = evidence.steps.share_of("device_compute") * wide / 2
     top = next((op for op in evidence.device_ops if _MATRIX_OPS.search(op.type)), None)
-    numbers: dict[str, str | float] = {"narrow_share": share, "step_ms": evidence.step_ms}
-    said = (
-        f"Only {share:.1%} of the devices' computation uses 16-bit numbers. With mixed precision "
+    numbers: Details = {"narrow_share": share, "step_ms": evidence.step_ms}
+    words = (
+        "Only {narrow_share} of the devices' computation uses 16-bit numbers. With mixed precision "
         f"({evidence.words.mixed_precision}) matrix products take half the time or less, and "
         "activations half the memory."
     )
     if top is not None:
+        words += " The heaviest product is {op}, {op_share} of the time on the devices."
         of_device = part(top.self_ps, self_time(evidence.device_ops))
-        said += f" The heaviest product is {top.name}, {of_device:.1%} of the time on the devices."
         numbers |= {"op": top.name, "op_share": of_device}
-    yield Advice("precision/mixed", said, numbers, gain or None)
+    yield Advice("precision/mixed", words, numbers, gain or None)
 
 
 def _is_fast_with_16_bits(evidence: Evidence) -> bool:
@@ -71,16 +71,15 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     if share < UNUSED_CORES:
         return
     top = idle[0]
-    name = top.kernel.op_name or top.kernel.name
     yield Advice(
         "tensor-cores/unused",
-        f"{share:.1%} of the time of all kernels goes to ops that could use tensor cores and do "
-        f"not; the heaviest is {folded(name)}, {part(top.total_ns, total):.1%}, with the kernel "
-        f"{folded(top.kernel.name)}. Compute in 16 bits (mixed precision) or allow TensorFloat-32 "
+        "{kernel_time_share} of the time of all kernels goes to ops that could use tensor cores "
+        "and do not; the heaviest is {op:folded}, {op_share}, with the kernel {kernel:folded}. "
+        "Compute in 16 bits (mixed precision) or allow TensorFloat-32 "
         f"({evidence.words.tensor_float}), and make sizes of batches, layers and channels "
         "multiples of 8.",
-        {"kernel_time_share": share, "op": name, "op_share": part(top.total_ns, total),
-         "kernel": top.kernel.name},
+        {"kernel_time_share": share, "op": top.kernel.op_name or top.kernel.name,
+         "op_share": part(top.total_ns, total), "kernel": top.kernel.name},
         evidence.steps.share_of("device_compute") * share / 2 or None,
     )  # fmt: skip
 
@@ -96,10 +95,10 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
     name = top.provenance.rpartition(":")[0] or top.key.name
     yield Advice(
         "xla/outside-compilation",
-        f"{share:.1%} of the time of ops on the devices goes to exchanging data with ops that XLA "
-        "has left to the host (outside compilation), while the program waits; most of it in "
-        f"{folded(name)}. Take what cannot be compiled out of the step: summaries, prints, "
-        "checks, strings and Python functions; or run it only every few steps.",
+        "{outside_share} of the time of ops on the devices goes to exchanging data with ops that "
+        "XLA has left to the host (outside compilation), while the program waits; most of it in "
+        "{op:folded}. Take what cannot be compiled out of the step: summaries, prints, checks, "
+        "strings and Python functions; or run it only every few steps.",
         {"outside_share": share, "op": name, "op_share": part(top.self_ps, whole),
          "run_count": top.occurrences},
         share * (1.0 - evidence.idle_share) if evidence.steps.n_steps else None,
@@ -120,13 +119,13 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
     if runs < MANY_OPS or share < MANY_SMALL:
         return
     most = max(small, key=lambda op: op.occurrences)
+    name, names = named(most)
     yield Advice(
         "ops/small",
-        f"A step runs {runs:,.0f} ops of less than 10 µs, {share:.1%} of the time of all ops; "
-        f"{shown(most)} runs most often. Scheduling them costs about as much: let XLA "
-        "fuse them with tf.function(jit_compile=True), or work on larger tensors.",
-        {"small_op_count": runs, "small_share": share, "op": most.name,
-         "run_count": most.occurrences},
+        "A step runs {small_op_count:,.0f} ops of less than 10 µs, {small_share} of the time of "
+        f"all ops; {name} runs most often. Scheduling them costs about as much: let XLA fuse them "
+        "with tf.function(jit_compile=True), or work on larger tensors.",
+        {"small_op_count": runs, "small_share": share, **names, "run_count": most.occurrences},
         evidence.steps.share_of("host_compute") * share or None,
         evidence.steps.share_of("host_compute") * share,
     )  # fmt: skip
@@ -153,20 +152,20 @@ def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
     alike = [op for op in compiled if op.category == top.category]
     of_category = part(sum(op.self_ps for op in alike), whole)
     made_of = top.provenance.rpartition(":")[0]
-    name = folded(top.key.name) + (f" ({folded(made_of)})" if made_of else "")
-    said = f"{name} takes the most time of all ops {where}"
+    name = "{op:folded} ({made_of:folded})" if made_of else "{op:folded}"
+    words = f"{name} takes the most time of all ops {where}"
     if of_category >= max(_MOST, 1.25 * share):
-        said = (
-            f"{top.category} takes {of_category:.1%} of the time of all ops {where}, in "
-            f"{len(alike)} instructions; the heaviest is {name}"
+        words = (
+            f"{{category}} takes {{category_share}} of the time of all ops {where}, in "
+            f"{{instruction_count}} instructions; the heaviest is {name}"
         )
     return [
         Advice(
             "ops/heaviest",
-            f"{said}, {share:.1%}, in {top.occurrences:,} runs; tfprof hlo-stats has the others.",
+            f"{words}, {{op_share}}, in {{run_count}} runs; tfprof hlo-stats has the others.",
             {"op": top.key.name, "op_share": share, "category": top.category,
              "category_share": of_category, "op_self_ms": top.self_ps / 1e9,
-             "run_count": top.occurrences},
+             "run_count": top.occurrences, "instruction_count": len(alike), "made_of": made_of},
             share=_of_period(evidence, max(share, of_category), whole),
         )
     ]  # fmt: skip
@@ -182,12 +181,13 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
         return []
     top = ops[0]
     share = part(top.self_ps, self_time(ops))
+    name, names = named(top)
     return [
         Advice(
             "ops/heaviest",
-            f"{shown(top)} takes the most time of all ops on the {where}, {share:.1%}, in "
-            f"{top.occurrences:,} runs; {tool} has the others.",
-            {"op": top.name, "op_share": share, "op_self_ms": top.self_ps / 1e9,
+            f"{name} takes the most time of all ops on the {where}, {{op_share}}, in {{run_count}} "
+            f"runs; {tool} has the others.",
+            {**names, "op_share": share, "op_self_ms": top.self_ps / 1e9,
              "run_count": top.occurrences},
             share=_of_period(evidence, share, self_time(ops)),
         )

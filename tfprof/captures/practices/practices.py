@@ -106,5 +106,5 @@ def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
     more = len(worth) - _MOST
     if more <= 0:
         return worth
-    said = f"{more:,} more of the same kind: the tools have them all."
-    return [*worth[:_MOST], Advice(rule, said, {"more_count": more})]
+    words = "{more_count} more of the same kind: the tools have them all."
+    return [*worth[:_MOST], Advice(rule, words, {"more_count": more})]

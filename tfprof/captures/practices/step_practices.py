@@ -13,9 +13,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
-from tfprof.text.short_names import folded
-from tfprof.text.units import milliseconds
-from tfprof.text.wording import plural
+from tfprof.text.claims import Details
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op
@@ -41,7 +39,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Advice]:
         return
     yield Advice(
         "copies/to-device",
-        f"{share:.1%} of the step time goes to copies from the host to the device. Bring batches "
+        "{copy_share} of the step time goes to copies from the host to the device. Bring batches "
         f"there ahead of time ({evidence.words.copy_ahead}), send integers or 16-bit numbers and "
         "convert them there, and keep what does not change on the device.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "HToD")},
@@ -57,7 +55,7 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
         return
     yield Advice(
         "copies/to-host",
-        f"{share:.1%} of the step time goes to copies from the device to the host. Fetch losses "
+        "{copy_share} of the step time goes to copies from the device to the host. Fetch losses "
         f"and metrics only every few steps, or {evidence.words.several_steps}; and keep ops that "
         "run on the CPU out of the step.",
         {"copy_share": share, "step_ms": evidence.step_ms, **_copies(evidence, "DToH")},
@@ -77,10 +75,10 @@ def copies_between_memories(evidence: Evidence) -> Iterator[Advice]:
     where = "between the device and its host" if _ON_HOST in top.expression else "to another memory"
     yield Advice(
         "copies/on-device",
-        f"{share:.1%} of the time of the devices is waiting for copies of arrays {where}, most of "
-        f"it in {folded(top.key.name)}, {plural(top.occurrences, 'time')}. Leave what each step "
-        "needs on the device, and in one layout: offload fewer activations and states to the host, "
-        "or let their copies begin earlier, while something computes.",
+        f"{{copy_share}} of the time of the devices is waiting for copies of arrays {where}, most "
+        "of it in {op:folded}, {run_count:time}. Leave what each step needs on the device, and in "
+        "one layout: offload fewer activations and states to the host, or let their copies begin "
+        "earlier, while something computes.",
         {"copy_share": share, "op": top.key.name, "op_share": part(top.self_ps, whole),
          "run_count": top.occurrences},
         share,
@@ -93,29 +91,28 @@ def kernel_launch(evidence: Evidence) -> Iterator[Advice]:
     share = evidence.steps.share_of("kernel_launch")
     if not share:
         return
-    numbers: dict[str, str | float] = {"launch_share": share, "step_ms": evidence.step_ms}
-    said = f"{share:.1%} of the step time goes to launching kernels."
+    numbers: Details = {"launch_share": share, "step_ms": evidence.step_ms}
+    words = "{launch_share} of the step time goes to launching kernels."
     kernels = evidence.kernels
     runs = sum(times.occurrences for times in kernels)
     if runs and evidence.n_host_steps:
-        mean_us = sum(times.total_ns for times in kernels) / runs / 1000
-        said += (
-            f" {runs / evidence.n_host_steps:,.0f} kernels run in a step, "
-            f"{mean_us:,.1f} µs each on average."
+        words += (
+            " {kernel_count:,.0f} kernels run in a step, {mean_kernel_us:,.1f} each on average."
         )
+        mean_us = sum(times.total_ns for times in kernels) / runs / 1000
         most = max(kernels, key=lambda times: times.occurrences)
         numbers |= {"kernel_count": runs / evidence.n_host_steps, "mean_kernel_us": mean_us}
         numbers |= {"op": most.kernel.op_name or most.kernel.name, "run_count": most.occurrences}
     if evidence.uses_tf_data:
-        said += (
+        words += (
             " tf.data works on the same CPUs: give the GPU threads of its own with the environment "
             "variable TF_GPU_THREAD_MODE=gpu_private."
         )
-    said += (
+    words += (
         f" Launch fewer and larger kernels: with a larger batch, or {evidence.words.fuse}; or "
         f"{evidence.words.several_steps}."
     )
-    yield Advice("kernel-launch/share", said, numbers, share)
+    yield Advice("kernel-launch/share", words, numbers, share)
 
 
 def collectives(evidence: Evidence) -> Iterator[Advice]:
@@ -126,7 +123,7 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
     ops = [op for op in evidence.device_ops if _COLLECTIVE.search(f"{op.name} {op.type}")]
     yield Advice(
         "collectives/share",
-        f"{share:.1%} of the step time goes to communication of the devices with each other. "
+        "{collective_share} of the step time goes to communication of the devices with each other. "
         "Communicate less often, with a larger batch on each device; in 16 bits, with mixed "
         f"precision; and while the backward pass still runs{evidence.words.overlap}.",
         {"collective_share": share, "step_ms": evidence.step_ms,
@@ -153,10 +150,10 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
     wait = "they wait" if len(slow.joint) else "if they train together, they wait"
     yield Advice(
         "workers/straggler",
-        f"{name} works {milliseconds(own_ms)} in a step, communication left out, the others "
-        f"{milliseconds(others_ms)}: {wait} for it. Its largest excess is {cause.name}, "
-        f"{milliseconds(more_ps / 1e9)}. Check whether its machine, its part of the data or its "
-        "devices are slower (tfprof stragglers; the overview of this host alone).",
+        "{host} works {own_ms} in a step, communication left out, the others {others_ms}: "
+        f"{wait} for it. Its largest excess is {{cause}}, {{cause_ms}}. Check whether its machine, "
+        "its part of the data or its devices are slower (tfprof stragglers; the overview of this "
+        "host alone).",
         {"host": name, "own_ms": own_ms, "others_ms": others_ms, "cause": cause.name,
          "cause_ms": more_ps / 1e9, "host_count": len(slow.works)},
         part(slow.excess_ps(at), slow.step_ps),
@@ -173,16 +170,16 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
         key=lambda c: evidence.steps.share_of(c.key),
     )
     of_step = evidence.steps.share_of(busiest.key)
-    said = f"The devices run no op for {share:.1%} of the time that they were captured."
+    words = "The devices run no op for {idle_share} of the time that they were captured."
     if of_step:
-        said += (
-            f" Besides computing, steps spend the most on {busiest.name}: {of_step:.1%}. "
-            "Improve that first."
+        words += (
+            " Besides computing, steps spend the most on {category}: {category_share}. Improve "
+            "that first."
         )
     else:
-        said += " No step shows why: mark steps, and capture several whole ones."
+        words += " No step shows why: mark steps, and capture several whole ones."
     yield Advice(
-        "devices/idle", said,
+        "devices/idle", words,
         {"idle_share": share, "category": busiest.name, "category_share": of_step},
     )  # fmt: skip
 
@@ -197,24 +194,23 @@ def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
     if not share:
         return
     place = int(np.argmax(tpu.breakdown.idle))
-    idle_ms = float(tpu.breakdown.idle[place]) / 1e9
     yield Advice(
         "devices/host-loop",
-        f"TensorCores are idle in {share:.1%} of the step time, and not for input; the longest, "
-        f"{milliseconds(idle_ms)}, in step {tpu.names[place]}. To avoid waiting for the host "
-        f"between steps, {evidence.words.several_steps}.",
+        "TensorCores are idle in {idle_share} of the step time, and not for input; the longest, "
+        "{idle_ms}, in step {step}. To avoid waiting for the host between steps, "
+        f"{evidence.words.several_steps}.",
         {"idle_share": share, "step_ms": evidence.step_ms, "step": tpu.names[place],
-         "idle_ms": idle_ms},
+         "idle_ms": float(tpu.breakdown.idle[place]) / 1e9},
         share,
     )  # fmt: skip
 
 
-def _copies(evidence: Evidence, direction: str) -> dict[str, str | float]:
+def _copies(evidence: Evidence, direction: str) -> Details:
     ops = evidence.device_ops
     return _top([op for op in ops if direction.lower() in op.type.lower()], ops)
 
 
-def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> dict[str, str | float]:
+def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> Details:
     """Evidence: the first of the chosen ops, and its part of the time of all."""
     if not chosen:
         return {}

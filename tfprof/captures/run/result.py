@@ -10,7 +10,7 @@ from tfprof.captures.run.table import Row, Table
 from tfprof.columns.in_notebooks import ShownInNotebooks
 from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.text.claims import Claim, claim_of_numbers
+from tfprof.text.claims import Claim, Detail, unit_of
 
 Severity = Literal["error", "warning", "info"]
 
@@ -55,23 +55,50 @@ class Advice:
 
     Attributes:
         rule: Short name of the practice, such as ``input-pipeline/slow-source``.
-        message: What was found and what to change.
-        evidence: The numbers behind it: op, share of the step, …
+        words: What was found and what to change, with the names of evidence in braces, as those of
+            claims. They are part of this program; names from files are evidence.
+        evidence: The numbers and names behind it: op, share of the step, … Names of numbers end in
+            their unit. The first number is the main one.
         gain_fraction: The part of the step time that it may save at most; None if unknown.
         share: The part of the step time that it is about; None if it is about something else, or
             if that is unknown.
+        parts: Claims that the words list.
     """
 
     rule: str
-    message: str
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    words: str
+    evidence: Mapping[str, Detail] = field(default_factory=dict)
     gain_fraction: float | None = None
     share: float | None = None
+    parts: tuple[Claim, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The words with their numbers and names."""
+        return self.claim.text
 
     @property
     def claim(self) -> Claim:
-        """What was found, as data."""
-        return claim_of_numbers(self.rule, self.message, self.evidence)
+        """What was found, as data; its value is the first number of the evidence."""
+        numbers = [name for name, one in self.evidence.items() if not isinstance(one, str)]
+        subject = next((str(self.evidence[k]) for k in _SUBJECTS if k in self.evidence), "run")
+        main = numbers[0] if numbers else ""
+        return Claim(
+            subject, self.rule, float(self.evidence[main]) if main else None,
+            unit_of(main) if main else "", basis=main, details=self.evidence, parts=self.parts,
+            words=self.words,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data for JSON."""
+        return {
+            "rule": self.rule, "message": self.message, "evidence": dict(self.evidence),
+            "gain_fraction": self.gain_fraction, "share": self.share, "claim": self.claim.to_dict(),
+        }  # fmt: skip
+
+
+_SUBJECTS = ("op", "python", "function", "host", "step")
+"""Evidence that names what advice is about, the most telling first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +234,7 @@ class ToolResult(ShownInNotebooks, ComparedWithOthers):
             }
             for chart in self.charts
         ]  # fmt: skip
-        data["advice"] = [asdict(one) | {"claim": one.claim.to_dict()} for one in self.advice]
+        data["advice"] = [one.to_dict() for one in self.advice]
         data["notes"] = [asdict(note) for note in self.notes]
         return data | ({"data": dict(self.data)} if self.data else {})
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
 from tfprof.text import how_to_capture
+from tfprof.text.claims import Details
 
 _SOURCES = frozenset(
     ("TFRecord", "SSTable", "RecordIO", "Spanner", "TFColumn", "SleepwalkRemoteDataset",
@@ -98,8 +100,8 @@ _OTHER = (
 
 
 _IS_PARALLEL = (
-    "it makes {parallelism} elements at once already. If its threads and the CPUs are not busy all "
-    "the time, raise num_parallel_calls; if they are, make the function cheaper or move it to "
+    "it makes {parallel_count} elements at once already. If its threads and the CPUs are not busy "
+    "all the time, raise num_parallel_calls; if they are, make the function cheaper or move it to "
     "other machines with a tf.data service."
 )
 
@@ -121,10 +123,24 @@ _CACHEABLE = frozenset(
 """Rules for iterators whose work a cache would save."""
 
 
+class Suggestion(NamedTuple):
+    """What to do about an iterator.
+
+    Attributes:
+        rule: Short name of what it goes by.
+        words: What to do, as words of a claim.
+        details: The numbers in them.
+    """
+
+    rule: str
+    words: str
+    details: Details
+
+
 def suggestion(
     iterator: str, long_name: str = "", *, is_alone: bool = False, parallelism: int = 0
-) -> tuple[str, str]:
-    """The name of a rule, and what to do.
+) -> Suggestion:
+    """What to do about an iterator.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
@@ -132,10 +148,10 @@ def suggestion(
         is_alone: The capture has no iterator that it takes elements from.
         parallelism: For how many elements at once it calls its function; 0 if unknown.
     """
-    rule, text = _suggestion(iterator, long_name, is_alone, parallelism)
+    rule, words = _suggestion(iterator, long_name, is_alone, parallelism)
     if rule in _CACHEABLE:
-        text += _IS_CACHED if _CACHED.search(long_name) else _CACHE
-    return rule, text
+        words += _IS_CACHED if _CACHED.search(long_name) else _CACHE
+    return Suggestion(rule, words, {"parallel_count": parallelism} if parallelism > 1 else {})
 
 
 def _suggestion(iterator: str, long_name: str, is_alone: bool, parallelism: int) -> tuple[str, str]:
@@ -147,6 +163,6 @@ def _suggestion(iterator: str, long_name: str, is_alone: bool, parallelism: int)
     for iterators, rule, text in _ADVICE:
         if plain in iterators:
             if parallelism > 1 and rule in ("map-and-batch", "parallel-function"):
-                return rule, _IS_PARALLEL.format(parallelism=parallelism)
+                return rule, _IS_PARALLEL
             return rule, text
     return "other", _OTHER

@@ -248,7 +248,7 @@ def _advice(slow: _Slow) -> list[Advice]:
     if held is None:
         return []
     is_alone = not _has_stages_below(slow.data, held.iterator)
-    rule, text = suggestion(
+    advised = suggestion(
         held.iterator.type, held.iterator.long_name, is_alone=is_alone,
         parallelism=held.iterator.parallelism,
     )  # fmt: skip
@@ -259,8 +259,10 @@ def _advice(slow: _Slow) -> list[Advice]:
         "self_us": _micros(held.self_ps),
         "calls_us": _micros(held.calls_ps),
         "slow_calls": slow.pipeline.n_slow,
+        "iterator_type": held.iterator.type,
+        **advised.details,
     }
-    return [Advice(f"tf-data/{rule}", f"{held.iterator.type}: {text}", evidence)]
+    return [Advice(f"tf-data/{advised.rule}", f"{{iterator_type}}: {advised.words}", evidence)]
 
 
 def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
@@ -290,15 +292,16 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
             slowest = one.data.iterators[iterator]
             took = f"{_micros(one.call.times[iterator].self_ps):,} µs"
         cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
-        advised = ""
+        text = ""
         if slowest:
             is_alone = not classic and not _has_stages_below(one.data, slowest)
             parallelism = 0 if classic else slowest.parallelism
             advised = suggestion(
                 slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
-            )[1]
+            )
+            text = advised.words.format_map(advised.details)
         host = _host_name(one.host, classic)
-        rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, advised))
+        rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, text))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
 
 
