@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -59,13 +59,13 @@ class ReportText:
             if good:
                 names = [self.glyphs.text(escaped(check.message)) for check in good]
                 yield from self._marked("ok", _filled(names, width - len(_HANGING)))
-            for name, same in groupby(rest, lambda check: check.name):
-                first = list(islice(same, _MOST))
-                for check in first:
+            for name, group in groupby(rest, lambda check: check.name):
+                same = list(group)
+                for check in same[:_MOST]:
                     yield from self._check(check, console, width)
-                if n_more := sum(1 for _ in same):
+                if n_more := len(same[_MOST:]):
                     more = f"{n_more:,} more {name}; --format json has all"
-                    yield from self._marked(first[-1].status, [self.glyphs.text(more)])
+                    yield from self._marked(same[-1].status, [self.glyphs.text(more)])
             yield Text()
         yield self._verdict()
 

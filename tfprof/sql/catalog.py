@@ -245,7 +245,7 @@ def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
     before, rest = len(cells[0]), iter(rows)
     while block := list(islice(rest, _BLOCK)):
         for column, added in zip(cells, zip(*block, strict=True), strict=True):
-            column += added
+            column.extend(added)
     return len(cells[0]) - before
 
 
