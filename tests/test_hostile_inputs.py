@@ -20,6 +20,7 @@ import pytest
 import tfprof
 from tests import hlo_programs
 from tests.graphs.interpreter.programs import analyse
+from tfprof import tools
 from tfprof.captures.events.ops.gpu_kernels import uses_tensor_cores
 from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.captures.hlo.cost import costs_of
@@ -33,6 +34,7 @@ from tfprof.graphs.costs.scope_sums import call_scope, scope_sums
 from tfprof.graphs.interpreter.naming import Names, function_label
 from tfprof.graphs.read.program import read_program
 from tfprof.pages.trace.details import source_of
+from tfprof.pages.trace.from_run import model_of_run
 from tfprof.pages.trace.lanes import Lanes
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat
@@ -432,9 +434,11 @@ def test_slices_that_all_overlap() -> None:
     with soon():
         layer = layers_of(starts, starts + lengths)
         lanes = Lanes.of(starts, lengths)
+        nested = Lanes.of(starts, lengths - 2 * starts)
     assert layer is not None and len(set(layer.tolist())) == 1000
     assert sum(map(len, rows_of(layer, len(starts)))) == len(starts)
-    assert len(lanes) == 1001 and lanes.first[-1] == len(starts)
+    for found in (lanes, nested):
+        assert len(found) == 1001 and found.first[-1] == len(starts)
 
 
 def test_a_capture_of_many_planes_of_devices() -> None:
@@ -460,6 +464,17 @@ def test_allocators_without_end() -> None:
               allocation_bytes=1)
         for number in range(6_000)
     )))  # fmt: skip
-    with soon():
-        found = overview(open_run(xspace(memory)))
-    assert found.advice[-1].message.startswith("5,980 more of the same kind")
+    run = open_run(xspace(memory))
+    with soon(2):
+        found = overview(run)
+    assert found.advice[-1].message.startswith("480 more of the same kind")
+    assert any("at most 500 allocators" in note.message for note in tools.memory(run).notes)
+
+
+def test_threads_without_end() -> None:
+    space = xspace(host(*(line(event("a", at, 5), id=at) for at in range(8_000))))
+    with soon(6):
+        model = model_of_run(open_run(space))
+    assert len(model.tracks) == 2000 and model.shown.dropped == 6000
+    ((why, n_events),) = model.shown.left_out
+    assert n_events == 6000 and "tfprof trace has all" in why

@@ -106,3 +106,17 @@ def test_rows():
         "area": "Packages", "name": "numpy", "status": "error", "message": "numpy is gone",
         "remedy": "", "command": "pip install numpy",
     }  # fmt: skip
+
+
+def test_any_number_of_remarks_of_any_length():
+    """A capture may hold both; JSON has them all."""
+    remarks = [Check("recorded warnings", "warning", f"w{at}") for at in range(16_000)]
+    long = Check("recorded errors", "error", "x" * 900_000)
+    text = text_of(
+        Report((Area("a.xplane.pb", (*remarks, long, Check("capture", "ok", "sound"))),))
+    )
+    assert "w0\n" in text and "w19\n" in text and "sound" in text
+    assert (
+        "15,980 more recorded warnings; --format json has all" in text and "900,000 letters" in text
+    )
+    assert "1 error and 16,000 warnings" in text and len(text) < 6_000

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 
-from tfprof.pages.document import column, to_json, words
+from tfprof.pages.document import column, remarks, to_json, words
 
 
 def test_short_columns_are_lists_that_people_can_read():
@@ -46,3 +46,10 @@ def test_json_has_no_numbers_that_browsers_cannot_read():
         "a": [None, 1.0],
         "b": None,
     }
+
+
+def test_any_number_of_remarks_of_any_length():
+    block = remarks([("error", "x" * 900_000, ""), *[("warning", "w", "")] * 16_000])
+    assert (len(block["items"]), block["n_more"]) == (50, 15_951)
+    assert "900,000 letters" in block["items"][0]["text"]
+    assert len(str(block)) < 20_000

@@ -35,8 +35,8 @@ PLAIN_WIDTH = 100_000
 _LINES_OF_A_SCREEN = 24
 """Lines of a terminal whose size is unknown."""
 
-_MOST_NOTES, _MOST_LETTERS = 20, 4000
-"""Notes that are printed, and letters of each."""
+_MOST_NOTES = 20
+"""Notes that are printed."""
 
 _LESS = "-FRX"
 """Options of less, unless the user has set LESS: end at one screen, show colours, keep the text."""
@@ -258,10 +258,11 @@ def note(text: str, kind: str = "note") -> None:
 
 def notes(texts: Iterable[str], kind: str = "note") -> None:
     """Print the first of some lines, and how many more there are: files hold any number."""
+    from tfprof.text.wording import shortened  # imports more than the first screen needs
+
     every = list(texts)
     for text in every[:_MOST_NOTES]:
-        long = len(text) > _MOST_LETTERS
-        note(f"{text[:_MOST_LETTERS]}… ({len(text):,} letters)" if long else text, kind)
+        note(shortened(text), kind)
     if len(every) > _MOST_NOTES:
         note(f"{len(every) - _MOST_NOTES:,} more; --format json has all where it is taken", kind)
 

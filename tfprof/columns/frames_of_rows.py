@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -58,19 +59,23 @@ def column_of(
         Its field, of type ``string``, ``bool``, ``int64`` or, if a number is none of these or all
         are unknown, ``float64``; and its values.
     """
-    known = [cell for cell in cells if cell is not None]
-    wanted = _type_of(known, kind)
+    types = set(map(type, cells))
+    has_unknown = NoneType in types
+    types.discard(NoneType)
+    known = [cell for cell in cells if cell is not None] if has_unknown else cells
+    wanted = _type_of(known, types, kind)
     told = {"unit": unit} if unit else {}
     if wanted == "string":
+        if types <= {str}:
+            return Field(name, wanted, told), list(cells)
         return Field(name, wanted, told), [None if cell is None else _text(cell) for cell in cells]
-    held = [0 if cell is None else cell for cell in cells]
+    held = [0 if cell is None else cell for cell in cells] if has_unknown else cells
     if wanted == "float64":
         held = [_float_of(cell) for cell in held]
-    values = np.array(held, wanted)
     is_known = None
-    if len(known) < len(cells):
+    if has_unknown:
         is_known = np.array([cell is not None for cell in cells], np.bool_)
-    return Field(name, wanted, told), Numbers(values, is_known)
+    return Field(name, wanted, told), Numbers(np.array(held, wanted), is_known)
 
 
 def _float_of(cell: Any) -> float:
@@ -87,15 +92,16 @@ def _text(cell: Any) -> str:
     return str(cell)
 
 
-def _type_of(known: Sequence[Any], kind: str) -> str:
-    are_flags = all(isinstance(cell, (bool, np.bool_)) for cell in known)
-    if kind == "string" or (not known and not kind):
+def _type_of(known: Sequence[Any], types: Collection[type], kind: str) -> str:
+    def are(*wanted: type) -> bool:
+        return all(issubclass(each, wanted) for each in types)
+
+    are_flags = are(bool, np.bool_)
+    if kind == "string" or (not types and not kind):
         return "string"
     if kind == "bool" or (not kind and are_flags):
         return "bool" if are_flags else "string"
-    if not all(isinstance(cell, (int, float, np.integer, np.floating)) for cell in known):
+    if not are(int, float, np.integer, np.floating):
         return "string"
-    is_whole = all(
-        isinstance(cell, (int, np.integer)) and -_LARGEST <= cell < _LARGEST for cell in known
-    )
-    return "int64" if known and is_whole else "float64"
+    is_whole = types and are(int, np.integer) and -_LARGEST <= min(known) <= max(known) < _LARGEST
+    return "int64" if is_whole else "float64"

@@ -139,7 +139,14 @@ class StackTree:
         Raises:
             MalformedProfileError: There are more calls than a file of that size may hold.
         """
-        number = self._frames.setdefault(frame, len(self._frames))
+        return self.below(parent, self.frame(frame))
+
+    def frame(self, frame: StackFrame) -> int:
+        """The number of what is called."""
+        return self._frames.setdefault(frame, len(self._frames))
+
+    def below(self, parent: int, number: int) -> int:
+        """As ``node``, by the number of what is called."""
         node = self._nodes.setdefault((parent, number), len(self._nodes))
         if node >= self._most:
             raise self._too_many(self._most)

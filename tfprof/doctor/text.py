@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -12,7 +13,7 @@ from rich.text import Text
 from tfprof.doctor.report import Area, Check, Report, Status
 from tfprof.text.metrics import BLUE, GREEN, ORANGE
 from tfprof.text.tables import UNICODE, Glyphs, escaped
-from tfprof.text.wording import listing, plural
+from tfprof.text.wording import listing, plural, shortened
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Status, str] = {
@@ -33,6 +34,8 @@ _INDENT = "  "
 _HANGING = "    "
 _COMMAND = "      "
 _MAX_WIDTH = 100
+_MOST = 20
+"""Results of one name in a row: a file holds any number of remarks."""
 _LEAST_WIDTH = 20
 
 
@@ -56,8 +59,13 @@ class ReportText:
             if good:
                 names = [self.glyphs.text(escaped(check.message)) for check in good]
                 yield from self._marked("ok", _filled(names, width - len(_HANGING)))
-            for check in rest:
-                yield from self._check(check, console, width)
+            for name, group in groupby(rest, lambda check: check.name):
+                same = list(group)
+                for check in same[:_MOST]:
+                    yield from self._check(check, console, width)
+                if n_more := len(same[_MOST:]):
+                    more = f"{n_more:,} more {name}; --format json has all"
+                    yield from self._marked(same[-1].status, [self.glyphs.text(more)])
             yield Text()
         yield self._verdict()
 
@@ -80,7 +88,7 @@ class ReportText:
             yield _unbroken(Text(_COMMAND).append(escaped(command), style=BLUE))
 
     def _wrapped(self, text: str, console: Console, width: int) -> list[str]:
-        whole = Text(self.glyphs.text(escaped(text)))
+        whole = Text(self.glyphs.text(escaped(shortened(text))))
         room = max(width - len(_HANGING), _LEAST_WIDTH)
         return [line.plain.rstrip() for line in whole.wrap(console, room)]
 

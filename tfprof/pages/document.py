@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from tfprof.text.tables import escaped
+from tfprof.text.wording import shortened
 
 FORMAT: Final = 1
 """Version of the documents; the front end of a server and of a report comes with it."""
@@ -25,6 +26,9 @@ Block = dict[str, Any]
 
 _TYPED_FROM: Final = 64
 """Shorter columns are lists: they are no larger, and can be read."""
+
+_MOST_REMARKS: Final = 50
+"""Those of a block that are shown; the others are counted."""
 
 _FEW_TEXTS: Final = 0.7
 """Texts are numbered if there are fewer different ones than this share of the rows."""
@@ -188,14 +192,17 @@ def remarks(items: Iterable[tuple[str, str, str]], *, folded: bool = False) -> B
     """What to know about the numbers: severity (error, warning or info), text, and host.
 
     ``folded`` ones stand on another page as well: here they are counted, and open by a click.
+    A file holds any number of remarks of any length: the first are shown.
     """
+    every = list(items)
     return {
         "kind": "remarks",
         "folded": folded,
         "items": [
-            {"severity": severity, "text": escaped(text), "host": escaped(host)}
-            for severity, text, host in items
+            {"severity": severity, "text": escaped(shortened(text)), "host": escaped(host)}
+            for severity, text, host in every[:_MOST_REMARKS]
         ],
+        "n_more": max(0, len(every) - _MOST_REMARKS),
     }
 
 

@@ -11,9 +11,10 @@ has others (``stepTimeMs``). Names and units change only with ``SCHEMA_VERSION``
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from tfprof.pages.opened import Opened
 from tfprof.profiler import session_of
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
-from tfprof.profiles.write.table_rows import Row
 from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
 from tfprof.sql.foreign_tables import events_of_trace, samples_of_stacks
 from tfprof.sql.run_tables import (
@@ -69,6 +69,9 @@ _OF_TABLES = {
         Described("meaning", "string", "", "what it holds"),
     )),
 }  # fmt: skip
+_BLOCK = 4096
+"""Rows that become columns at a time."""
+
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -222,26 +225,39 @@ class Catalog:
         return _of_cells(name, about, runs, described, list(cells.values()))
 
     def _of_profiles(self, name: str, table: profile_tables.Table) -> SqlTable:
-        parts = [
-            (run, list(table.rows(session_of(profiler()).complete())))
+        cells: list[list[Any]] = [[] for _ in table.fields]
+        runs = [
+            (run, _take(table.rows(session_of(profiler()).complete()), cells))
             for run, profiler in self._profiles
         ]
-        rows = [row for _, part in parts for row in part]
-        return _of_rows(name, table, [(run, len(part)) for run, part in parts], rows)
+        return _of_fields(name, table, runs, cells)
 
 
 def table_of_profile(profile: Profile, table: profile_tables.Table) -> SqlTable:
     """A table of one profile, without the name of a run."""
-    return _of_rows(table.name, table, (), list(table.rows(profile)))
+    cells: list[list[Any]] = [[] for _ in table.fields]
+    _take(table.rows(profile), cells)
+    return _of_fields(table.name, table, (), cells)
 
 
-def _of_rows(
-    name: str, table: profile_tables.Table, runs: Sequence[tuple[str, int]], rows: Sequence[Row]
+def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
+    """Add rows to columns, and count them; never are all of them in memory in both forms."""
+    before, rest = len(cells[0]), iter(rows)
+    while block := list(islice(rest, _BLOCK)):
+        for column, added in zip(cells, zip(*block, strict=True), strict=True):
+            column.extend(added)
+    return len(cells[0]) - before
+
+
+def _of_fields(
+    name: str,
+    table: profile_tables.Table,
+    runs: Sequence[tuple[str, int]],
+    cells: Sequence[Sequence[Any]],
 ) -> SqlTable:
     described = [
         (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
     ]
-    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in described]
     return _of_cells(name, table.about, runs, described, cells)
 
 
@@ -258,7 +274,8 @@ def _described_table(
     described = [
         (one.name, kinds.get(one.type, "number"), one.unit, one.meaning) for one in columns
     ]
-    cells = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in columns]
+    cells: list[list[Any]] = [[] for _ in columns]
+    _take(rows, cells)
     return _of_cells(name, about, (), described, cells)
 
 

@@ -9,6 +9,9 @@ from tfprof.text.units import human_memory, human_share, human_time
 
 _FINE = 10**12
 
+_MOST_LETTERS = 4000
+"""Of a text of a file, which may be of any length."""
+
 
 def time_text(micros: float) -> str:
     """``541 ms``."""
@@ -55,3 +58,10 @@ def sentence(clause: str) -> str:
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """``1 op``, ``3,000 ops``; ``nouns`` is for plurals with more than an s."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"
+
+
+def shortened(text: str, where: str = "") -> str:
+    """A text of a file without the end of a very long one; ``where`` says what has it all."""
+    if len(text) <= _MOST_LETTERS:
+        return text
+    return f"{text[:_MOST_LETTERS]}… ({len(text):,} letters{where})"

@@ -17,6 +17,7 @@ from tfprof.captures.show.tool_tables import tool_grids
 from tfprof.captures.show.tool_values import number_text, text_line
 from tfprof.text.metrics import BLUE, ORANGE
 from tfprof.text.tables import UNICODE, Glyphs, escaped, glued, unglued
+from tfprof.text.wording import shortened
 
 TOP: Final = 20
 """Rows shown of each table."""
@@ -25,8 +26,6 @@ _RED: Final = "#d55e00"
 _STYLES: Final = {"error": _RED, "warning": ORANGE, "info": BLUE}
 _MAX_WIDTH: Final = 100
 """Wider prose is hard to read."""
-_MOST_LETTERS: Final = 4000
-"""Of a sentence: files may hold names and remarks of any length."""
 
 T = TypeVar("T")
 
@@ -145,8 +144,8 @@ class ToolText:
     def _wrapped(self, text: str, width: int) -> list[str]:
         """Lines of a message, which may contain names from the profile; newlines stay."""
         room = max(20, min(width, _MAX_WIDTH))
-        if len(text) > _MOST_LETTERS and self.top:
-            text = f"{text[:_MOST_LETTERS]}… ({len(text):,} letters; --top 0 shows all)"
+        if self.top:
+            text = shortened(text, "; --top 0 shows all")
         return [
             line for paragraph in text.split("\n") for line in _filled(self._own(paragraph), room)
         ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfprof.captures.events.ops.memory import (
+    MOST_ALLOCATORS,
     MemoryEvents,
     dtype_name,
     sampled,
@@ -101,6 +102,11 @@ def memory(
         notes.append(
             Note("warning", "no allocations in this capture: GPU and TPU allocators record them; "
                  f"for those of a CPU {how_to_capture.ALLOCATIONS}")
+        )  # fmt: skip
+    if any(sum(told.host is one for told in allocators) == MOST_ALLOCATORS for one in hosts):
+        notes.append(
+            Note("warning", f"at most {MOST_ALLOCATORS} allocators of a host are shown, those with "
+                 "the most events. Programs have a dozen: the file or its recorder may be faulty")
         )  # fmt: skip
     moment = "the peak" if at_ms is None else milliseconds(at_ms)
     looked_at = allocators

@@ -20,6 +20,9 @@ from tfprof.pages.trace.counters_of_run import line_counter, memory_counters
 from tfprof.pages.trace.model import Counter, Flows, Shown, Step, TraceModel, TraceTrack
 from tfprof.pages.trace.shown_hosts import shown_hosts
 
+_MOST_TRACKS = 2000
+"""Threads that are shown; each costs more than its events."""
+
 
 def model_of_run(run: Run) -> TraceModel:
     """The trace of a run; worked out once."""
@@ -66,6 +69,7 @@ class _Builder:
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
         self._long_names = _Names()
         self._kinds_of: dict[str, tuple[Int64Array, Int64Array]] = {}
+        self._n_beyond = 0
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
@@ -79,14 +83,18 @@ class _Builder:
             n_timed = len(trace.tracks.timeline) - len(trace.tracks.timeline.sources.added)
             self._n["in_capture"] += n_events
             left_out += n_events - n_timed
-        why = [("took less than no time, or weeks: the file is damaged", left_out)]
+        why = [
+            ("took less than no time, or weeks: the file is damaged", left_out),
+            (f"is on a thread beyond the first {_MOST_TRACKS:,}: tfprof trace has all",
+             self._n_beyond),
+        ]  # fmt: skip
         return TraceModel(
             self._process_names,
             self._tracks,
             self._counters,
             self._names.all,
             list(_steps(self._run, traces)),
-            Shown(**self._n, left_out=why if left_out else ()),
+            Shown(**self._n, left_out=[one for one in why if one[1]]),
             self._flows,
             remarks=_about_others(len(places), len(makers)),
             hosts=self._hosts,
@@ -110,7 +118,11 @@ class _Builder:
                     counter = line_counter(trace, track, self._processes[pid])
                     self._counters.append(counter)
                     self._n["as_counters"] += len(events_of(tracks, track))
-                elif len(events_of(tracks, track)):
+                elif (n_events := len(events_of(tracks, track))) == 0:
+                    continue
+                elif len(self._tracks) >= _MOST_TRACKS:
+                    self._n_beyond += n_events
+                else:
                     places.append((track, len(self._tracks), self._add_recorded(trace, track)))
         hidden = tracks.is_hidden
         if hidden.any():

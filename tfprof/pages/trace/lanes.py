@@ -18,6 +18,9 @@ from tfprof.columns.columns import BoolArray, Int64Array
 
 _LaneArray = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
+_MOST = 1000
+"""Slices that run at once and have lanes of their own; all others share one below."""
+
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
@@ -68,6 +71,7 @@ class Lanes:
         if is_instant.any():  # many may be at one time: none is inside another
             around = nesting.nearest(np.where(is_instant, -1, lanes).astype(lanes.dtype))
             lanes[is_instant] = around[is_instant] + 1
+        np.minimum(lanes, _MOST, out=lanes)
         depth = int(lanes.max()) + 1
         n_tangled = 0
         order = np.argsort(lanes, kind="stable")
@@ -79,10 +83,6 @@ class Lanes:
         order = np.argsort(narrow, kind="stable").astype(nesting.parents.dtype)
         first = np.concatenate([[0], np.cumsum(np.bincount(narrow, minlength=highest + 1))])
         return cls(narrow, order, first, depth, n_tangled)
-
-
-_MOST = 1000
-"""Slices that run at once and have lanes of their own; all others share one below."""
 
 
 def depths(nesting: Nesting) -> IntArray:

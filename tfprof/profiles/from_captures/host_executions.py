@@ -89,11 +89,7 @@ def _add_steps(
     group_of: Int64Array,
     steps: Mapping[int, int],
 ) -> None:
-    block_of = np.repeat(np.arange(len(blocks)), [len(block.runs) for block in blocks])
-    stats = np.concatenate([block.runs for block in blocks])
-    starts = timeline.starts_ps[runs.events[stats]]
-    order = np.lexsort((starts, block_of, group_of[stats]))
-    block_of, stats = block_of[order], stats[order]
+    block_of, stats = _in_order(timeline, runs, blocks, group_of)
     of_stat = group_of[stats]
     by_group = np.argsort(group_of[memory.runs], kind="stable")
     of_memory = group_of[memory.runs[by_group]]
@@ -104,6 +100,17 @@ def _add_steps(
         run = _columns(timeline, runs, stats[first:last], name_ids, memory.take(by_group[held]))
         run.devices = [(block.device, n) for block, n in zip(blocks, counts, strict=True) if n]
         profile.add_run(step, run)
+
+
+def _in_order(
+    timeline: Timeline, runs: OpRuns, blocks: Sequence[Block], group_of: Int64Array
+) -> tuple[Int64Array, Int64Array]:
+    """The block and the run of each stat: by group, then by block, then by start."""
+    block_of = np.repeat(np.arange(len(blocks)), [len(block.runs) for block in blocks])
+    stats = np.concatenate([block.runs for block in blocks])
+    starts = timeline.starts_ps[runs.events[stats]]
+    order = np.lexsort((starts, block_of, group_of[stats]))
+    return block_of[order], stats[order]
 
 
 def _columns(

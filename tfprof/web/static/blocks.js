@@ -55,8 +55,9 @@ function remarksView(block) {
     "li", { class: item.severity }, el("b", {}, `${item.severity}: `), item.text,
     item.host ? el("span", { class: "quiet" }, ` [${item.host}]`) : null,
   ));
+  if (block.n_more) items.push(el("li", { class: "quiet" }, `${numberText(block.n_more, "count")} more; the JSON of a tool has all`));
   const list = el("ul", {}, items);
-  const n = items.length;
+  const n = block.items.length + block.n_more;
   // What stands on the first page, too, is counted here.
   const shown = block.folded ? el("details", {}, el("summary", { class: "quiet" }, `${n} note${n === 1 ? "" : "s"} on the whole run`), list) : list;
   const isUrgent = block.items.some((item) => item.severity !== "info");

@@ -19,6 +19,9 @@ ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 
 MOST_SAMPLES = 1000
 
+MOST_ALLOCATORS = 500
+"""Of a host; programs have a dozen, and each costs some kilobytes."""
+
 _MOST_BYTES = 1 << 60
 
 _DTYPES = (
@@ -110,6 +113,8 @@ def memory_events(
 ) -> dict[str, MemoryEvents]:
     """What the allocators of a host did, by their names, in the order of the names.
 
+    Of more than ``MOST_ALLOCATORS`` those with the most events.
+
     Args:
         timeline: The events.
         groups: The steps.
@@ -123,7 +128,8 @@ def memory_events(
     columns = _Columns(timeline, events)
     allocator, names = columns.allocators()
     text, texts = columns.texts("tf_op", "region_type", "shape")
-    in_order = sorted(names)
+    n_events = np.bincount(allocator + 1)[1:]
+    in_order = sorted(sorted(names, key=lambda name: -n_events[names[name]])[:MOST_ALLOCATORS])
     place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # the last: no allocator
     place_of[[names[name] for name in in_order]] = np.arange(len(in_order))
     place = place_of[allocator]
