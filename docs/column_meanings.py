@@ -529,7 +529,7 @@ VIEWS = {
     "output_bytes": ("bytes", "memory of the outputs", ""),
     "parameters": ("elements", "size of trainable and other variables", ""),
     "float_ops": ("operations", "float operations of its runs", ""),
-    "definition_count": ("ops", "how many ops of the graph it is made of", ""),
+    "definition_count": ("ops", "ops of the graph that it is made of; scope and graph view", ""),
 }
 """Unit, meaning and clock of the columns of views; those with ``total_`` add what is below."""
 

@@ -3,11 +3,14 @@
 Of each kind every tool is asked. None may show a number without telling what it lacks.
 """
 
+import lzma
+
 import pytest
 
 from tests.captures.tools.test_mixed_hosts import with_gpu, with_tpu
 from tests.captures.tools.test_run import capture
 from tfprof.cli.commands.tool import TOOLS
+from tfprof.demo import demo_capture
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 
 NAMES = tuple(tool.name for tool in TOOLS)
@@ -187,3 +190,39 @@ def test_any_number_of_remarks(asked, name):
     said = asked(name, space)
     assert "remark 0" in said and "remark 19" in said
     assert "more" in said and len(said) < 20_000
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory):
+    """A capture whose last tenth is missing; it still has steps."""
+    whole = lzma.decompress(demo_capture("gpu").read_bytes())
+    path = tmp_path_factory.mktemp("cut") / "host.xplane.pb"
+    path.write_bytes(whole[: len(whole) * 9 // 10])
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "overview CUT", "op-stats CUT --format csv", "op CUT --format csv", "advise CUT",
+        "query CUT --format csv TEXT", "diff GPU CUT", "diff GPU CUT --view op",
+        "diff CUT GPU --tool op-stats --format csv", "whatif CUT --free input",
+        "check CUT --budget BUDGET", "report CUT --pages overview -o OUT.html",
+        "convert CUT -o OUT.pb", "convert CUT -o OUT.collapsed", "export CUT --table steps",
+        "timeline CUT -o OUT.json", "trace CUT -o OUT.json", "info CUT",
+    ],
+)  # fmt: skip
+def test_commands_on_a_cut_capture_answer_and_tell_that_it_is_cut(call, cut, tmp_path, words):
+    (tmp_path / "budget.toml").write_text('step_time = "<= 10 s"\n')
+    arguments = {
+        "CUT": cut,
+        "GPU": str(demo_capture("gpu")),
+        "BUDGET": str(tmp_path / "budget.toml"),
+        "TEXT": "select count(*) from events",
+    }
+    of_test = str(tmp_path / "out")
+    result = call(
+        *(arguments.get(word, word.replace("OUT", of_test)) for word in words.split()),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "is truncated or damaged" in " ".join((result.stdout + result.stderr).split())

@@ -39,3 +39,20 @@ def test_what_comes_with_tfprof_can_be_copied(call, tmp_path):
     (tmp_path / "c" / "xla" / "worker0.xplane.pb.xz").write_text("mine")
     assert call("demo", "--copy", tmp_path / "c").exit_code == 2
     assert call("demo", "--copy", tmp_path / "c" / "xla" / "worker0.xplane.pb.xz").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["demo", "--copy", "s3://b/captures"],
+        ["op", "--demo", "-o", "s3://b/op.txt"],
+        ["op", "--demo", "-output", "file:outfile=s3://b/op.txt"],
+        ["export", "--demo", "--table", "ops", "-o", "s3://b/ops.csv"],
+    ],
+)
+def test_addresses_of_other_machines_are_no_folders_here(call, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    result = call(*words)
+    assert result.exit_code == 2
+    assert "are written into folders of this machine only" in result.stderr
+    assert not list(tmp_path.iterdir())

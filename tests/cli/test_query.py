@@ -21,7 +21,8 @@ LONGEST = "select run, max(duration_ps) / 1e9 as longest_ms from steps group by 
 
 def test_an_answer_in_every_format(call, tmp_path):
     result = call("query", "--demo", LONGEST, "--format", "csv")
-    assert (result.exit_code, result.stderr) == (0, "")
+    made_up = "tfprof: warning: synthetic: benchmarks/make_gpu_capture.py has made up this capture"
+    assert (result.exit_code, result.stderr.partition(";")[0]) == (0, made_up)
     by_run = {row["run"]: row for row in csv.DictReader(io.StringIO(result.stdout))}
     assert set(by_run) == {"gpu", "input-bound"}
     as_json = json.loads(call("query", "--demo", LONGEST, "--format", "json").stdout)

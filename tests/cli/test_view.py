@@ -113,8 +113,26 @@ def test_csv_holds_the_rows_of_the_view(call, graph, runs):
     profiler = tfprof.Profiler(graph)
     profiler.add_step(0, runs[0])
     expected = profiler.view("scope", CLI_DEFAULTS).to_rows()
-    assert rows == [{key: str(value) for key, value in row.items()} for row in expected]
+    texts = [
+        {key: "" if value is None else str(value) for key, value in row.items()} for row in expected
+    ]
+    assert rows == texts
     assert call(*arguments).stdout == result.stdout
+
+
+def test_what_is_not_known_is_null_with_the_reason(call, graph):
+    words = ["op", "--graph_path", graph, "-select", "micros", "--format=json"]
+    result = call(*words)
+    answer = json.loads(result.stdout)
+    matmul = {row["name"]: row for row in answer["rows"]}["MatMul"]
+    assert (matmul["exec_micros"], matmul["parameters"]) == (None, 0)
+    assert answer["missing"]["exec_micros"] == "times, memory and runs need run metadata"
+    assert "parameters" not in answer["missing"]
+    assert "n/a: times, memory and runs need run metadata (--run_meta_path)" in result.stderr
+    classic = call(*words, "--classic")
+    assert '"exec_micros": 0' in classic.stdout
+    assert "n/a" not in classic.stderr
+    assert "missing" not in classic.stdout
 
 
 def test_table_marks_what_was_not_measured(call, graph):

@@ -44,6 +44,42 @@ def test_rows(tree):
         ("_TFProfRoot", 0, 13), ("s", 1, 12), ("s/a", 2, 5), ("s/b", 2, 7), ("t", 1, 1),
     ]  # fmt: skip
     assert set(rows[0]) == {"name", "depth", *tree.columns}
+    unknown = {"float_ops", "total_float_ops"}
+    for row in rows:
+        assert {name for name, value in row.items() if value is None} == unknown
+        assert all(type(value) in (int, str) for name, value in row.items() if name not in unknown)
+
+
+def test_rows_have_none_for_what_the_profile_does_not_hold():
+    profiler = tfprof.Profiler(graph(op("a", "V", shape=[3]), op("b")))
+    [_, a, _] = profiler.view("scope", options()).to_rows()
+    assert (a["parameters"], a["total_exec_micros"], a["requested_bytes"]) == (3, None, None)
+    assert (a["run_count"], a["float_ops"], a["total_definition_count"]) == (None, None, 1)
+    profiler.add_step(0, run({"a": 5}))  # and b never ran: that takes no time
+    [_, a, b] = profiler.view("scope", options()).to_rows()
+    assert (a["exec_micros"], b["exec_micros"], b["run_count"]) == (5, 0, 0)
+    assert (a["requested_bytes"], a["parameters"], b["parameters"]) == (None, 3, 0)
+
+
+def test_data_frames_have_numbers_where_nothing_is_known():
+    arrow = pytest.importorskip("pyarrow")
+    tree = tfprof.Profiler(graph(op("a", "V", shape=[3]), op("b"))).view("scope", options())
+    table = arrow.table(tree)
+    types = {name: str(table.schema.field(name).type) for name in table.column_names}
+    assert types.pop("name") == "string"
+    assert set(types.values()) == {"int64", "double"}
+    assert table["exec_micros"].to_pylist() == [None] * 3
+
+
+def test_rows_of_op_types_have_no_number_of_ops():
+    rows = tfprof.Profiler(graph(op("a"), op("b"))).view("op", options()).to_rows()
+    assert {row["total_definition_count"] for row in rows} == {None}
+
+
+@pytest.mark.parametrize("kind", ["scope", "graph", "op"])
+def test_rows_of_the_classic_mode_have_zeros_as_the_original(kind):
+    profiler = tfprof.Profiler(graph(op("a"), op("b")), classic=True)
+    rows = profiler.view(kind, options()).to_rows()
     assert all(type(value) in (int, str) for row in rows for value in row.values())
 
 

@@ -18,6 +18,7 @@ import click
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files.disk import is_folder, is_ordinary_file, write_file
+from tfprof.files.local_folder import local_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,13 +74,14 @@ class Target:
         """Check before the work that the result can be written.
 
         Raises:
-            UsageError: The file exists, and ``force`` is off.
+            UsageError: The file exists, and ``force`` is off; or it is on another machine.
             InputError: There is no stdout, or no such folder.
         """
         if self.path is None:
             if sys.stdout is None:
                 raise InputError("standard output is closed; open it, or give -o FILE")
             return
+        local_folder(self.path)
         if is_folder(self.path):
             raise UsageError(f"{self.path}: is a folder; give the name of a file")
         if is_ordinary_file(self.path) and not self.force:

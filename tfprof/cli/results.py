@@ -209,6 +209,11 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return csv_text(rows)
 
 
+def print_capture_warnings(notices: Iterable[Notice]) -> None:
+    """Print on stderr what the captures of a profile lack, for a result without other remarks."""
+    print_remarks(one for one in notices if one.code in ("capture-error", "capture-warning"))
+
+
 def print_remarks(notices: Iterable[Notice]) -> None:
     """Print remarks on the data on stderr; in a session each of them once."""
     texts = [

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,11 +129,12 @@ def run_view(
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
     """The remarks below tables and pages, for formats that have no place for them."""
     from tfprof.columns.remarks import Notice
-    from tfprof.views.show.view_hints import about_idle, hints
+    from tfprof.views.show.view_hints import about_idle, about_unknown, hints
 
     if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
         return
-    for remark in hints(tree) if chosen_format == "text" else about_idle(tree):
+    in_data = chain(about_idle(tree), about_unknown(tree))
+    for remark in hints(tree) if chosen_format == "text" else in_data:
         yield Notice("hint", remark)
 
 
@@ -246,8 +248,16 @@ def _default_rows(name: str, target: Target | None) -> int:
 
 
 def _as_json(tree: ViewTree) -> str:
+    from tfprof.views.known import lacking
+
     notices = [
         {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices
     ]
-    head = {"view": tree.kind, "steps": tree.profile.steps.steps, "notices": notices}
+    head: dict[str, Any] = {
+        "view": tree.kind,
+        "steps": tree.profile.steps.steps,
+        "notices": notices,
+    }
+    if not tree.options.classic:
+        head["missing"] = lacking(tree)
     return as_json(head, tree.to_rows())

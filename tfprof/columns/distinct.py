@@ -8,13 +8,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array
-
-_MOST_CODES: Final = 1 << 62
+from tfprof.columns.lookup import numbered_rows
 
 
 class DistinctRows(NamedTuple):
@@ -36,31 +35,22 @@ class DistinctRows(NamedTuple):
 def distinct_rows(columns: Sequence[np.ndarray[Any, np.dtype[Any]]]) -> DistinctRows:
     """The distinct rows of columns of equal lengths, which are integers or truth values.
 
-    A row becomes one number whose order is that of rows, so that one sort of numbers is enough.
+    Rows are numbered without sorting them: as a rule most are alike, and only what differs is
+    put in order.
 
     Args:
         columns: At least one, each of shape (n,).
     """
     wide = [column.astype(np.int64) for column in columns]
     n_rows = len(wide[0])
-    codes, n_codes = np.zeros(n_rows, np.int64), 1
-    for column in wide if n_rows else []:
-        least, most = int(column.min()), int(column.max())
-        numbers, n_numbers = column, most - least + 1
-        if n_codes * n_numbers > _MOST_CODES:
-            codes, n_codes = _numbered(codes)
-            numbers, n_numbers = _numbered(column)
-            least = 0
-        codes = codes * n_numbers + (numbers - least)
-        n_codes *= n_numbers
-    _, first, place, counts = np.unique(
-        codes, return_index=True, return_inverse=True, return_counts=True
-    )
+    varied = [column for column in wide if n_rows and column.min() != column.max()]
+    numbers, n_distinct = numbered_rows(varied or wide[:1])
+    first = np.empty(n_distinct, np.int64)
+    first[numbers[::-1]] = np.arange(n_rows)[::-1]  # of several rows the last one stays
     values = np.stack([column[first] for column in wide], axis=1)
-    return DistinctRows(values, first, place.reshape(-1), counts)
-
-
-def _numbered(values: Int64Array) -> tuple[Int64Array, int]:
-    """Values by their places among the distinct ones, and how many these are."""
-    distinct, place = np.unique(values, return_inverse=True)
-    return place.reshape(-1).astype(np.int64), len(distinct)
+    order = np.lexsort(values.T[::-1])
+    rank = np.empty(n_distinct, np.int64)
+    rank[order] = np.arange(n_distinct)
+    place = rank[numbers]
+    counts = np.bincount(place, minlength=n_distinct)
+    return DistinctRows(values[order], first[order], place, counts)

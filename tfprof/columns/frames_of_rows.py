@@ -31,8 +31,15 @@ class ReadByDataFrames:
         """
         rows: Sequence[Mapping[str, Any]] = self.to_rows()  # type: ignore[attr-defined]
         names = list(dict.fromkeys(name for row in rows for name in row))
-        columns = [column_of(name, [row.get(name) for row in rows]) for name in names]
+        columns = [
+            column_of(name, [row.get(name) for row in rows], kind=self._kind_of(name))
+            for name in names
+        ]
         return stream_of([one for one, _ in columns], [[values for _, values in columns]])
+
+    def _kind_of(self, name: str) -> str:
+        """As ``kind`` of ``column_of``; by default its cells tell."""
+        return ""
 
 
 def column_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tfprof import tools
@@ -68,7 +69,8 @@ def diff(
     if view and tool:
         raise UsageError("view and tool cannot be compared at once; choose one")
     if view:
-        return diff_views(one.profiler.view(view, options), other.profiler.view(view, options))
+        answer = diff_views(one.profiler.view(view, options), other.profiler.view(view, options))
+        return replace(answer, notes=(*answer.notes, *one.warnings, *other.warnings))
     if tool:
         return _of_tool(one, other, tool, asked)
     return answer_of(difference(one, other, match))

@@ -122,10 +122,11 @@ def diff(first: Side, second: Side, match: Match = "name") -> ToolResult:
 
 
 def _check_common(first: Side, second: Side, pairs: Sequence[Pair]) -> None:
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
     for one, other in ((first, second), (second, first)):
         if not len(one.ops):
             raise UsageError(f"{one.name} has no op with a time, so there is nothing to compare")
-        rows = [pair[one is second] for pair in pairs if None not in pair]
+        rows = [b if one is second else a for a, b in both]
         least_us = _LEAST_COMMON * one.ops.micros.sum()
         if one.ops.micros[rows].sum() < least_us and not n_renamed(first.ops, second.ops, pairs):
             raise UsageError(
@@ -249,12 +250,13 @@ def answer_of(found: Difference) -> ToolResult:
         for name, (title, columns) in DIFFERENCE_TABLES.items()
     }
     tables["ops"] = _without_empty(tables["ops"])
+    remarks = [note for note in found.mismatches if note.severity == "info"]
     return ToolResult(
         TOOL,
         f"{found.first.name} → {found.second.name}",
         tuple(claims_of(found)),
         {name: table for name, table in tables.items() if len(table)},
-        notes=tuple(note for note in found.mismatches if note.severity == "info"),
+        notes=(*remarks, *found.first.warnings, *found.second.warnings),
         data={"format": FORMAT_VERSION, "first": found.first.name, "second": found.second.name},
     )
 

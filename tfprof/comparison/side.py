@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
 from tfprof.captures.facts.tpu_steps import parts_of, tpu_run_steps
+from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
 from tfprof.comparison.moments import Moments, moments_of_profile, moments_of_run
@@ -80,6 +81,12 @@ class Side:
             return self._profiler
         assert self.run is not None
         return Profiler.from_xspace(self.run)
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """What could not be read of its capture, or is missing there."""
+        notes = () if self.run is None else self.run.notes
+        return tuple(note for note in notes if note.severity != "info")
 
     @property
     def kind(self) -> str:

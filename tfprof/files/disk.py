@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
 
 from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
 
 if TYPE_CHECKING:
@@ -391,12 +392,12 @@ def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwri
         overwrite: Whether an existing file may be replaced.
 
     Raises:
-        UsageError: The file exists and was not to be replaced.
+        UsageError: The file exists and was not to be replaced, or is on another machine.
         InputError: It cannot be written.
         BrokenPipeError: Whoever read the pipe has gone away.
     """
     try:
-        _write(Path(path), chunks, overwrite)
+        _write(local_folder(path), chunks, overwrite)
     except (OSError, ValueError) as error:  # ValueError: a name that cannot be one
         if isinstance(error, (TfprofError, BrokenPipeError)):
             raise

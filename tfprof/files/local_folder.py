@@ -1,4 +1,4 @@
-"""Folders of this machine that are to be written."""
+"""Folders and files of this machine that are to be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/")
 
 
 def local_folder(folder: str | os.PathLike[str], remedy: str = "") -> Path:
-    """A folder as a path of this machine; ``file:///logs`` is ``/logs``.
+    """A folder, or a file, as a path of this machine; ``file:///logs`` is ``/logs``.
 
     Args:
         folder: As a user names it.

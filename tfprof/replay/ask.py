@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from tfprof.captures.facts.run_steps import run_steps
@@ -62,7 +63,10 @@ def whatif(
         for work, one, parts in zip(works, windows_of(steps), factors, strict=True)
     ]
     changed = (*faster, *free)
-    return answer_of(steps, replays, changed, unknown_because(replays, factors) if changed else "")
+    why = unknown_because(replays, factors) if changed else ""
+    answer = answer_of(steps, replays, changed, why)
+    lacks = [note for note in opened.notes if note.severity != "info"]
+    return replace(answer, notes=(*answer.notes, *lacks))
 
 
 def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:

@@ -25,13 +25,14 @@ from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree
+from tfprof.views.known import known_cells
 from tfprof.views.variable_values import SELECT
 
 if TYPE_CHECKING:
     import graphviz
 
 ViewKind = Literal["scope", "graph", "op", "code"]
-Row = dict[str, int | str]
+Row = dict[str, int | str | None]
 
 VIEWS: tuple[ViewKind, ...] = get_args(ViewKind)
 
@@ -130,7 +131,10 @@ class ViewTree(ShownInNotebooks, ReadByDataFrames, ComparedWithOthers):
 
     @property
     def columns(self) -> dict[str, Int64Array]:
-        """All metrics by name, own and ``total_``, each of shape (n,)."""
+        """All metrics by name, own and ``total_``, each of shape (n,).
+
+        What is not known is 0, as in the messages of the original; ``to_rows`` has None.
+        """
         columns = {name: self.own[row] for row, name in enumerate(METRICS)}
         columns |= {f"total_{name}": self.total[row] for row, name in enumerate(METRICS)}
         columns["total_definition_count"] = self.definitions
@@ -208,6 +212,9 @@ class ViewTree(ShownInNotebooks, ReadByDataFrames, ComparedWithOthers):
     def to_rows(self) -> list[Row]:
         """All shown nodes as flat dicts: ``name``, ``depth``, and every metric.
 
+        None is unknown: the profile does not hold it, or no float operations are known; in classic
+        mode that is 0.
+
         If ``tensor_value`` is selected and there is a checkpoint, the scope and graph view have
         it, too: the first values of a variable as text, and how many more there are.
 
@@ -220,6 +227,9 @@ class ViewTree(ShownInNotebooks, ReadByDataFrames, ComparedWithOthers):
                 value = self.value_of(place)
                 row[SELECT] = "" if value is None else short_text(value)
         return rows
+
+    def _kind_of(self, name: str) -> str:
+        return "string" if name in ("name", SELECT) else "number"
 
     def to_graphviz(
         self, *, attribute: str | None = None, max_nodes: int | None = None
@@ -284,12 +294,17 @@ class ViewNode:
         end = self.row + 1
         while end < len(tree) and depth[end] > depth[self.row]:
             end += 1
-        columns = {name: values[self.row : end].tolist() for name, values in tree.columns.items()}
-        below = (depth[self.row : end] - depth[self.row]).tolist()
-        return [
-            {"name": name, "depth": below[i]} | {key: values[i] for key, values in columns.items()}
-            for i, name in enumerate(tree.names[self.row : end])
-        ]
+        shown = slice(self.row, end)
+        columns: dict[str, Sequence[object]] = {
+            "name": tree.names[shown],
+            "depth": (depth[shown] - depth[self.row]).tolist(),
+        }
+        known = known_cells(tree)
+        for name, values in tree.columns.items():
+            cells = zip(values[shown].tolist(), known[name][shown].tolist(), strict=True)
+            columns[name] = [value if is_known else None for value, is_known in cells]
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def view_kind(cmd: str) -> ViewKind:

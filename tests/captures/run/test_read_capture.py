@@ -1,5 +1,7 @@
 """Files that hold nothing of a capture, and what a run answers at a glance."""
 
+from dataclasses import replace
+
 import pytest
 
 from tfprof import tools
@@ -22,6 +24,8 @@ def test_a_file_without_one_readable_event_is_no_run(tmp_path, content):
 
 def test_results_have_a_short_repr():
     run = open_run(xspace(host(line(*(event(f"a{n}:MatMul", n, 1) for n in range(300))))))
+    assert (repr(run), repr(run.hosts)) == ("<Run of 1 host>", "(<Host 'host 0'>,)")
+    assert repr(replace(run, name="train", hosts=run.hosts * 2)) == "<Run train of 2 hosts>"
     result = tools.op_stats(run)
     assert repr(result).startswith("<ToolResult op-stats: rows of tables: ops 300, ")
     assert repr(result.table()).startswith("<Table ops: 300 rows of ")

@@ -239,8 +239,20 @@ def test_counts_that_tensorflow_writes_into_op_logs_are_no_second_count():
     assert float_ops(classic) == {"loss": 59}
 
 
-def test_views_and_reports_of_the_demo_have_one_count():
+def test_initializers_count_in_the_runs_that_run_them():
+    nodes = [placeholder("x", 4, 4), node("r", "Relu", "x", **T)]
+    profiler = tfprof.Profiler(graph(*nodes, node("w/Initializer/n", "Neg", "x", **T)))
+    assert float_ops(profiler) == {"r": 16} == float_ops(profiler, static_float_ops=True)
+    assert tfprof.flops(profiler).flops == 16
+    assert float_ops(tfprof.load(profiler.serialize_to_string())) == {"r": 16}
+    profiler.add_step(0, several_runs({"w/Initializer/n": 2}))
+    assert float_ops(profiler) == {"w/Initializer/n": 32}
+
+
+@pytest.mark.parametrize("has_step", [True, False])
+def test_views_and_reports_of_the_demo_have_one_count(has_step):
     files = tfprof.demo_files()
     profiler = tfprof.Profiler(files.graph, files.op_log)
-    profiler.add_step(0, files.run_meta)
+    if has_step:
+        profiler.add_step(0, files.run_meta)
     assert profiler.view("scope").total_float_ops == tfprof.flops(profiler).flops

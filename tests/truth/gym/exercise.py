@@ -139,7 +139,7 @@ def _with_promises(one: Result, promises: list[tuple[str, Claim]], place: Path) 
         after = Truth(place / name)
         if after.failure:
             continue
-        got = gain(Truth(one.folder), after)
+        got = gain(Truth(one.folder), after, claim.metric.removeprefix("advice "))
         hoped = claim.more["gain"]
         fits = keeps(hoped, got)
         promised = Claim(claim.source, f"gain {claim.metric[7:]}", hoped, claim.text)

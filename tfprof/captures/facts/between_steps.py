@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.code_times import CodeTime, code_times, in_all_steps
+from tfprof.captures.events.steps.code_times import CodeOfSteps, CodeTime, code_times
 from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.calls import Called, most_first, run_between
@@ -20,7 +20,6 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
 
 WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 """Waiting for input, without copies to devices."""
@@ -65,13 +64,8 @@ def between_steps(steps: RunSteps) -> Between:
     known = gaps[~steps.is_last] if (~steps.is_last).any() else gaps
     longest = int(np.argmax(gaps))
     hosts = [host for host in steps.hosts if host.core is None]
-    code = [one for host in hosts for one in _code_of(host.host, host.times.groups)]
-    ran = [
-        one
-        for host in hosts
-        for group in host.times.groups.tolist()
-        for one in run_between(host.host).get(group, ())
-    ]
+    code = [one for host in hosts for one in code_between(host.host).of(host.times.groups)]
+    ran = [one for host in hosts for one in run_between(host.host).of(host.times.groups)]
     return Between(
         float(np.median(known)) / 1e9,
         float(waits.mean()) / 1e9,
@@ -85,14 +79,9 @@ def between_steps(steps: RunSteps) -> Between:
     )
 
 
-def _code_of(host: Host, groups: Int64Array) -> list[CodeTime]:
-    by_step = code_between(host)
-    return in_all_steps(by_step.get(group, ()) for group in groups.tolist())
-
-
 @fact
-def code_between(host: Host) -> dict[int, list[CodeTime]]:
-    """The program's own code between each step of a host and the next, by group."""
+def code_between(host: Host) -> CodeOfSteps:
+    """The program's own code between each step of a host and the next."""
     forest, periods = host.forest(), periods_of(host)
     is_code = own_code(forest.timeline, periods.groups) & periods.is_between
     groups = periods.groups.of_event

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.distinct import distinct_rows
 
 _OF_JAX = re.compile(r"PjitFunction\((.*)\)")
 SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))
@@ -45,6 +47,30 @@ def most_first(called: Iterable[Called]) -> list[Called]:
     return sorted(sums.values(), key=lambda one: (-one.total_ps, one.name))
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class CallsOfSteps:
+    """What ran in several steps as columns, a row for each step and name.
+
+    Attributes:
+        columns: The group of the step; the name, as its place in ``texts``; then as in ``Called``
+            number of runs and total time; shape (4, n).
+        texts: The names.
+    """
+
+    columns: Int64Array
+    texts: tuple[str, ...]
+
+    def of(self, groups: Int64Array) -> list[Called]:
+        """What ran in some steps together, by time."""
+        names, *amounts = self.columns[1:, np.isin(self.columns[0], groups)]
+        sums = (sums_by(names, column, len(self.texts)).tolist() for column in amounts)
+        return most_first(
+            Called(name, n_runs, total_ps)
+            for name, n_runs, total_ps in zip(self.texts, *sums, strict=True)
+            if n_runs
+        )
+
+
 @fact
 def called_in_steps(host: Host) -> list[Called]:
     """The compiled functions that the steps of a host call, without those inside of others."""
@@ -54,15 +80,15 @@ def called_in_steps(host: Host) -> list[Called]:
 
 
 @fact
-def run_between(host: Host) -> dict[int, list[Called]]:
-    """What ran between each step of a host and the next, by group: functions, ops, programs."""
+def run_between(host: Host) -> CallsOfSteps:
+    """What ran between each step of a host and the next: functions, ops, programs."""
     forest, periods = host.forest(), periods_of(host)
     timeline = forest.timeline
     calls = _calls(forest, periods.is_between)
     is_eager = periods.is_between & timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
     is_instruction = periods.is_between & timeline.having("hlo_op")
     ran = np.concatenate([calls, np.flatnonzero(is_eager), np.flatnonzero(is_instruction)])
-    return _named_by_group(forest, ran, periods.groups.of_event[ran])
+    return _named_by_step(forest, ran, periods.groups.of_event[ran])
 
 
 @fact
@@ -98,34 +124,26 @@ def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int
 
 def _named(forest: Forest, events: Int64Array) -> list[Called]:
     """Events by what they are called: instructions by their program."""
-    return _named_by_group(forest, events, np.zeros(len(events), np.int64)).get(0, [])
+    groups = np.zeros(len(events), np.int64)
+    return _named_by_step(forest, events, groups).of(groups[:1])
 
 
-def _named_by_group(
-    forest: Forest, events: Int64Array, groups: IntArray
-) -> dict[int, list[Called]]:
+def _named_by_step(forest: Forest, events: Int64Array, groups: IntArray) -> CallsOfSteps:
     """The same for each group of events, shape (n,)."""
     timeline = forest.timeline
     modules = timeline.stat("hlo_module")
-    modules = modules.only(modules.is_text())
-    place = modules.rows_of(events)
-    texts = np.append(modules.values, -1)  # the last one is that of events without a module
-    numbers, of_group = np.unique(groups, return_inverse=True)
-    sizes = (len(numbers), len(timeline.names), len(modules.texts) + 1)
-    keys = np.ravel_multi_index(
-        (of_group.reshape(-1), timeline.kinds[events], texts[place] + 1), sizes
-    )
-    distinct, row = np.unique(keys, return_inverse=True)
-    row = row.reshape(-1)
-    counts = np.bincount(row, minlength=len(distinct))
-    took = sums_by(row, timeline.durations_ps[events], len(distinct))
-    of_group, kinds, programs = np.unravel_index(distinct, sizes)
-    columns = (numbers[of_group], kinds, programs - 1, counts, took)
-    called: dict[int, list[Called]] = {}
-    for group, kind, program, *sums in zip(*(one.tolist() for one in columns), strict=True):
-        module = modules.texts[program] if program >= 0 else ""
-        called.setdefault(group, []).append(Called(_name(timeline.names[kind], module), *sums))
-    return {group: most_first(some) for group, some in called.items()}
+    module = modules.text_ids(len(timeline))[events]
+    kinds = distinct_rows([timeline.kinds[events], module])
+    numbers: dict[str, int] = {}
+    number_of_kind = [
+        numbers.setdefault(
+            _name(timeline.names[kind], modules.texts[text] if text >= 0 else ""), len(numbers)
+        )
+        for kind, text in kinds.values.tolist()
+    ]
+    found = distinct_rows([groups, np.array(number_of_kind, np.int64)[kinds.place]])
+    total_ps = sums_by(found.place, timeline.durations_ps[events], len(found.first))
+    return CallsOfSteps(np.array([*found.values.T, found.counts, total_ps]), tuple(numbers))
 
 
 def _name(event: str, module: str) -> str:

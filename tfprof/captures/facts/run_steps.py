@@ -10,7 +10,7 @@ from tfprof.captures.events.steps.account import (
     Account,
     Periods,
 )
-from tfprof.captures.events.steps.code_times import CodeTime, code_times
+from tfprof.captures.events.steps.code_times import CodeOfSteps, code_times
 from tfprof.captures.events.steps.collectives import exposed
 from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
 from tfprof.captures.events.steps.grouping import Groups
@@ -124,8 +124,8 @@ def step_events(host: Host) -> StepEvents:
 
 
 @fact
-def host_code_times(host: Host) -> dict[int, list[CodeTime]]:
-    """Time that each step of a host spent in the program's own code, by group, the most first."""
+def host_code_times(host: Host) -> CodeOfSteps:
+    """Time that each step of a host spent in the program's own code."""
     forest, periods = host.forest(), periods_of(host)
     is_code = own_code(forest.timeline, periods.groups)
     is_code[[root for root in periods.groups.roots.values() if root >= 0]] = False

@@ -8,14 +8,13 @@ input. With much of either, a capture does not show that the input is fast enoug
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.code_times import CodeTime, in_all_steps
+from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.between_steps import WAITING, Between, between_steps
 from tfprof.captures.facts.bottleneck import (
@@ -38,7 +37,7 @@ from tfprof.captures.facts.statistics import part, summary
 from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.run import Run
 from tfprof.columns.columns import Int64Array
 from tfprof.text import how_to_capture
 from tfprof.text.claims import Claim, Detail, unknown
@@ -65,14 +64,9 @@ def _code_of(steps: RunSteps) -> list[CodeTime]:
     """Code of all hosts; empty if there is little unexplained time."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
-    code = [times for one in steps.hosts if one.core is None for times in _code_in(one)]
+    hosts = [one for one in steps.hosts if one.core is None]
+    code = [times for one in hosts for times in host_code_times(one.host).of(one.times.groups)]
     return sorted(code, key=lambda one: (-one.total_ps, one.name))
-
-
-def _code_in(steps: HostSteps) -> list[CodeTime]:
-    """Code of the steps of a host."""
-    by_step = host_code_times(steps.host)
-    return in_all_steps(by_step.get(group, ()) for group in steps.times.groups.tolist())
 
 
 class Grounds(NamedTuple):
@@ -258,18 +252,7 @@ def _waits_ps(steps: HostSteps) -> Int64Array:
     """Time of each step of a host in which its code waits for ops that have not begun."""
     if steps.core is not None:
         return np.zeros(len(steps.times), np.int64)
-    waits = _waits_by_group(steps.host)
-    return np.array([waits[group] for group in steps.times.groups.tolist()], np.int64)
-
-
-def _waits_by_group(host: Host) -> Counter[int]:
-    by_step = host_code_times(host)
-    names = {one.name: one for times in by_step.values() for one in times}
-    waiting = {name for name, one in names.items() if one.waits}
-    found: Counter[int] = Counter()
-    for group, times in by_step.items():
-        found[group] = sum([one.total_ps for one in times if one.name in waiting])
-    return found
+    return host_code_times(steps.host).waits_ps(steps.times.groups)
 
 
 def code_share(grounds: Grounds, one: CodeTime) -> float:

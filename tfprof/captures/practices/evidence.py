@@ -12,6 +12,8 @@ import numpy as np
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp
 from tfprof.captures.events.ops.gpu_kernels import KernelTimes
 from tfprof.captures.events.ops.host_ops import IDLE
+from tfprof.captures.events.ops.input_ops import InputOp, input_ops
+from tfprof.captures.events.ops.tf_data import stage_of
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.functions import FunctionCalls, function_calls
 from tfprof.captures.facts.allocators import told_allocators
@@ -21,6 +23,7 @@ from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_devices import uses_tpu
+from tfprof.captures.facts.host_op_db import host_ops as host_times
 from tfprof.captures.facts.run_steps import host_steps, run_steps
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
@@ -216,6 +219,19 @@ class Evidence:
     def functions(self) -> list[FunctionCalls]:
         """Calls of functions of all hosts."""
         return [call for host in self.hosts for call in host_functions(host)]
+
+    @cached_property
+    def stages_below(self) -> dict[str, dict[str, list[InputOp]]]:
+        """The copies of each stage that an iterator waits for, as far as they take time.
+
+        By the iterator, then by the stage; those with the largest self time first.
+        """
+        below: dict[str, dict[str, list[InputOp]]] = {}
+        for op in input_ops(host_times.together(self.hosts)):
+            for end in re.finditer("::", op.name) if op.self_ps else ():
+                stages = below.setdefault(op.name[: end.start()], {})
+                stages.setdefault(stage_of(op.name), []).append(op)
+        return below
 
     @cached_property
     def uses_tf_data(self) -> bool:

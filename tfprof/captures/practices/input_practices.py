@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfprof.captures.events.ops.input_ops import InputOp, input_ops
-from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData, stage_of
+from tfprof.captures.events.ops.input_ops import InputOp
+from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, TfData
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tfprof.captures.facts.calls import Called
-from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.facts.slow_iterators import (
     Held,
     are_looped_over,
@@ -210,12 +209,8 @@ def _waited_at_most(evidence: Evidence, held: Held, most: float) -> float:
 
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     """The op with the largest self time of those that an iterator waits for, copies together."""
-    ops = input_ops(host_ops.together(evidence.hosts), classic=False)
-    stages: dict[str, list[InputOp]] = {}
-    for op in ops:
-        if op.name.startswith(f"{iterator}::") and op.self_ps:
-            stages.setdefault(stage_of(op.name), []).append(op)
-    most = max(stages.values(), key=lambda each: sum(op.self_ps for op in each), default=[])
+    stages = evidence.stages_below.get(iterator, {}).values()
+    most = max(stages, key=lambda each: sum(op.self_ps for op in each), default=[])
     if not most:
         return None
     first = max(most, key=lambda op: op.self_ps)

@@ -44,6 +44,7 @@ from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.text.units import bytes_of
+from tfprof.text.wording import plural
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
@@ -92,6 +93,9 @@ class Host:
     def __init__(self, name: str, space: XSpace) -> None:
         self.name, self._space = name, space
         self.memo = Memo()
+
+    def __repr__(self) -> str:
+        return f"<Host {self.name!r}>"
 
     @property
     def has_events(self) -> bool:
@@ -174,7 +178,7 @@ def _base_ns(host: Host) -> int:
     return host.timeline.axis.base_ns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run(ShownInNotebooks, ComparedWithOthers):
     """The hosts of a run.
 
@@ -189,6 +193,10 @@ class Run(ShownInNotebooks, ComparedWithOthers):
     hosts: tuple[Host, ...]
     notes: tuple[Note, ...]
     memo: Memo
+
+    def __repr__(self) -> str:
+        named_run = f"Run {self.name}".rstrip()
+        return f"<{named_run} of {plural(len(self.hosts), 'host')}>"
 
     def chosen(self, host: str | None) -> tuple[Host, ...]:
         """The hosts with the name of a file or machine; all for None.

@@ -84,7 +84,7 @@ class ToolText:
         """Whether there is only one table to show, so that it is shown even without rows."""
         return bool(self.table) or len(self.result.tables) == 1
 
-    def _notes(self, notes: Sequence[Note], width: int) -> Iterator[Text]:
+    def _notes(self, notes: Sequence[Note], width: int) -> RenderResult:
         if notes:
             yield Text()
         yield from self._first(notes, "notes", width, lambda _, note: self._note(note, width))

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.captures.events.steps.code_times import in_all_steps
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
@@ -207,9 +206,7 @@ def _why(found: HostComparison, slow: SlowHosts) -> Claim:
 def _slow_code(found: HostComparison, at: int) -> str:
     """What of the program's own code takes the most time on a host; empty if nothing tells."""
     [steps, *_] = [one for one in found.steps.hosts if one.host.name == found.works[at].name]
-    by_step = host_code_times(steps.host)
-    groups = steps.times.groups[found.places].tolist()
-    code = in_all_steps(by_step.get(group, ()) for group in groups)
+    code = host_code_times(steps.host).of(steps.times.groups[found.places])
     return code[0].name if code else ""
 
 

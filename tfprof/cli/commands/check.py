@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.commands.tool import print_notes_of
 from tfprof.cli.fleet_options import Reading, fleet_options, read_for
 from tfprof.cli.options import Command, CommandOption, InputPath, OutputPath, from_params
 from tfprof.cli.output import note
@@ -108,6 +109,7 @@ def _subjects(
             others = len(opened) - 1
             note(f"checked is {opened[0].name}, the latest; there are {others} other runs: --run")
         opened = opened[:1]
+    print_notes_of(opened)
     return [subject_of(one, inputs.paths, batch) for one in opened]
 
 

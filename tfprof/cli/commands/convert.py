@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.commands.tool import print_notes_of
 from tfprof.cli.exporting import is_foreign, opened_runs, refuse_unknown, write_export
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import note
-from tfprof.cli.results import ResultChoice, file_options
+from tfprof.cli.results import ResultChoice, file_options, print_capture_warnings
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
@@ -43,7 +44,9 @@ def run(
     form = _export_format(to, name, inputs)
     if form is not None:
         with warnings_as_notes():
-            write_export(opened_runs(inputs, run_name), form, target, table or "")
+            opened = opened_runs(inputs, run_name)
+            write_export(opened, form, target, table or "")
+            print_notes_of(opened)
         return
     if table or run_name:
         option = "--table" if table else "--run"
@@ -134,6 +137,7 @@ def _profile(inputs: RunInputs, constants: bool, is_text: bool) -> tuple[bytes, 
         )
     profiler = _united(profiles, inputs) if len(profiles) > 1 else open_profiler(inputs)
     data = profiler.serialize_to_string(constants=constants)
+    print_capture_warnings(profiler.notices)
     steps = len(profiler.steps)
     what = f"ProfileProto of {steps} step{'s' if steps != 1 else ''}"
     return (_text(data, Format.PROFILE), f"{what}, as text") if is_text else (data, what)

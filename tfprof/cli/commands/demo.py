@@ -49,7 +49,9 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
 def run(copy: str | None, **params: Any) -> None:
     """Show the recorded step, or copy what comes with tfprof."""
     if copy is not None:
-        copy_tutorials(Path(copy))
+        from tfprof.files.local_folder import local_folder
+
+        copy_tutorials(local_folder(copy))
         return
     target = from_params(ResultChoice, params).target()
     console = target.console(PLAIN_WIDTH)

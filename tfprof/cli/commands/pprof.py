@@ -21,7 +21,7 @@ from tfprof.cli.options import (
     view_options,
 )
 from tfprof.cli.output import Target, note
-from tfprof.cli.results import ResultChoice, file_options
+from tfprof.cli.results import ResultChoice, file_options, print_capture_warnings
 from tfprof.cli.view import warnings_as_notes, write_files
 from tfprof.errors import UsageError
 from tfprof.files.disk import is_folder
@@ -53,7 +53,9 @@ def run(view: str, show_library_frames: bool, **params: Any) -> None:
 
         every_frame = show_library_frames and not is_classic(inputs.classic)
         options["output"] = f"pprof:{'frames=all,' if every_frame else ''}outfile={path}"
-        write_files(open_profiler(inputs).output_files(view, options), result)
+        profiler = open_profiler(inputs)
+        write_files(profiler.output_files(view, options), result)
+        print_capture_warnings(profiler.notices)
 
 
 def _by_device(inputs: RunInputs, step: int, result: ResultChoice, path: str) -> None:

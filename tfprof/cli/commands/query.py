@@ -52,12 +52,13 @@ def run(
         if (engine is not None or memory is not None) and not tables:
             result = _of_many_hosts(inputs, statement, limits, (engine, memory))
         else:
-            with Database(*_chosen(inputs), limits=limits) as database:
+            opened = _chosen(inputs)
+            with Database(*opened, limits=limits) as database:
                 if tables:
                     width = min(_WIDTH, target.console().width)
                     target.write("\n".join(described(one, width) for one in database.tables()))
                     return
-                result = database.query(statement)
+                result = _with_notes(database.query(statement), opened)
     target.write(_written(result, choice.format or FORMATS[0], target))
     print_notes(result.notes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tfprof.cli.commands.tool import print_notes_of
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
@@ -39,6 +40,7 @@ def run(
     target.write(content.decode())
     first = site.opened[0].name
     others = [one.name for one in site.opened[1:] if one.name != against]
+    print_notes_of([one for one in site.opened if one.name in (first, against)])
     if against:
         note(f"this is the run {first}, and {against} to compare it with")
     if others:

@@ -20,7 +20,7 @@ from tfprof.cli.options import (
     from_params,
     view_options,
 )
-from tfprof.cli.results import ResultChoice, file_options
+from tfprof.cli.results import ResultChoice, file_options, print_capture_warnings
 from tfprof.cli.view import warnings_as_notes, write_files
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def run(view: str, every_step: bool, **params: Any) -> None:
             return
         steps = "steps=all," if every_step else ""
         options["output"] = f"timeline:{steps}outfile={path}"
-        write_files(open_profiler(inputs).output_files(view, options), result)
+        profiler = open_profiler(inputs)
+        write_files(profiler.output_files(view, options), result)
+        print_capture_warnings(profiler.notices)
 
 
 def _by_device(inputs: RunInputs, step: int, path: str) -> Iterator[OutputFile]:

@@ -25,6 +25,7 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import Note, ToolResult
+    from tfprof.pages.opened import Opened
 
 FORMATS = ("text", "json", "csv", "gviz", "html")
 TOP = 20
@@ -186,6 +187,13 @@ def print_notes(every: Iterable[Note]) -> None:
             ),
             f"tfprof: {severity}",
         )
+
+
+def print_notes_of(opened: Iterable[Opened]) -> None:
+    """Print the warnings on captures on stderr, for a command that does not show them."""
+    for one in opened:
+        if one.run is not None:
+            print_notes(one.run().notes)
 
 
 def _check(shown: _Shown, target: Target) -> None:

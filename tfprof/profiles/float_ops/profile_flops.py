@@ -13,6 +13,7 @@ from tfprof.columns.columns import Int64Array
 from tfprof.graphs.flops.registry import all_formulas
 from tfprof.graphs.interpreter.analysis import Analysis, Outcome, Status
 from tfprof.graphs.interpreter.engine import Engine, Settings
+from tfprof.graphs.interpreter.phases import Phase, phase_of
 from tfprof.graphs.model.program import Program
 from tfprof.graphs.model.run_counts import scaled
 from tfprof.graphs.model.seen_program import ObservedControlFlow
@@ -35,8 +36,8 @@ class OpFlops(NamedTuple):
     Attributes:
         flops: Float operations of one run of an op, with the functions that it calls; 0 if there
             are none or they are unknown, shape (n,).
-        runs: How often one run of the program runs each op with float operations, 1 for others,
-            shape (n,).
+        runs: How often one run of the program runs each op with float operations: 0 for those of
+            initializers, 1 for ops without, shape (n,).
         n_incomplete: Number of ops whose float operations depend on an unknown size.
         without_formula: Number of ops without a formula, by op type.
         has_control_flow: Whether the counts depend on recorded runs.
@@ -70,7 +71,18 @@ def count_profile_flops(program: Program, profile: Profile) -> OpFlops:
     except OverflowError:  # too many unknown sizes for one formula
         n = len(profile.ops)
         return OpFlops(np.zeros(n, np.int64), np.ones(n, np.int64), n, {}, has_control_flow=True)
-    return _by_row(analysis)
+    counted = _by_row(analysis)
+    counted.runs[[*_initializers(profile.ops, counted.flops)]] = 0
+    return counted
+
+
+def _initializers(ops: OpTable, flops: Int64Array) -> Iterator[int]:
+    """Rows of the ops with float operations that initialize variables."""
+    op_ids = ops.op_ids.array
+    for row in np.flatnonzero(flops).tolist():
+        phase = phase_of(ops.name(row), ops.strings[int(op_ids[row])], Phase.FORWARD)
+        if phase is Phase.INITIALIZATION:
+            yield row
 
 
 def _by_row(analysis: Analysis) -> OpFlops:

@@ -11,8 +11,8 @@ from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.text.metrics import Metric
+from tfprof.views.known import lacking
 from tfprof.views.result import ViewTree
-from tfprof.views.show.view_hints import lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class LineAmounts:
         """Whether the profile does not hold a metric at all."""
         if metric.select == "float_ops":
             return not self._has_float_ops
-        return metric.select in self._lacking
+        return metric.metric in self._lacking
 
     @cached_property
     def _lacking(self) -> dict[str, str]:

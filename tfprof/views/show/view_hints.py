@@ -9,9 +9,9 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.profiles.accounting.lacking import why_no_memory, why_no_variables
 from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
 from tfprof.text.units import human_memory
+from tfprof.views.known import NO_STEPS, lacking
 from tfprof.views.ordering import METRIC_OF_ORDER
 from tfprof.views.result import ViewTree
 
@@ -52,34 +52,20 @@ def hints(
         order = spelled("order_by", primary.select if primary else "")
         yield f"others: what {depth} cuts off, by name; {order} lists the largest first"
     yield from about_idle(tree, spelled)
-    if not tree.profile.steps.steps and any(each.needs_run for each in selected_metrics(tree)):
-        given = spelled("run_meta_path", "")
-        yield f"{NOT_AVAILABLE}: times, memory and runs need run metadata ({given})"
-    titles = {metric.select: metric.title for metric in METRIC_FORMS}
+    yield from about_unknown(tree, spelled)
+
+
+def about_unknown(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[str]:
+    """Why selected numbers are not known."""
+    titles = {each.metric: each.title for each in selected_metrics(tree)}
     by_reason: dict[str, list[str]] = {}
-    for name, reason in lacking(tree).items():
-        if reason:
-            by_reason.setdefault(reason, []).append(titles[name])
+    for name, reason in lacking(tree, titles).items():
+        by_reason.setdefault(reason, []).append(titles[name])
     for reason, names in by_reason.items():
-        yield f"{NOT_AVAILABLE} ({', '.join(names)}): {reason}"
-
-
-def lacking(tree: ViewTree) -> dict[str, str]:
-    """Attributes that a view selects and its profile does not hold, and why.
-
-    The reason is empty for what needs steps, if there are none; float operations have notices of
-    their own, which name the ops.
-    """
-    steps = tree.profile.steps
-    reasons: dict[str, str | None] = {}
-    for metric in selected_metrics(tree):
-        if metric.needs_run and not steps.steps:
-            reasons[metric.select] = ""
-        elif metric.metric.endswith("_bytes"):
-            reasons[metric.select] = why_no_memory(steps) or None
-        elif metric.select == "params" and not tree.op_metrics[METRIC_ROW[metric.metric]].any():
-            reasons[metric.select] = why_no_variables(tree.ops) or None
-    return {name: reason for name, reason in reasons.items() if reason is not None}
+        if reason == NO_STEPS:
+            yield f"{NOT_AVAILABLE}: {reason} ({spelled('run_meta_path', '')})"
+        else:
+            yield f"{NOT_AVAILABLE} ({', '.join(names)}): {reason}"
 
 
 def about_idle(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[str]:

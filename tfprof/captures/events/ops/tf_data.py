@@ -18,9 +18,9 @@ from tfprof.captures.events.timeline.links import all_matches
 from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, REDUCE_ITERATOR, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
-from tfprof.captures.model.xspace_stats import StatKind
+from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.columns.columns import Int64Array
-from tfprof.columns.lookup import rows_by
+from tfprof.columns.lookup import looked_up, rows_by
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("calls")
@@ -313,16 +313,14 @@ class _Walker:
         self._iterators = np.full(len(events), -1, np.int32)
         self._iterators[place_of[seen.ids.events]] = numbers
         around = forest.nesting.parents[events]
-        pairs = [
-            (around, events),
-            (forest.links.sources, forest.links.targets),
-            _asynchronous(forest, seen),
-        ]
+        pairs = [(around, events), (forest.links.sources, forest.links.targets)]
         sources, targets = (np.concatenate([place_of[pair[side]] for pair in pairs])
                             for side in (0, 1))  # fmt: skip
         both = (sources >= 0) & (targets >= 0)
-        order, ends = rows_by(sources[both], len(events))
-        self._children = targets[both][order].astype(np.int64)
+        consumers, producers = _asynchronous(forest, seen, place_of)
+        order, ends = rows_by(np.concatenate([sources[both], consumers]), len(events))
+        targets = np.concatenate([targets[both], producers])
+        self._children = looked_up(targets, order).astype(np.int64)
         self._first_child = np.concatenate([[0], ends])
         self._times = np.zeros((len(known), 5), np.int64)
 
@@ -383,10 +381,13 @@ class _Walker:
         return Taken(times_of, is_cut=False)
 
 
-def _asynchronous(forest: Forest, seen: _Found) -> tuple[Int64Array, Int64Array]:
+def _asynchronous(
+    forest: Forest, seen: _Found, place_of: IntArray
+) -> tuple[Int64Array, Int64Array]:
     """From iterators that consume an element to those that produced it on another thread.
 
     Both know the number of the element; who produced it tells the consumer's id as its parent's.
+    All are known by ``place_of`` each event: there may be very many pairs.
     """
     timeline, around = forest.timeline, forest.nesting.parents
     elements = timeline.stat("element_id")
@@ -396,17 +397,15 @@ def _asynchronous(forest: Forest, seen: _Found) -> tuple[Int64Array, Int64Array]
     consumers = around[consumed.events]
     known = seen.ids.has(consumers)
     keys = [seen.ids.at(consumers[known]), consumed.values[known]]
-    consuming = consumed.events[known], keys
+    consuming = place_of[consumers[known]], keys
     produced = elements.among(
         np.flatnonzero(timeline.on_host & timeline.named(PRODUCE.__contains__))
     )
     producers = _first_inside(forest, seen.events, produced.events)
     known = seen.parents.has(producers)
     keys = [seen.parents.at(producers[known]), produced.values[known]]
-    producing = producers[known], keys
-    marks, targets = all_matches(consuming, producing)
-    order = np.argsort(marks, kind="stable")
-    return around[marks[order]].astype(np.int64), targets[order]
+    producing = place_of[producers[known]], keys
+    return all_matches(consuming, producing)
 
 
 def _first_inside(forest: Forest, iterators: Int64Array, events: Int64Array) -> Int64Array:

@@ -27,6 +27,7 @@ from tfprof.captures.events.steps.grouping import Groups, led_to
 from tfprof.captures.events.timeline.pool_events import of_xla_pools
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,12 @@ def work_spans(timeline: Timeline, groups: Groups) -> dict[int, tuple[int, int]]
     if groups.work is None:
         return {}
     events = np.flatnonzero(groups.work & (groups.of_event >= 0))
-    numbers, row = np.unique(groups.of_event[events], return_inverse=True)
-    row = row.reshape(-1)
-    first, last = np.full(len(numbers), np.iinfo(np.int64).max), np.zeros(len(numbers), np.int64)
-    np.minimum.at(first, row, timeline.starts_ps[events])
-    np.maximum.at(last, row, timeline.ends_of(events))
+    found = distinct_rows([groups.of_event[events]])
+    first, last = timeline.starts_ps[events[found.first]], np.zeros(len(found.first), np.int64)
+    np.minimum.at(first, found.place, timeline.starts_ps[events])
+    np.maximum.at(last, found.place, timeline.ends_of(events))
     spans = zip(first.tolist(), last.tolist(), strict=True)
-    return dict(zip(numbers.tolist(), spans, strict=True))
+    return dict(zip(found.values[:, 0].tolist(), spans, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,11 @@ class Periods:
 
     def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
         """The starts of events, of those between two steps not before the first one is done."""
-        if not self.is_between.any():
-            return starts_ps
-        row = np.searchsorted(self.steps.groups, self.groups.of_event[events])
-        done = self.steps.done_ps[np.minimum(row, len(self.steps.groups) - 1)]
-        return np.where(self.is_between[events], np.maximum(starts_ps, done), starts_ps)
+        late = np.flatnonzero(self.is_between[events])
+        row = np.searchsorted(self.steps.groups, self.groups.of_event[events[late]])
+        starts_ps = starts_ps.copy()
+        starts_ps[late] = np.maximum(starts_ps[late], self.steps.done_ps[row])
+        return starts_ps
 
 
 def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.captures.events.timeline.nesting import filled
+from tfprof.columns.columns import Int64Array, sums_by
+from tfprof.columns.distinct import DistinctRows, distinct_rows
+from tfprof.columns.lookup import places_in
 
 _WAITS = re.compile(
     r".* (block_until_ready|try_to_block|_value|__array__|wait|result)|np\.asarray\(jax\.Array\)"
@@ -50,31 +52,60 @@ class CodeTime:
         return _WAITS.fullmatch(self.name) is not None
 
 
-def in_all_steps(by_step: Iterable[Sequence[CodeTime]]) -> list[CodeTime]:
-    """What the time of several steps together went to, the most first."""
-    longest: dict[tuple[str, bool], CodeTime] = {}
-    total_ps: Counter[tuple[str, bool]] = Counter()
-    n_runs: Counter[tuple[str, bool]] = Counter()
-    for one in (one for times in by_step for one in times):
-        key = (one.name, one.is_annotation)
-        known = longest.setdefault(key, one)
-        if one.longest_ps > known.longest_ps:  # the earlier of equal ones
-            longest[key] = one
-        total_ps[key] += one.total_ps
-        n_runs[key] += one.n_runs
-    return _most_first(
-        replace(one, total_ps=total_ps[key], n_runs=n_runs[key]) for key, one in longest.items()
-    )
+@dataclass(frozen=True, eq=False, slots=True)
+class CodeOfSteps:
+    """The same as columns, a row for each step, and function or annotation in it.
+
+    Attributes:
+        columns: The group of the step, ascending; the name, as its place in ``texts``; the same of
+            the caller, -1 if none is known; then as in ``CodeTime``: whether it is an annotation,
+            total time, number of runs, the longest; shape (7, n). One array, as a run may have
+            many hosts.
+        texts: Names of functions and annotations.
+    """
+
+    columns: Int64Array
+    texts: tuple[str, ...]
+
+    def of(self, groups: Int64Array) -> list[CodeTime]:
+        """What the time of some steps together went to, the most first."""
+        chosen = self.columns[1:, np.isin(self.columns[0], groups)]
+        names, _, is_annotation, total_ps, n_runs, longest_ps = chosen
+        found = distinct_rows([names, is_annotation])
+        rows = chosen[:, _longest(found, longest_ps)]
+        for column, values in ((3, total_ps), (4, n_runs)):
+            rows[column] = sums_by(found.place, values, len(found.first))
+        times = [
+            CodeTime(self.texts[name], self.texts[caller] if caller >= 0 else "", kind > 0, *others)
+            for name, caller, kind, *others in rows.T.tolist()
+        ]
+        return sorted(times, key=lambda one: (-one.total_ps, one.name))
+
+    def waits_ps(self, groups: Int64Array) -> Int64Array:
+        """Time of each of some steps in functions that wait for others, shape of ``groups``."""
+        is_wait = np.array([_WAITS.fullmatch(text) is not None for text in self.texts], np.bool_)
+        known, names, _, _, total_ps, _, _ = self.columns
+        rows = np.flatnonzero(is_wait[names])
+        found = distinct_rows([known[rows]])
+        sums_ps = sums_by(found.place, total_ps[rows], len(found.first))
+        waits_ps = dict(zip(found.values[:, 0].tolist(), sums_ps.tolist(), strict=True))
+        return np.array([waits_ps.get(group, 0) for group in groups.tolist()], np.int64)
 
 
-def _most_first(times: Iterable[CodeTime]) -> list[CodeTime]:
-    return sorted(times, key=lambda one: (-one.total_ps, one.name))
+def _longest(alike: DistinctRows, lengths_ps: Int64Array) -> Int64Array:
+    """The row of the longest of those that are alike, the first of several, shape (k,)."""
+    longest_ps = lengths_ps[alike.first]
+    np.maximum.at(longest_ps, alike.place, lengths_ps)
+    rows = np.flatnonzero(lengths_ps == longest_ps[alike.place])[::-1]
+    first = np.empty(len(longest_ps), np.int64)
+    first[alike.place[rows]] = rows
+    return first
 
 
 def code_times(
     forest: Forest, of_event: Int64Array, code: Int64Array, busy: StepEvents, groups: Int64Array
-) -> dict[int, list[CodeTime]]:
-    """What the time of each step went to that no op explains, by group, the most first.
+) -> CodeOfSteps:
+    """What the time of each step went to that no op explains.
 
     Args:
         forest: The events of a host.
@@ -85,45 +116,38 @@ def code_times(
     """
     timeline = forest.timeline
     code = code[np.isin(of_event[code], groups)]
-    if not len(code):
-        return {}
     group = of_event[code]
     alone = _time_alone(busy)
     amount = alone(timeline.starts_ps[code], timeline.ends_of(code))
     of_frame = timeline.named(is_frame)[code]
     around = _around(forest, code)
     around[(around >= 0) & (group[around] != group)] = -1
-    in_annotation = _inside(around, ~of_frame)
-    own = amount.copy()
     inner = np.flatnonzero(around >= 0)
-    np.subtract.at(own, around[inner], amount[inner])
+    is_outside = np.ones(len(code), np.bool_)
+    is_outside[inner] = filled(around, np.where(of_frame, -1, 1))[around[inner]] < 0
     # Of annotations the outermost count, whole; of functions what they do themselves.
-    own[~of_frame] = amount[~of_frame]
-    counts = ~in_annotation & (own > 0)
+    called = sums_by(around[inner], amount[inner], len(code))
+    own = np.where(of_frame, amount - called, amount)
+    rows = np.flatnonzero(is_outside & (own > 0))
     numbers: dict[str, int] = {}
-    number_of_kind = np.array(
-        [numbers.setdefault(name, len(numbers)) for name in timeline.names], np.int64
+    name_of_kind = np.array(
+        [numbers.setdefault(name.lstrip("$"), len(numbers)) for name in timeline.names], np.int64
     )
-    rows = np.flatnonzero(counts)
-    named = 2 * number_of_kind[timeline.kinds[code[rows]]] + of_frame[rows]
-    order = np.lexsort((rows, -own[rows], named, group[rows]))  # the longest of each first
-    rows, named = rows[order], named[order]
-    is_first = np.ones(len(rows), np.bool_)
-    is_first[1:] = (named[1:] != named[:-1]) | (group[rows[1:]] != group[rows[:-1]])
-    first = np.flatnonzero(is_first)
-    above = around[rows[first]]
-    is_called = of_frame[rows[first]] & (above >= 0) & of_frame[above]
-    columns = (
-        group[rows[first]], code[rows[first]], np.where(is_called, code[above], -1),
-        ~of_frame[rows[first]], np.add.reduceat(own[rows], first) if len(first) else first,
-        np.diff(np.append(first, len(rows))), own[rows[first]],
-    )  # fmt: skip
-    by_step: dict[int, list[CodeTime]] = {}
-    for step, event, caller, *amounts in zip(*(column.tolist() for column in columns), strict=True):
-        name = timeline.name(event).lstrip("$")
-        called_by = timeline.name(caller).lstrip("$") if caller >= 0 else ""
-        by_step.setdefault(step, []).append(CodeTime(name, called_by, *amounts))
-    return {step: _most_first(times) for step, times in by_step.items()}
+    names = name_of_kind[timeline.kinds[code]]
+    found = distinct_rows([group[rows], names[rows], ~of_frame[rows]])
+    longest = rows[_longest(found, own[rows])]
+    above = around[longest]
+    is_called = of_frame[longest] & (above >= 0) & of_frame[above]
+    callers = np.where(is_called, names[above], -1)
+    groups, named, is_annotation = found.values.T
+    used = np.union1d(named, callers[is_called])
+    texts = list(numbers)
+    columns = np.array([
+        groups, np.searchsorted(used, named),
+        np.where(is_called, np.searchsorted(used, callers), -1), is_annotation,
+        sums_by(found.place, own[rows], len(longest)), found.counts, own[longest],
+    ])  # fmt: skip
+    return CodeOfSteps(columns, tuple([texts[name] for name in used.tolist()]))
 
 
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
@@ -142,7 +166,7 @@ def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Arr
         """How much is covered up to each moment."""
         if not len(starts):
             return np.zeros(len(moments), np.int64)
-        place = np.searchsorted(starts, moments, side="right") - 1
+        place = places_in(starts, moments, "right") - 1
         inside = np.minimum(moments, ends[np.maximum(place, 0)]) - starts[np.maximum(place, 0)]
         covered_ps: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
         return covered_ps
@@ -164,12 +188,3 @@ def _around(forest: Forest, code: Int64Array) -> Int64Array:
         np.int64
     )
     return nearest_around
-
-
-def _inside(around: Int64Array, wanted: BoolArray) -> BoolArray:
-    """Whether one that is wanted encloses each; events come after what encloses them."""
-    is_inside = np.zeros(len(around), np.bool_)
-    for place, above in enumerate(around.tolist()):
-        if above >= 0:
-            is_inside[place] = is_inside[above] or wanted[above]
-    return is_inside

@@ -188,24 +188,25 @@ def step_times(events: StepEvents, steps: Account) -> StepTimes:
         events: Events of the steps.
         steps: Their periods.
     """
-    groups = steps.groups
-    row = _rows(groups, events.group)
-    inside = events.only(row >= 0)
-    row = row[row >= 0]
-    whole = np.stack([steps.start_ps, steps.end_ps], axis=1)
-    behind = np.stack([steps.done_ps, steps.end_ps], axis=1)
-    spent = _spent_in(inside, row, whole)
-    has_gap = (steps.end_ps > steps.done_ps).any()
-    in_gaps = _spent_in(inside, row, behind) if has_gap else np.zeros_like(spent)
-    return StepTimes.of_account(steps, spent, in_gaps, _computed(inside, groups))
+    inside = replace(events, group=_rows(steps.groups, events.group))
+    inside = inside.only(inside.group >= 0)
+    late = inside.only(inside.end_ps > steps.done_ps[inside.group])  # mostly few
+    return StepTimes.of_account(
+        steps,
+        _spent_in(inside, np.stack([steps.start_ps, steps.end_ps], axis=1)),
+        _spent_in(late, np.stack([steps.done_ps, steps.end_ps], axis=1)),
+        _computed(inside, len(steps.groups)),
+    )
 
 
-def _spent_in(events: StepEvents, row: Int64Array, spans: Int64Array) -> Int64Array:
-    """What spans are spent on, shape (n spans, len(SPENT)); ``row`` is the span of each event."""
-    start = np.maximum(events.start_ps, spans[row, 0])
-    end = np.minimum(events.end_ps, spans[row, 1])
-    kept = end > start
-    covered = _covered(row[kept], start[kept], end[kept], events.spent[kept], spans)
+def _spent_in(events: StepEvents, spans: Int64Array) -> Int64Array:
+    """What spans are spent on, shape (n spans, len(SPENT)); the groups of events are spans."""
+    begins, ends = spans.T.copy()
+    start, end = begins[events.group], ends[events.group]
+    np.maximum(start, events.start_ps, out=start)
+    np.minimum(end, events.end_ps, out=end)
+    kept = replace(events, start_ps=start, end_ps=end).only(end > start)
+    covered = _covered(kept.group, kept.start_ps, kept.end_ps, kept.spent, spans)
     spent = np.zeros((len(spans), len(SPENT)), np.int64)
     for kind, amount in covered.items():
         spent[:, SPENT_COLUMN[Spent(kind)]] = amount
@@ -272,7 +273,8 @@ def _side_by_side(
     """
     lengths = spans[:, 1] - spans[:, 0]
     shift = np.cumsum(lengths) - lengths - spans[:, 0]
-    start, end = start + shift[row], end + shift[row]
+    by = shift[row]
+    start, end = start + by, end + by
     order = np.argsort(start, kind="stable")
     return start[order], end[order], row[order], [column[order] for column in others]
 
@@ -288,17 +290,13 @@ def _covered_in_order(
     return sums_by(row, np.maximum(end - fresh, 0), n_rows)
 
 
-def _computed(events: StepEvents, groups: Int64Array) -> tuple[int, int]:
-    """Device computation with 32 and 16 bits, in and outside of the spans."""
+def _computed(events: StepEvents, n_steps: int) -> tuple[int, int]:
+    """Device computation with 32 and 16 bits, in and outside of the spans, of steps by row."""
     compute = np.isin(events.spent, DEVICE_COMPUTE)
     if not compute.any():
         return 0, 0
     # Larger kinds than computation hide it.
-    chosen = events.only(events.spent >= min(DEVICE_COMPUTE))
-    row = _rows(groups, chosen.group)
-    covered = spent_by_kind(
-        StepEvents(row, chosen.spent, chosen.start_ps, chosen.end_ps), len(groups)
-    )
+    covered = spent_by_kind(events.only(events.spent >= min(DEVICE_COMPUTE)), n_steps)
     return tuple(int(covered.get(kind, np.zeros(1)).sum()) for kind in DEVICE_COMPUTE)  # type: ignore[return-value]
 
 

@@ -14,8 +14,8 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.lookup import numbered_rows, rows_by
+from tfprof.columns.columns import BoolArray, Int64Array, narrowest
+from tfprof.columns.lookup import looked_up, numbered_rows, rows_by
 from tfprof.columns.numerals import whole_number
 
 _MOST_PAIRS = 64
@@ -219,9 +219,10 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
     keys = above[leading]
     repeats = n_below[keys]
     # Children of a key follow each other; all pairs of a parent do, too.
-    starts = np.repeat(ends[keys] - np.cumsum(repeats), repeats)
-    rows = by_key[starts + np.arange(len(starts))]
-    return np.repeat(parents[0][leading], repeats), children[0][rows]
+    narrow = narrowest(len(below) + int(repeats.sum()))
+    rows = np.repeat((ends[keys] - np.cumsum(repeats)).astype(narrow), repeats)
+    rows += np.arange(len(rows), dtype=narrow)
+    return np.repeat(parents[0][leading], repeats), looked_up(children[0][by_key], rows)
 
 
 def _producers_to_consumers(

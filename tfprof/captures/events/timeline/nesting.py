@@ -43,19 +43,29 @@ class Nesting:
 
         Negative if there is none at all.
         """
-        filled = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
-        if is_native() and _native is not None:
-            _native.fill_from_parents(self.parents, filled)
-            return filled
-        around = np.where(filled < 0, self.parents, -1)
-        while True:
-            open_ = np.flatnonzero(around >= 0)
-            if not len(open_):
-                return filled
-            above = around[open_]
-            filled[open_] = filled[above]
-            still = filled[open_] < 0
-            around[open_] = np.where(still, around[above], -1)
+        return filled(self.parents, values)
+
+
+def filled(parents: IntArray, values: IntArray) -> IntArray:
+    """Values with each negative one replaced by the nearest above it that is none, shape (n,).
+
+    Args:
+        parents: What is above each, which stands before it; -1 without one, shape (n,).
+        values: Shape (n,).
+    """
+    values = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
+    if is_native() and _native is not None:
+        _native.fill_from_parents(parents, values)
+        return values
+    around = np.where(values < 0, parents, -1)
+    while True:
+        open_ = np.flatnonzero(around >= 0)
+        if not len(open_):
+            return values
+        above = around[open_]
+        values[open_] = values[above]
+        still = values[open_] < 0
+        around[open_] = np.where(still, around[above], -1)
 
 
 def nest(

@@ -27,6 +27,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.distinct import distinct_rows
 
 _CALL_OF_ONE = re.compile(
     r"(CommonPjRtLoadedExecutable|TfrtCpuExecutable|PjRtCpuExecutable)"
@@ -60,25 +61,16 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     of_event = np.full(len(timeline), _NO_CALL, np.int64)
     run_ids, devices = _with_ids(timeline)
     on_device = devices >= 0
-    events, ids = run_ids.events[on_device].astype(np.int64), run_ids.values[on_device]
+    events, others = run_ids.events[on_device].astype(np.int64), run_ids.only(~on_device)
     if not len(events):
         return Runs(of_event, np.zeros(0, np.int64))
-    numbers, of_id = np.unique(ids, return_inverse=True)
-    keys = devices[on_device] * len(numbers) + of_id.reshape(-1)
-    distinct, row = np.unique(keys, return_inverse=True)
-    row = row.reshape(-1)
-    starts = np.full(len(distinct), np.iinfo(np.int64).max)
-    np.minimum.at(starts, row, timeline.starts_ps[events])
-    of_event[events] = row
-
-    calls = np.full(len(distinct), _NO_CALL, np.int64)
-    by_id = {
-        int(run_id): int(event)
-        for event, run_id in zip(
-            run_ids.events[~on_device][::-1], run_ids.values[~on_device][::-1], strict=True
-        )
-    }
-    calls[:] = [by_id.get(run_id, _NO_CALL) for run_id in numbers[distinct % len(numbers)].tolist()]
+    rows = distinct_rows([devices[on_device], run_ids.held[on_device]])
+    of_event[events] = rows.place
+    starts = np.full(len(rows.first), np.iinfo(np.int64).max)
+    np.minimum.at(starts, rows.place, timeline.starts_ps[events])
+    by_id = dict(zip(others.held[::-1].tolist(), others.events[::-1].tolist(), strict=True))
+    of_run = [by_id.get(run_id, _NO_CALL) for run_id in rows.values[:, 1].tolist()]
+    calls = np.array(of_run, np.int64)
     single = np.flatnonzero(_calls_of_one(timeline))
     single = single[np.argsort(timeline.starts_ps[single], kind="stable")]
     open_runs = np.flatnonzero(calls < 0)
@@ -86,7 +78,7 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
         return Runs(of_event, calls)
     # A call of one device tells no device, but a program has one queue only if it has one device.
     in_order = open_runs[np.argsort(starts[open_runs], kind="stable")]
-    modules = _modules(timeline, events, row, len(distinct))
+    modules = _modules(timeline, events, rows.place, len(calls))
     called = _called(timeline, nesting, single)
     chained = _chained(timeline, nesting, links, single, of_event)
     calls[in_order] = _in_order(
@@ -102,10 +94,9 @@ def _with_ids(timeline: Timeline) -> tuple[SparseStat, Int64Array]:
     """The run ids on threads, and the device of those of ops, -1 for those of calls."""
     run_ids = timeline.stat("run_id")
     run_ids = run_ids.only(run_ids.is_integer() & timeline.on_threads[run_ids.events])
-    devices = timeline.stat("device_ordinal").dense(len(timeline), missing=_NO_CALL)
+    devices = timeline.stat("device_ordinal").at(run_ids.events, missing=_NO_CALL)
     is_part = timeline.having("hlo_op") | timeline.named(lambda name: name.startswith(_WAIT))
-    rows = run_ids.events
-    return run_ids, np.where(is_part[rows], devices[rows], _NO_CALL).astype(np.int64)
+    return run_ids, np.where(is_part[run_ids.events], devices, _NO_CALL).astype(np.int64)
 
 
 def _calls_of_one(timeline: Timeline) -> BoolArray:
@@ -205,25 +196,21 @@ def _between(
 def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: int) -> list[str]:
     """The module of each run; empty if its ops do not tell."""
     stat = timeline.stat("hlo_module")
-    stat = stat.only(stat.is_text())
-    places = stat.rows_of(events)
-    modules = [""] * n_runs
-    has_module = places >= 0
-    for run, place in zip(row[has_module].tolist(), places[has_module].tolist(), strict=True):
-        modules[run] = modules[run] or stat.texts[int(stat.held[place])]
-    return modules
+    texts = stat.text_ids(len(timeline))[events]
+    is_told = np.array([*map(bool, stat.texts), False])
+    told = np.flatnonzero(is_told[texts])[::-1]
+    of_run = np.full(n_runs, -1, np.int64)
+    of_run[row[told]] = texts[told]  # of several texts the first one stays
+    return [stat.texts[text] if text >= 0 else "" for text in of_run.tolist()]
 
 
 def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str]:
     """The function that Python called around each call; empty if that is not recorded."""
-    named = timeline.named(lambda name: _CALL.fullmatch(name) is not None)
-    places = np.where(named, np.arange(len(timeline)), _NO_CALL)
-    around = nesting.nearest(places)[calls]
-    names = []
-    for event in around.tolist():
-        match = _CALL.fullmatch(timeline.name(event)) if event >= 0 else None
-        names.append(match[1] if match else "")
-    return names
+    matches = [_CALL.fullmatch(name) for name in timeline.names]
+    is_named = timeline.kind_mask(np.array([match is not None for match in matches], np.bool_))
+    around = nesting.nearest(np.where(is_named, timeline.kinds, _NO_CALL))[calls]
+    functions = [match[1] if match else "" for match in matches]
+    return [functions[kind] if kind >= 0 else "" for kind in around.tolist()]
 
 
 def _chained(
@@ -236,12 +223,8 @@ def _chained(
     place_of = np.full(len(timeline), _NO_CALL, np.int64)
     place_of[calls] = np.arange(len(calls))
     around = nesting.nearest(place_of)[sources]
-    chained: dict[int, int] = {}
-    has_call = np.flatnonzero(around >= 0)
-    with_run = np.flatnonzero(of_event >= 0)
-    for row in has_call.tolist():
-        region = int(regions[row])
-        first = int(np.searchsorted(with_run, region))
-        if first < len(with_run) and with_run[first] < nesting.ends[region]:
-            chained.setdefault(int(of_event[with_run[first]]), int(around[row]))
-    return chained
+    with_run = np.append(np.flatnonzero(of_event >= 0), len(timeline))
+    first = with_run[np.searchsorted(with_run, regions)]
+    leads = np.flatnonzero((around >= 0) & (first < nesting.ends[regions]))[::-1]
+    # Of several calls the first one stays, which is written last.
+    return dict(zip(of_event[first[leads]].tolist(), around[leads].tolist(), strict=True))
