@@ -91,7 +91,7 @@ def test_waiting_for_input_names_the_iterator():
     assert found.evidence == {
         "wait_share": pytest.approx(0.3), "step_ms": 1.0, "host": "host 0", "pipeline": "Host:0",
         "op": "Iterator::Prefetch::Map", "op_self_ms": pytest.approx(0.185), "call_ms": 0.2,
-        "iterator_type": "Map", "self_share": 0.925, "analysed_count": 3, "copy_count": 1,
+        "iterator_type": "Map", "self_share": 0.925, "analysed_count": 3,
     }  # fmt: skip
     assert "30.0% of the step time is spent waiting for input" in found.message
     assert (

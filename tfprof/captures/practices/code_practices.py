@@ -68,14 +68,13 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     said = "In {python_share} of the step time no op runs while a step lasts."
     worst = code[0] if code and code_share(evidence.grounds, code[0]) >= WORTH else None
     if worst is not None:
-        said += (
-            f" The most of it is {_named(worst)}: {{code_share}} of the step time, {{run_ms}} each "
-            "time."
-        )
-        numbers |= _numbers_of(worst, code_share(evidence.grounds, worst))
+        name, of_code = _about(worst, code_share(evidence.grounds, worst))
+        said += f" The most of it is {name}: {{code_share}} of the step time, {{run_ms}} each time."
+        numbers |= of_code
     elif not code:
-        said += _without_names(evidence)
-        numbers |= {"runtime_share": _inside(evidence, Spent.HOST_RUNTIME)}
+        more, of_runtime = _without_names(evidence)
+        said += more
+        numbers |= of_runtime
     gain = min(share, _gain(evidence, worst))
     if not _is_own(evidence, worst) and _may_wait(evidence):
         gain = 0.0
@@ -86,32 +85,33 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
     )  # fmt: skip
 
 
-def _named(code: CodeTime) -> str:
-    """Words for a function with its caller, or for an annotation."""
-    if code.is_annotation:
-        return "{python} (an annotation of the program)"
-    return "{python}, called from {caller}" if code.caller else "{python}"
-
-
-def _numbers_of(code: CodeTime, share: float) -> Details:
-    """The numbers of code that takes so much of the time."""
-    return {
-        "python": code.name, "python_self_ms": code.total_ps / 1e9, "caller": code.caller,
-        "code_share": share, "run_ms": code.total_ps / code.n_runs / 1e9,
+def _about(code: CodeTime, share: float) -> tuple[str, Details]:
+    """Words for a function with its caller, or for an annotation, that takes so much of the time;
+    and the numbers of it."""
+    numbers: Details = {
+        "python": code.name, "python_self_ms": code.total_ps / 1e9, "code_share": share,
+        "run_ms": code.total_ps / code.n_runs / 1e9,
     }  # fmt: skip
+    if code.is_annotation:
+        return "{python} (an annotation of the program)", numbers
+    if code.caller:
+        return "{python}, called from {caller}", {**numbers, "caller": code.caller}
+    return "{python}", numbers
 
 
-def _without_names(evidence: Evidence) -> str:
+def _without_names(evidence: Evidence) -> tuple[str, Details]:
     """Words for what is known of time in which no op runs, if no code was recorded."""
     runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
     if runtime > unseen:
         return (
             " The runtime takes {runtime_share} of the step time: it calls functions, hands ops to "
-            "threads, and waits for these."
+            "threads, and waits for these.",
+            {"runtime_share": runtime},
         )
     return (
         " Nothing was recorded there: mostly it is Python between the ops. "
-        f"{sentence(evidence.words.trace_python)}."
+        f"{sentence(evidence.words.trace_python)}.",
+        {},
     )
 
 
@@ -269,8 +269,9 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
         )
         numbers |= {"function": ran[0].name, "busy_share": between.busy_share}
     if own:
-        said += f" {{code_share}} is {_named(own[0])}, {{run_ms}} each time."
-        numbers |= _numbers_of(own[0], part(own[0].total_ps, evidence.periods_ps))
+        name, of_code = _about(own[0], part(own[0].total_ps, evidence.periods_ps))
+        said += f" {{code_share}} is {name}, {{run_ms}} each time."
+        numbers |= of_code
     if own and _pauses(own[0]):
         said += f" {_to_wait_less(evidence)}"
     elif own:
@@ -318,7 +319,7 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
             differs, known_remedy = what_differs(host, worst.name)
             remedy = known_remedy or remedy
             said += "; its programs differ {difference}" if differs else ""
-            numbers |= {"difference": differs}
+            numbers |= {"difference": differs} if differs else {}
         said += "."
     elif traced:
         name = max(traced, key=lambda one: one.self_ps["traced"])

@@ -102,7 +102,8 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
             f" The slowest iterator is {{iterator_type}} ({{op}}{copies}): {{self_share}} of the "
             f"time of {_slow_calls(worst)}. There, {remedy}"
         )
-        numbers |= {**behind, **_numbers_of(worst), "copy_count": worst.n_copies}
+        numbers |= {**behind, **_numbers_of(worst)}
+        numbers |= {"copy_count": worst.n_copies} if copies else {}
     yield Advice("input-pipeline/bound", said, numbers, share, share)
 
 
