@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,12 +37,33 @@ from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_
 from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
-from tfprof.captures.facts.steps import HostSteps, RunSteps, SharedColumns
+from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import Int64Array, concatenate_tables
+
+
+class _SharedColumns:
+    """Names and groups of hosts, which are one object where they are equal, as most are."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], Sequence[str]] = {}
+        self._groups: dict[bytes, Int64Array] = {}
+
+    def of(self, steps: HostSteps) -> HostSteps:
+        """The same steps, with columns that another host may have, too."""
+        names = [self._texts.setdefault(name, name) for name in steps.names]
+        groups = steps.times.groups
+        return replace(
+            steps,
+            names=self._names.setdefault(tuple(names), names),
+            times=replace(
+                steps.times, groups=self._groups.setdefault(groups.tobytes(), groups.copy())
+            ),
+        )
 
 
 def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
@@ -158,7 +180,7 @@ def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> R
 
 def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
     counts, notes = hosts_with_steps(run.hosts, classic=classic)
-    shared = SharedColumns()
+    shared = _SharedColumns()
     left_out: list[Note] = []
     by_host = [
         [shared.of(core) for core in cores_of(host, number, classic=classic, inner_only=inner_only)]

@@ -167,27 +167,6 @@ class HostSteps:
         return self.times.of(*kinds_of(category, classic=classic))
 
 
-class SharedColumns:
-    """Names and groups of hosts, which are one object where they are equal, as most are."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-        self._names: dict[tuple[str, ...], Sequence[str]] = {}
-        self._groups: dict[bytes, Int64Array] = {}
-
-    def of(self, steps: HostSteps) -> HostSteps:
-        """The same steps, with columns that another host may have, too."""
-        names = [self._texts.setdefault(name, name) for name in steps.names]
-        groups = steps.times.groups
-        return replace(
-            steps,
-            names=self._names.setdefault(tuple(names), names),
-            times=replace(
-                steps.times, groups=self._groups.setdefault(groups.tobytes(), groups.copy())
-            ),
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class TakenSteps(Sequence[HostSteps]):
     """Some steps of hosts, taken when a host is looked at: runs may have many hosts."""
