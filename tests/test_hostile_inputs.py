@@ -407,15 +407,27 @@ def test_shapes_that_no_float_holds(size: int) -> None:
     assert column.values.tolist() == [float("inf"), 1.0]  # type: ignore[union-attr]
 
 
-def test_functions_that_call_the_one_before_ten_times() -> None:
-    nodes = graph(op("x", "Placeholder"), op("top", "f29", "x"))
-    for depth in range(30):
+def test_shapes_of_more_dimensions_than_any_tensor_has() -> None:
+    nodes = graph(op("x", "Placeholder"), op("y", "Relu", "x"), op("v", "VariableV2"))
+    for node in nodes.node:
+        node.attr["dtype"].type = node.attr["T"].type = 1
+        node.attr["shape"].shape.dim.extend([pb.TensorShapeProto.Dim(size=2**63 - 1)] * 28_000)
+    with soon(2):
+        report = tfprof.flops(nodes)
+        assert "not counted" in str(report).lower()
+        assert str(tfprof.summary(nodes))
+
+
+@pytest.mark.parametrize(("n_functions", "n_calls"), [(30, 10), (100, 100)])
+def test_functions_that_call_the_one_before(n_functions: int, n_calls: int) -> None:
+    nodes = graph(op("x", "Placeholder"), op("top", f"f{n_functions - 1}", "x"))
+    for depth in range(n_functions):
         function = nodes.library.function.add()
         function.signature.name = f"f{depth}"
         function.signature.input_arg.add(name="a", type=1)
         function.signature.output_arg.add(name="out", type=1)
         before = "a"
-        for number in range(10):
+        for number in range(n_calls):
             kind = f"f{depth - 1}" if depth else "Relu"
             node = function.node_def.add(name=f"n{number}", op=kind, input=[before])
             before = f"n{number}:{'out' if depth else 'activations'}:0"

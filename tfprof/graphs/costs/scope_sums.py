@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from tfprof.columns.tree_walks import most_scope_bytes, too_many_scopes
@@ -19,7 +20,7 @@ from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import Tensor
 
 MOST_SCOPES = 200_000
-"""Of all functions together; those whose scopes would make it more count as one scope each."""
+"""Of all calls together; those whose scopes would make it more count as one scope each."""
 
 _UNNAMED_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?")
 """Calls with a default name make no scope."""
@@ -76,7 +77,7 @@ def added(amounts: Iterable[Amounts]) -> Amounts:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScopeSums:
     """Costs of a program by scope.
 
@@ -88,6 +89,11 @@ class ScopeSums:
 
     own: dict[str, Amounts] = field(default_factory=dict)
     outputs: dict[str, tuple[Tensor, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def whole(self) -> Amounts:
+        """Costs of all scopes together."""
+        return added(self.own.values())
 
 
 PicosOf = Callable[[Analysis, int, Verdict], "int | None"]
@@ -129,8 +135,8 @@ def scope_sums(
         walk.add_ops(picos_of)
         if with_tensors and phase is Phase.FORWARD:
             walk.add_outputs(results if is_root else analysis.body.results)
-        finished[id(analysis), phase] = sums = walk.sums()
-        n_scopes += len(sums.own)
+        finished[id(analysis), phase] = walk.sums()
+        n_scopes += walk.n_added
     return finished[id(root), Phase.FORWARD]
 
 
@@ -144,7 +150,7 @@ class _Walk:
         layer_of: Mapping[str, str] | None,
         most_scopes: int,
     ) -> None:
-        self.most_scopes = most_scopes
+        self.most_scopes, self.n_added = most_scopes, 0
         self.analysis = analysis = visit.analysis
         self.has_layers = layer_of is not None
         scope_of = layer_of or {}
@@ -190,9 +196,10 @@ class _Walk:
 
     def _add_call(self, place: int, callee: ScopeSums, runs: Times) -> None:
         scope = self.scopes[place]
-        if self.has_layers or len(self.parts) + len(callee.own) > self.most_scopes:
-            self.parts[scope].append(added(callee.own.values()).times(runs))
+        if self.has_layers or self.n_added + len(callee.own) > self.most_scopes:
+            self.parts[scope].append(callee.whole.times(runs))
             return
+        self.n_added += len(callee.own)
         for path, amounts in callee.own.items():
             self.parts[below(scope, path)].append(amounts.times(runs))
         for path, tensors in callee.outputs.items():

@@ -166,11 +166,13 @@ class Analysis:
     def calls(self) -> dict[int, tuple[Call, ...]]:
         """The functions that nodes run, by place."""
         numbers, distinct = self.outcomes.column(), self.outcomes.distinct
-        is_call = np.array([*(each.calls is not None for each in distinct), False])
-        places = np.flatnonzero(is_call[numbers])
+        used, at = np.unique(numbers, return_inverse=True)  # all functions share the outcomes
+        calls = [number >= 0 and distinct[number].calls is not None for number in used.tolist()]
+        is_call = np.array(calls, np.bool_)[at]
+        places = np.flatnonzero(is_call)
         if not isinstance(self.order, range) and len(places):
             order = np.array(self.order, np.int64)
-            places = order[is_call[numbers[order]]]
+            places = order[is_call[order]]
         return {
             place: distinct[number].calls or ()
             for place, number in zip(places.tolist(), numbers[places].tolist(), strict=True)

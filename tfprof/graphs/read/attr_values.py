@@ -25,12 +25,17 @@ _VALUE_FIELDS = {
     9: "int64_val", 10: "bool_val", 17: "int_val", 22: "uint32_val", 23: "uint64_val",
 }  # fmt: skip
 
+_MOST_DIMS = 64
+"""Shapes of more count as of unknown rank: Python may refuse to write their number of elements."""
+
 
 def decode_shape(shape: pb.TensorShapeProto) -> Shape:
     """A shape as tables hold it: -1 for unknown dimensions; None for an unknown rank.
 
     Dimensions win over a contradicting ``unknown_rank``, as in the original.
     """
+    if len(shape.dim) > _MOST_DIMS:
+        return None
     dims = tuple([dim.size for dim in shape.dim])
     return None if shape.unknown_rank and not dims else dims
 
