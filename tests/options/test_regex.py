@@ -390,3 +390,10 @@ def test_matcher_is_an_immutable_value():
 
 def test_documented_examples():
     assert doctest.testmod(sys.modules[regex.__name__]).failed == 0
+
+
+@pytest.mark.parametrize("pattern", ["(.*)*" * 30 + "zq", ".*.+" + ".*" * 30 + "zq"])
+def test_neighbours_that_match_the_same_are_one(pattern):
+    """Left apart they would take longer than a life."""
+    assert not NameMatcher([pattern]).matches("a" * 200)
+    assert NameMatcher([pattern]).matches("a" * 200 + "zq")

@@ -41,10 +41,8 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
 def _stacks(profile: Any, tree: StackTree) -> Stacks:
     texts = list(profile.string_table)
     types = [SampleType(texts[one.type], texts[one.unit]) for one in profile.sample_type]
-    frames_of = {
-        location: [tree.frame(frame) for frame in frames]
-        for location, frames in _frames_of_locations(profile, texts).items()
-    }
+    frames_of = _frames_of_locations(profile, texts)
+    numbers_of: dict[int, list[int]] = {}
     node_of: dict[tuple[int, ...], int] = {}
     nodes, values = [], []
     for sample in profile.sample:
@@ -54,8 +52,10 @@ def _stacks(profile: Any, tree: StackTree) -> Stacks:
             node = -1
             tree.count(sum([len(frames_of[location]) for location in stack]), len(types))
             for location in reversed(stack):  # the innermost one is first
-                for frame in frames_of[location]:
-                    node = tree.below(node, frame)
+                if location not in numbers_of:
+                    numbers_of[location] = [tree.frame(frame) for frame in frames_of[location]]
+                for number in numbers_of[location]:
+                    node = tree.below(node, number)
             node = node_of[stack] = tree.node(-1, StackFrame("?")) if node < 0 else node
         if len(sample.value) != len(types):
             raise IndexError(f"{len(sample.value)} values of {len(types)} types")

@@ -18,7 +18,7 @@ from unicodedata import category
 from tfprof.errors import UsageError
 from tfprof.options import _re2_charset as charset
 from tfprof.options._re2_charset import CodePoints
-from tfprof.options._re2_pieces import Piece, counted, empty, repeated
+from tfprof.options._re2_pieces import Piece, counted, empty, joined, repeated
 from tfprof.options._re2_reader import NO_BACKREFERENCES, Flags, Reader
 
 _MAX_REPEAT = 1000
@@ -64,10 +64,9 @@ class _Group:
         if len(self.branches) == 1:
             if len(pieces) == 1:
                 return pieces[0]
-            text = "".join(piece.text for piece in pieces)
+            text = joined(pieces)
             return Piece(text, weight, "sequence") if text else empty(weight)
-        texts = ("".join(piece.text for piece in branch) for branch in self.branches)
-        return Piece(f"(?:{'|'.join(texts)})", weight)
+        return Piece(f"(?:{'|'.join(map(joined, self.branches))})", weight)
 
 
 class Parser(Reader):
