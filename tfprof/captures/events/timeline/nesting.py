@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,9 @@ def nest_pure(
     candidates[first[:-1][np.diff(first) > 0]] = -1
     is_settled = candidates < 0
     waiting = np.flatnonzero(~is_settled)
-    while len(waiting):
+    for _ in range(_MOST_ROUNDS):
+        if not len(waiting):
+            break
         above = candidates[waiting]
         encloses = ends_ps[waiting] <= ends_ps[above]  # starts are in order
         parents[waiting[encloses]] = above[encloses]
@@ -128,8 +131,26 @@ def nest_pure(
         candidates[waiting[known]] = parents[above[known]]
         is_settled[waiting[known]] = candidates[waiting[known]] < 0
         waiting = waiting[~is_settled[waiting]]
+    if len(waiting):
+        parents = _one_by_one(first, ends_ps)
     narrow = place_type(n_events)
     return Nesting(parents.astype(narrow), _subtree_ends(parents).astype(narrow))
+
+
+_MOST_ROUNDS = 500
+"""More are needed where very many events overlap only in part: then one after the other is faster."""
+
+
+def _one_by_one(first: Int64Array, ends_ps: Int64Array) -> Int64Array:
+    """What encloses each event; starts are in order."""
+    ends, parents = ends_ps.tolist(), [-1] * len(ends_ps)
+    for begin, end in pairwise(first.tolist()):
+        top = -1
+        for event in range(begin, end):
+            while top >= 0 and ends[event] > ends[top]:
+                top = parents[top]
+            parents[event], top = top, event
+    return np.array(parents, np.int64)
 
 
 def _without(
