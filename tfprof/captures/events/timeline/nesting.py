@@ -138,7 +138,7 @@ def nest_pure(
 
 
 _MOST_ROUNDS = 500
-"""More are needed where very many events overlap only in part: then one after the other is faster."""
+"""More are needed where very many events overlap only in part: then one by one is faster."""
 
 
 def _one_by_one(first: Int64Array, ends_ps: Int64Array) -> Int64Array:
