@@ -107,9 +107,13 @@ def by_definition(first, starts, ends, is_alone):
     return parents, behind
 
 
-@given(lines())
-def test_numpy_does_as_the_reference(columns):
-    found = nest_pure(*columns)
+@pytest.mark.parametrize("rounds", [0, 1, 500])
+@given(columns=lines())
+def test_numpy_does_as_the_reference(rounds, columns):
+    """With few rounds events are looked at one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "_MOST_ROUNDS", rounds)
+        found = nest_pure(*columns)
     assert (found.parents.tolist(), found.ends.tolist()) == by_definition(*columns)
 
 
