@@ -479,7 +479,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "matrix_unit_percent": "float operations as part of the peak rate, or a TPU's counter",
             "idle_percent": "part of the time in which devices did nothing",
             "steps": "steps that count",
-            "step_ms_average": "time of the slowest worker of a step, on average",
+            "step_ms_average": "time of a step of the worker that the others wait for, on average",
             "step_ms_minimum": "the same of the shortest step",
             "step_ms_maximum": "the same of the longest step",
             "infeed_percent_average": "waiting for input as part of all steps together",
