@@ -169,3 +169,19 @@ def test_recorders_that_began_at_different_moments_have_no_other_clocks():
     first, second = (one.times.start_ps // 10**6 for one in found.hosts)
     assert (first.tolist(), second.tolist()) == ([6000, 7000, 8000], [1100, 2100, 3100])
     assert not any("by its clock" in note.message for note in found.notes)
+
+
+def test_steps_of_hosts_that_take_turns_in_being_slow_are_those_of_one_host():
+    """Both take 15 a step; the mean of the slowest of each step, 20, is the time of none."""
+
+    def worker(name, *lengths_us):
+        events, at = [], 0
+        for number, length_us in enumerate(lengths_us):
+            events.append(event("train", at, 1000 * length_us, step_num=number, _r=1))
+            events.append(event("a:MatMul", at, 1000 * length_us - 10))
+            at += 1000 * length_us
+        return xspace(host(line(*events)), hostname=name)
+
+    run = opened(worker("a", 10, 20, 10, 20), worker("b", 20, 10, 20, 10))
+    assert run_steps(run).slowest_ps().mean() / 1e6 == 15.0
+    assert run_steps(run, classic=True).slowest_ps().mean() / 1e6 == 20.0
