@@ -98,6 +98,13 @@ def test_times_with_time_zones_are_texts(database):
     assert row["one"] == 1
 
 
+def test_times_with_time_zones_do_not_depend_on_the_machine(monkeypatch, run):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    statement = "select cast(to_timestamp(3) as varchar) as at"
+    with Database(run), Database(run) as database:  # the process of the second one is new
+        assert database.query(statement).to_rows() == [{"at": "1970-01-01 00:00:03+00"}]
+
+
 def test_a_table_that_a_function_names(database):
     [(count,)] = database.query("select count(*) from query_table('events')").table().rows
     assert count == 1

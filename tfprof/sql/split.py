@@ -341,13 +341,18 @@ class _Splitter:
 
 
 def _kinds_of_functions(connection: Connection) -> Mapping[str, set[str]]:
-    """What each function is, and whether it may answer anew each time."""
+    """What each function is, and whether it may answer anew each time.
+
+    Overloads for times in a zone follow a setting, which is the same for all hosts; a function
+    differs from host to host only if it has no other overloads.
+    """
     kinds: dict[str, set[str]] = {}
-    for name, kind, stability in connection.rows(
-        "select distinct lower(function_name), function_type, stability from duckdb_functions()"
+    for name, kind, is_volatile in connection.rows(
+        "select lower(function_name), function_type, bool_or(stability = 'VOLATILE') "
+        "or not bool_or(stability = 'CONSISTENT') from duckdb_functions() group by all"
     ):
         kinds.setdefault(name, set()).add(kind)
-        if kind == "scalar" and stability not in (None, "CONSISTENT"):
+        if kind == "scalar" and is_volatile:
             kinds[name].add("volatile")
     return kinds
 
