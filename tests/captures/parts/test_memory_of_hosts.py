@@ -15,7 +15,7 @@ from tfprof.captures.tools.pod_viewer import pod
 from tfprof.fleet.asked import fleet_of
 from tfprof.testing.many_hosts import Plan, write_run
 
-N_STEPS = 400
+N_STEPS = 800  # so many that what a host takes besides is little
 
 
 @pytest.fixture(scope="module")
