@@ -45,7 +45,8 @@ def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
     _lint(session)
-    fast = "not (slow or tensorflow or jax or browser or documentation or models or readers or gym)"
+    others = "tensorflow or jax or browser or documentation or models or oracle or readers or gym"
+    fast = f"not (slow or {others})"
     session.run("pytest", *_workers(session), "-q", "-m", fast, *session.posargs)
 
 
@@ -62,6 +63,13 @@ def models(session: nox.Session) -> None:
     """Whole networks against published figures, which takes more than a minute."""
     session.install("-e", ".[test,oracle]", env=BUILT)
     session.run("pytest", *_workers(session), "-m", "models", *session.posargs, env=TENSORFLOW)
+
+
+@nox.session
+def oracle(session: nox.Session) -> None:
+    """Random sessions that TensorFlow's own engine answers, too, which takes about a minute."""
+    session.install("-e", ".[test,oracle]", env=BUILT)
+    session.run("pytest", *_workers(session), "-m", "oracle", *session.posargs, env=TENSORFLOW)
 
 
 @nox.session

@@ -183,6 +183,7 @@ NEEDS = {
 """Packages that modules need to be imported at all."""
 
 
+@pytest.mark.documentation
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_doctests(part):

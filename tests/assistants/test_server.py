@@ -10,6 +10,8 @@ import pytest
 
 import tfprof
 
+pytestmark = pytest.mark.one_engine
+
 pytest.importorskip("duckdb")
 mcp = pytest.importorskip("mcp")
 

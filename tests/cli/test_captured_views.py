@@ -91,6 +91,7 @@ MANY = [
 ]
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("words", MANY, ids=" ".join)
 def test_hosts_are_read_one_by_one(call, words):
     command, *others = words

@@ -94,6 +94,7 @@ def test_runs_that_come_with_tfprof(call, budget):
     assert verdicts == {"resnet50": "undecided", "input-bound": "met", "gpu": "met"}
 
 
+@pytest.mark.one_engine
 def test_hosts_are_read_one_by_one(call, tmp_path):
     logs, budget = TUTORIALS / "two-workers", tmp_path / "budget.toml"
     expected = call("check", logs, "--write-budget", "-")

@@ -75,6 +75,7 @@ def test_one_recording_given_twice_is_no_comparison(call, captures, tmp_path, wo
         assert not result.stdout
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("words", [(), ("--tool", "op-stats"), ("--view", "op")])
 def test_hosts_are_read_one_by_one(call, words):
     runs = (TUTORIALS / "two-workers", TUTORIALS / "input-bound")

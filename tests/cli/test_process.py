@@ -13,7 +13,7 @@ import tfprof
 
 from .conftest import environment
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 HEAVY = ("numpy", "google.protobuf", "rich", "tensorflow", "prompt_toolkit", "jinja2")

@@ -64,6 +64,7 @@ def test_left_out_rows_are_said(call):
     assert "only the first 1 rows" in result.stderr
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "statement",
     [

@@ -21,7 +21,7 @@ from tfprof.files import disk as files
 from tfprof.files.disk import file_parts, read_file
 from tfprof.wire import messages as pb
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 LARGE = bytes(range(256)) * 8192
 

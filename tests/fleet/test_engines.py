@@ -11,6 +11,8 @@ from tfprof.captures.parts.part import merge
 from tfprof.fleet import engines
 from tfprof.fleet.engines import OneProcess, Processes, local_engine
 
+pytestmark = pytest.mark.one_engine
+
 CAPTURES = ("cpu-multi-worker", "gpu-synthetic", "tpu-synthetic", "cpu-no-steps")
 
 

@@ -34,6 +34,7 @@ def _check(differences: list[str]) -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.oracle
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_sessions_equal_tensorflow(engine: Engine, batch: int) -> None:
     differences = []
@@ -62,6 +63,7 @@ def test_a_seed_always_gives_the_same_session() -> None:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.oracle
 def test_random_sessions_do_not_crash_tensorflow_and_mostly_show_something(engine: Engine) -> None:
     outcomes = [
         outcome

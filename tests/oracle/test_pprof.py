@@ -63,6 +63,7 @@ def our_pprof(session: Session, view: str, options: dict[str, Any]) -> Any:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.oracle
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_pprof_files_equal_tensorflows(
     engine: Engine, batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -203,6 +203,7 @@ def check_both_directions(
 
 
 @pytest.mark.tensorflow
+@pytest.mark.oracle
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_random_profiles_equal_tensorflows(engine: Engine, batch: int, tmp_path: Path) -> None:
     memory = allocations = traces = 0

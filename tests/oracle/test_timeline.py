@@ -128,6 +128,7 @@ def cases(batch: int) -> Iterator[tuple[str, Session, str, dict[str, Any]]]:
 
 
 @pytest.mark.tensorflow
+@pytest.mark.oracle
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_timeline_files_equal_tensorflows(engine: Engine, batch: int) -> None:
     compared = {"graph": 0, "scope": 0, "code": 0}

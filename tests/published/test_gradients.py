@@ -22,7 +22,7 @@ from tests.published.models import BATCH, ENCODER, MODELS, UNET
 from tfprof.graphs.interpreter.tally import OpRow
 from tfprof.graphs.reports.report import FlopsReport
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
 
 @pytest.fixture(params=["keras", "tf_keras"])

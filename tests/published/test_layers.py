@@ -23,7 +23,7 @@ from tests.published.derivations import (
     lstm_step,
 )
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
 B = 2
 Layers = Any

@@ -14,6 +14,8 @@ from tfprof.remote import Look, OpTime, Sample, top
 from tfprof.remote.ranking import steps_per_second
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
+pytestmark = pytest.mark.one_engine
+
 needs_a_terminal = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 
 

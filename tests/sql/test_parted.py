@@ -11,6 +11,8 @@ from tfprof.sql import Database, Limits
 from tfprof.sql.parted import PartedQuery, ask_parted, average
 from tfprof.tools import open_run
 
+pytestmark = pytest.mark.one_engine
+
 duckdb = pytest.importorskip("duckdb")
 
 CAPTURES = ("cpu-multi-worker", "gpu-synthetic", "cpu-no-steps")

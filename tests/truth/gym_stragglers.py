@@ -3,8 +3,9 @@
 python -m tests.truth.gym_stragglers [--job FRAMEWORK-WORKERS-KIND ...] [--folder F] [--again]
 
 Each job is one program in several processes: ``MultiWorkerMirroredStrategy`` of TensorFlow, or JAX
-with collectives of gloo. Who is named as slow by ``stragglers``, and by how much, must be what the
-last worker was made to do, or the answer must leave it open.
+with collectives of gloo. Who is named as slow by ``stragglers`` must be the last worker if it was
+made to be slow, and a step must take as much less as was promised once it no longer is; or the
+answer must leave it open.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,11 @@ JOBS = [f"tensorflow-2-{kind}" for kind in KINDS] + [
 ]
 
 N_STEPS = 24
+_N_WARM = 3
 _USUAL_S, _LONG_S, _ONCE_S = 0.019, 0.036, 0.1
 _SLOW_STEP = 15
 _TOLERANCE = 0.25
-"""By which part of it an excess may be off, or by its interval if that is wider."""
+"""By which part of it a gain may be off, or by its interval if that is wider."""
 
 _LEADS = 0.05
 """By which part of a usual step workers differ that do the same."""
@@ -89,6 +91,7 @@ class Job:
 
 
 def _tensorflow(job: Job, rank: int, ports: list[int], folder: Path) -> None:
+    phase = [job]
     workers = [f"127.0.0.1:{port}" for port in ports]
     task = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}}
     os.environ.update(TF_CONFIG=json.dumps(task))
@@ -97,7 +100,7 @@ def _tensorflow(job: Job, rank: int, ports: list[int], folder: Path) -> None:
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
 
     def load(number: Any) -> Any:
-        time.sleep(job.load_s(rank))
+        time.sleep(phase[-1].load_s(rank))
         return number
 
     def batch(number: Any) -> Any:
@@ -122,11 +125,12 @@ def _tensorflow(job: Job, rank: int, ports: list[int], folder: Path) -> None:
     def marked(number: int) -> AbstractContextManager[Any]:
         return tf.profiler.experimental.Trace("train", step_num=number, _r=1)
 
-    _run(job, rank, lambda: next(batches), lambda batch: whole(batch).numpy(), marked,
+    _run(phase, rank, lambda: next(batches), lambda batch: whole(batch).numpy(), marked,
          lambda: tf.profiler.experimental.Profile(str(folder)), folder)  # fmt: skip
 
 
 def _jax(job: Job, rank: int, ports: list[int], folder: Path) -> None:
+    phase = [job]
     os.environ.update(JAX_PLATFORMS="cpu", XLA_FLAGS="--xla_cpu_multi_thread_eigen=false")
     import jax
     import jax.numpy as jnp
@@ -146,7 +150,7 @@ def _jax(job: Job, rank: int, ports: list[int], folder: Path) -> None:
 
     def load() -> Any:
         with jax.profiler.TraceAnnotation("load"):
-            time.sleep(job.load_s(rank))
+            time.sleep(phase[-1].load_s(rank))
         return own
 
     def whole(batch: Any) -> None:
@@ -157,31 +161,39 @@ def _jax(job: Job, rank: int, ports: list[int], folder: Path) -> None:
 
     options = jax.profiler.ProfileOptions()
     options.python_tracer_level = 0
-    _run(job, rank, load, whole, marked,
+    _run(phase, rank, load, whole, marked,
          lambda: jax.profiler.trace(str(folder), profiler_options=options), folder)  # fmt: skip
 
 
 def _run(
-    job: Job, rank: int, fetch: Callable[[], Any], whole: Callable[[Any], Any],
+    phase: list[Job], rank: int, fetch: Callable[[], Any], whole: Callable[[Any], Any],
     marked: Callable[[int], AbstractContextManager[Any]],
     recording: Callable[[], AbstractContextManager[Any]], folder: Path,
 ) -> None:  # fmt: skip
-    """The loop of a worker; what it measures of itself is written beside its capture."""
+    """The loop of a worker; what it measures of itself is written beside its capture.
 
-    def steps(count: int) -> None:
+    The last of ``phase`` is what workers do now: first the job, then the same with workers alike.
+    """
+
+    [job] = phase
+
+    def step_ms(count: int) -> float:
+        begin = time.perf_counter()
         for number in range(count):
             batch = fetch() if job.kind == "between" else None
             with marked(number):
                 batch = fetch() if batch is None else batch
-                time.sleep(job.own_s(rank, number))
+                time.sleep(phase[-1].own_s(rank, number))
                 whole(batch)
+        return 1e3 * (time.perf_counter() - begin) / count
 
-    steps(3)
+    step_ms(_N_WARM)
     with recording():
-        begin = time.perf_counter()
-        steps(N_STEPS)
-        period_ms = 1e3 * (time.perf_counter() - begin) / N_STEPS
-    (folder / "truth.json").write_text(json.dumps({"period_ms": period_ms}), "utf-8")
+        slow_ms = step_ms(N_STEPS)
+    phase.append(replace(job, kind="alike"))
+    step_ms(_N_WARM)
+    truth = {"step_ms": slow_ms, "step_ms_when_alike": step_ms(N_STEPS)}
+    (folder / "truth.json").write_text(json.dumps(truth), "utf-8")
     others = [folder.parent / str(one) / "truth.json" for one in range(job.n_workers)]
     until = time.monotonic() + _TIMEOUT_S / 4
     while not all(one.is_file() for one in others) and time.monotonic() < until:
@@ -277,10 +289,13 @@ def judged(job: Job, paths: list[Path]) -> tuple[str, str]:
         # Even so the leader of a job has less to do than those that ask it, by a little.
         leads_ms = _LEADS * 1e3 * _USUAL_S
         return ("FALSE" if is_named and (first.low or 0.0) > leads_ms else "right"), said
+    truth = json.loads((paths[-1].parent / str(job.n_workers - 1) / "truth.json").read_text())
+    gain_ms = truth["step_ms"] - truth["step_ms_when_alike"]
     if not is_named:
         return ("unknown" if "differ too much" in first.text else "FALSE"), said
     margin = (first.high or 0.0) - (first.value or 0.0)
-    right = first.subject == last and _is_near(first.value, 1e3 * (_LONG_S - _USUAL_S), margin)
+    right = first.subject == last and _is_near(first.value, gain_ms, margin)
+    said = f"{gain_ms:.3f} ms less in truth. {said}"
     return ("right" if right else "FALSE"), said
 
 

@@ -12,7 +12,7 @@ import tfprof
 from tests.truth.own_clock import CAPTURE
 from tests.truth.recorded import median
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.gym]
 
 
 @pytest.fixture

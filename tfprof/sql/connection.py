@@ -200,10 +200,11 @@ class _Process:
 
     def __init__(self) -> None:
         few_threads = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
+        same_everywhere = {"TZ": "UTC"}  # times in a zone
         self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *(path or "." for path in sys.path)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, **few_threads},
+            env={**os.environ, **few_threads, **same_everywhere},
             pipesize=_PIPE_BYTES,
             start_new_session=True,  # Ctrl-C reaches the process that asks, which ends this one
         )  # fmt: skip

@@ -21,6 +21,8 @@ from tfprof.fleet.asked import fleet_of
 from tfprof.pages.opened import opened_run
 from tfprof.pages.site import Site
 
+pytestmark = pytest.mark.one_engine
+
 WANTED = Wanted(
     (planes.key(),),
     tuple(fact.key(classic=False) for fact in (host_ops, device_ops, compiled_ops, host_kernels)),

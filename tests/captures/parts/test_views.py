@@ -14,6 +14,8 @@ from tfprof.profiler import session_of
 from tfprof.testing.xspace_builders import event, host, line, xspace
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.one_engine
+
 CASES = [
     ("cpu-multi-worker",),
     ("cpu-keras-fit", "cpu-memory-bfc"),

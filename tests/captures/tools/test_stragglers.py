@@ -172,8 +172,10 @@ def test_hosts_without_their_events_give_the_same_answer(name):
 # Workers made by hand: each computes, then waits until all have come, and the exchange takes 20 µs.
 
 
-def worker(*works_us, name="w", leave_us=500, ahead_us=0, collective="all-reduce.1", n_bare=0):
-    """A host with a step each millisecond, and how long it computes in each."""
+def worker(
+    *works_us, name="w", leave_us=500, ahead_us=0, collective="all-reduce.1", n_bare=0, reads_us=0
+):
+    """A host with a step each millisecond, how long it computes in each, and reads for the next."""
     events = []
     for number, works in enumerate(works_us):
         begin = number * 1000
@@ -185,7 +187,11 @@ def worker(*works_us, name="w", leave_us=500, ahead_us=0, collective="all-reduce
             leave = leave_us[number] if isinstance(leave_us, list) else leave_us
             wait = leave - works
             events.append(event(collective, (begin + works) * US, wait * US, hlo_op=collective))
-    space = xspace(host(line(*events)), hostname=name)
+    read = [
+        event("Iterator::Root::Prefetch::Map", number * 1000 * US, reads_us * US, id=2, parent_id=1)
+        for number in range(len(works_us) if reads_us else 0)
+    ]
+    space = xspace(host(line(*events), line(*read)), hostname=name)
     for each in space.planes:
         for own in each.lines:
             own.timestamp_ns += ahead_us * US
@@ -214,6 +220,18 @@ def test_the_numbers_of_hosts():
     [collective] = stragglers(run).to_rows("collectives")
     assert (collective["count"], collective["least_us"]) == (3, 20)
     assert collective["waits_us"] == pytest.approx((380 + 340 + 350 + 350 + 380 + 360) / 6)
+
+
+def test_a_host_that_reads_ahead_while_it_waits_is_not_faster_than_its_input():
+    """Were the last host as fast as the first, the first would still wait for its input."""
+    steps = [100, 110, 105, 100, 115, 100]
+    runs = [
+        opened(worker(*steps, reads_us=reads_us), worker(*[450] * 6, reads_us=reads_us))
+        for reads_us in (0, 300, 5)
+    ]
+    works = [[row["works_us"] for row in hosts_of(run).values()] for run in runs]
+    assert works[0] == works[2] == [550, 206]
+    assert works[1] == [550, 250]  # the exchange takes 50, during which it reads, too
 
 
 def test_one_host_and_one_step_of_it():

@@ -11,6 +11,7 @@ from ..conftest import GRAPH
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals"),
     pytest.mark.slow,
+    pytest.mark.one_engine,
 ]
 
 

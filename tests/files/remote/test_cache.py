@@ -13,6 +13,8 @@ from tfprof.errors import UsageError
 from tfprof.files.remote.cache import Cache, key_of
 from tfprof.files.remote.settings import Settings, settings
 
+pytestmark = pytest.mark.one_engine
+
 
 def _put(cache: Cache, key: str, data: bytes) -> None:
     file = cache.unfinished()

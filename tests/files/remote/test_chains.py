@@ -14,6 +14,8 @@ from tfprof.errors import InputError
 from tfprof.files.disk import entries
 from tfprof.files.remote.path import as_path
 
+pytestmark = pytest.mark.one_engine
+
 CHAINS = ["zip://x::file:///etc/passwd", "x::file:///etc/passwd", "a::local:etc", "::"]
 
 

@@ -15,6 +15,8 @@ from tfprof.files.disk import entries, is_folder, is_ordinary_file, opened, read
 from tfprof.files.remote import fetch
 from tfprof.files.remote.path import as_path
 
+pytestmark = pytest.mark.one_engine
+
 BLOCK = 1 << 12
 DATA = random.Random(1).randbytes(10 * BLOCK + 17)
 MISSING = "cannot be read: there is no such file or folder. Check the URL"

@@ -25,6 +25,8 @@ from tfprof.pages.open_paths import open_paths
 from tfprof.pages.site import Site
 from tfprof.web.report import report
 
+pytestmark = pytest.mark.one_engine
+
 CAPTURES = {  # with a field that nobody knows, so that none is a copy of another one
     host: lzma.compress(
         lzma.decompress(demo_capture("gpu").read_bytes()) + b"\x7a\x01" + host.encode()

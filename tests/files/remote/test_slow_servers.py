@@ -12,6 +12,8 @@ from tfprof.files.disk import entries, opened, read_file
 from tfprof.files.remote import access
 from tfprof.files.remote.settings import TIMEOUT
 
+pytestmark = pytest.mark.one_engine
+
 DATA = b"x" * 5000
 
 

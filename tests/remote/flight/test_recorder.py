@@ -20,6 +20,8 @@ from tfprof.remote.staging import Staging
 from tfprof.testing.xspace_builders import event, host, line
 from tfprof.wire import messages as pb
 
+pytestmark = pytest.mark.one_engine
+
 S = 1_000_000_000
 
 

@@ -4,23 +4,30 @@ Workers that train together begin their steps together, so that all periods take
 tells them apart is how long they *work*: the period without the time in which all devices of the
 host were in a collective and computed nothing. The one that works longest comes last to the
 collectives; the others wait there. Between two steps only what was recorded is work: nothing tells
-whether a host works or waits for another one. Without any collective that holds in steps, too.
+whether a host works or waits for another one. Without any collective that holds in steps, too. A
+host that reads its input ahead does so while it waits, and cannot be faster than its input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.steps.step_times import StepTimes
+from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.facts.communication import Communication, JointRuns, communication
 from tfprof.captures.facts.host_clock import unix_base_ns
+from tfprof.captures.facts.run_steps import steps_of_host
 from tfprof.captures.facts.steps import HostSteps, RunSteps
-from tfprof.columns.columns import Int64Array
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.run import Host
+from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.columns.covered import covered_until
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,8 @@ class HostWork:
         cores: The times of its cores; of a host without TPUs one.
         shared: What it did together with others in these steps.
         counts_all: Whether it works in steps where nothing was recorded.
+        input_ps: How long the busiest thread of tf.data worked in these steps, without the time of
+            the exchange; empty without any.
     """
 
     name: str
@@ -45,11 +54,22 @@ class HostWork:
     cores: Sequence[StepTimes]
     shared: Communication
     counts_all: bool = True
+    input_ps: Int64Array = field(default_factory=no_rows)
 
     @property
     def own_ps(self) -> Int64Array:
-        """How long the host worked, and did not just wait in collectives, shape (n steps,)."""
-        return self.duration_ps - self.shared.waiting_ps - self._unrecorded_ps
+        """How long the host worked, and did not just wait in collectives, shape (n steps,).
+
+        Input is read ahead of the steps that take it: what it takes counts on average.
+        """
+        own_ps = self.in_step_ps
+        return np.maximum(own_ps, self.input_ps) if len(self.input_ps) else own_ps
+
+    @property
+    def in_step_ps(self) -> Int64Array:
+        """The same without input that was read ahead, shape (n steps,)."""
+        in_step_ps: Int64Array = self.duration_ps - self.shared.waiting_ps - self._unrecorded_ps
+        return in_step_ps
 
     @property
     def _unrecorded_ps(self) -> Int64Array:
@@ -81,7 +101,12 @@ def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:
         cores.setdefault(one.host.name, []).append(one)
     works = tuple(host_work(own) for _, own in sorted(cores.items()))
     if any(work.shared.together_ps.any() for work in works):
-        return works
+        # Input is read during the exchange, too, of which whoever comes last knows how long it is.
+        exchange_ps = reduce(np.minimum, [work.shared.waiting_ps for work in works])
+        return tuple(
+            replace(work, input_ps=work.input_ps - exchange_ps) if len(work.input_ps) else work
+            for work in works
+        )
     return tuple(replace(work, counts_all=False) for work in works)
 
 
@@ -91,7 +116,8 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
     Args:
         cores: Its steps, or those of each core of its TPUs.
     """
-    first = cores[0]
+    first, busy_ps = cores[0], _input_ps(cores[0].host)
+    own = steps_of_host(first.host)[0].times
     return HostWork(
         first.host.name,
         first.names,
@@ -99,4 +125,28 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
         reduce(np.maximum, [one.times.duration_ps for one in cores]),
         [one.times for one in cores],
         communication(first.host).in_steps(first.times.groups),
+        input_ps=busy_ps[np.isin(own.groups, first.times.groups)] if len(busy_ps) else busy_ps,
     )
+
+
+@fact
+def _input_ps(host: Host) -> Int64Array:
+    """How long the busiest thread of tf.data works in each step, ps; empty without tf.data.
+
+    A thread whose buffer is full waits outside of its iterators.
+    """
+    timeline = host.timeline
+    is_iterator = timeline.kind_mask([op.kind is OpKind.DATASET for op in timeline.ops])
+    events = np.flatnonzero(is_iterator & timeline.on_threads)
+    times = next((one.times for one in steps_of_host(host)), None)
+    if times is None or not len(events):
+        return no_rows()
+    starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
+    until, busiest = times.start_ps + times.duration_ps, no_rows()
+    _, first = np.unique(timeline.lines_of(events), return_index=True)
+    for begin, end in pairwise([*first.tolist(), len(events)]):
+        covered = covered_until(starts[begin:end], ends[begin:end])
+        busy_ps = covered(until) - covered(times.start_ps)
+        if busy_ps.sum() > busiest.sum():
+            busiest = busy_ps
+    return busiest

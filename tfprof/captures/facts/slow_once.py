@@ -49,7 +49,7 @@ def slow_once(works: Sequence[HostWork], places: Int64Array) -> list[SlowOnce]:
     """
     if len(works) < 2 or len(places) < _FEWEST:
         return []
-    own: Float64Array = np.stack([work.own_ps[places] for work in works]).astype(np.float64)
+    own: Float64Array = np.stack([work.in_step_ps[places] for work in works]).astype(np.float64)
     others = without_own(own)
     excess = own - others
     beyond = excess - np.median(excess, axis=1, keepdims=True)

@@ -13,8 +13,8 @@ from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.captures.events.timeline.nesting import filled
 from tfprof.columns.columns import Int64Array, sums_by
+from tfprof.columns.covered import covered_until
 from tfprof.columns.distinct import DistinctRows, distinct_rows
-from tfprof.columns.lookup import places_in
 
 _WAITS = re.compile(
     r".* (block_until_ready|try_to_block|_value|__array__|wait|result)|np\.asarray\(jax\.Array\)"
@@ -153,23 +153,7 @@ def code_times(
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
     """A function that tells how much of each of some intervals nothing else covers."""
     chosen = busy.only(busy.spent > Spent.HOST_RUNTIME)
-    order = np.argsort(chosen.start_ps, kind="stable")
-    starts, ends = chosen.start_ps[order], np.maximum.accumulate(chosen.end_ps[order])
-    begins = np.ones(len(starts), np.bool_)
-    begins[1:] = starts[1:] > ends[:-1]
-    first = np.flatnonzero(begins)
-    last = np.append(first[1:], len(starts))[: len(first)] - 1
-    starts, ends = starts[first], ends[last]
-    before = np.concatenate([[0], np.cumsum(ends - starts)])
-
-    def covered(moments: Int64Array) -> Int64Array:
-        """How much is covered up to each moment."""
-        if not len(starts):
-            return np.zeros(len(moments), np.int64)
-        place = places_in(starts, moments, "right") - 1
-        inside = np.minimum(moments, ends[np.maximum(place, 0)]) - starts[np.maximum(place, 0)]
-        covered_ps: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
-        return covered_ps
+    covered = covered_until(chosen.start_ps, chosen.end_ps)
 
     def alone(begin: Int64Array, end: Int64Array) -> Int64Array:
         alone_ps: Int64Array = (end - begin) - (covered(end) - covered(begin))

@@ -1,0 +1,39 @@
+"""How much of a time some intervals cover together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tfprof.columns.columns import Int64Array
+from tfprof.columns.lookup import places_in
+
+
+def covered_until(starts: Int64Array, ends: Int64Array) -> Callable[[Int64Array], Int64Array]:
+    """A function that tells how much is covered up to each of some moments.
+
+    Between two moments that is the difference.
+
+    Args:
+        starts: Of intervals in any order, which may overlap, shape (n,).
+        ends: Not before their starts, shape (n,).
+    """
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate(ends[order])
+    begins = np.ones(len(starts), np.bool_)
+    begins[1:] = starts[1:] > ends[:-1]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(starts))[: len(first)] - 1
+    starts, ends = starts[first], ends[last]
+    before = np.concatenate([[0], np.cumsum(ends - starts)])
+
+    def covered(moments: Int64Array) -> Int64Array:
+        if not len(starts):
+            return np.zeros(len(moments), np.int64)
+        place = places_in(starts, moments, "right") - 1
+        inside = np.minimum(moments, ends[np.maximum(place, 0)]) - starts[np.maximum(place, 0)]
+        covered: Int64Array = np.where(place >= 0, before[np.maximum(place, 0)] + inside, 0)
+        return covered
+
+    return covered
