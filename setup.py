@@ -22,7 +22,7 @@ NATIVE = [
         f"tfprof.wire.native.{source.stem}",
         [str(source)],
         depends=INCLUDED,
-        extra_compile_args=[] if os.name == "nt" else ["-O3"],
+        extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],
         optional=WANTED != "1",
     )
     for source in sorted(FOLDER.glob("*.pyx"))
