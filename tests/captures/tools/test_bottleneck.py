@@ -1,5 +1,7 @@
 """Verdicts, at their thresholds and just below."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 HOST = opened(xspace(host(line(event("a", 0))))).hosts[0]
 
 WAIT, COPY, OTHER = Spent.HOST_WAIT_INPUT, Spent.HOST_TO_DEVICE, Spent.UNKNOWN
+CALLS = Spent.HOST_CALLBACK
 LAUNCH, TALK = Spent.HOST_PREPARE, Spent.DEVICE_COLLECTIVES
 
 
@@ -52,6 +55,9 @@ def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
         ({OTHER: 149}, "device", "NOT input-bound"),
         ({OTHER: 150}, "unknown", "not certain"),
         ({COPY: 10, OTHER: 150}, "unknown", "not certain"),  # batches may come from anywhere
+        ({COPY: 300, CALLS: 600}, "unknown", "60.0% of the step time the program's graph calls"),
+        ({COPY: 300, CALLS: 140}, "host", "HIGHLY"),
+        ({WAIT: 300, CALLS: 600}, "host", "HIGHLY"),
         ({}, "device", "NOT input-bound"),
     ],
 )
@@ -61,6 +67,27 @@ def test_input(amounts, kind, word):
     assert word in found.statement
     waiting = amounts.get(WAIT, 0) + amounts.get(COPY, 0)
     assert found.input_percent == pytest.approx(waiting / 10)
+
+
+@pytest.mark.parametrize(
+    "lengths, words",
+    [
+        ((40, 60, 50), ", 50.0 ns each on average"),
+        (
+            (0, 60, 0),
+            "; how long they take is unknown, as they ran beside work of the steps before them",
+        ),
+    ],
+)
+def test_steps_of_other_kinds(lengths, words):
+    """A step of no time began and ended while what earlier steps launched ran: it took some."""
+    steps = run_steps_of(*[{"length": 1000}] * 5, *[{"length": 1000 * one} for one in lengths])
+    names = [f"train {n}" for n in range(5)] + [f"eval {n}" for n in range(3)]
+    named = replace(steps, hosts=(replace(steps.hosts[0], names=names),))
+    texts = [claim.text for claim in about_step_time(named) if claim.subject == "step eval"]
+    assert texts == [
+        f"Of the steps called eval there are 3{words}; all else is about those called train."
+    ]
 
 
 def test_shares_are_of_all_steps_together():

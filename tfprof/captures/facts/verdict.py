@@ -188,7 +188,14 @@ def _doubt(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
             f"{count} in this capture, and at least {FEWEST} are needed. {{waiting_share}} of the "
             "step time was waiting for input."
         ), {"waiting_share": waiting}
-    if 100.0 * waiting >= _sure_from(steps):
+    callbacks = steps.spent_share(Spent.HOST_CALLBACK)
+    is_sure = 100.0 * waiting >= _sure_from(steps)
+    if 100.0 * callbacks >= HIGH and not (is_sure and _shows_input(steps)):
+        return (
+            "in {callback_share} of the step time the program's graph calls Python, which may read "
+            "input; the capture does not tell."
+        ), {"callback_share": callbacks}
+    if is_sure:
         return "", {}
     if not steps.has_ops:
         return f"no op was recorded in its steps ({how_to_capture.OPS}).", {}
@@ -204,12 +211,6 @@ def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Det
     """Why the time in which no op runs leaves it open; empty if there is little of it."""
     steps, between = grounds.steps, grounds.between
     other = unexplained_share(grounds)
-    callbacks = steps.spent_share(Spent.HOST_CALLBACK)
-    if 100.0 * callbacks >= HIGH:
-        return (
-            "in {callback_share} of the step time the program's graph calls Python, which may read "
-            "input; the capture does not tell."
-        ), {"callback_share": callbacks}
     if 100.0 * other >= HIGH and not _shows_input(steps):
         return (
             "no input pipeline was recorded in its steps, and in {other_share} of the step time no "
@@ -358,18 +359,24 @@ def _about_kinds(steps: RunSteps) -> list[Claim]:
     """Steps of other kinds, which no average includes."""
     whole = steps.whole
     kinds, took = np.array(whole.kinds, np.str_), whole.slowest_ps()
-    return [
-        Claim(
-            f"step {kind}", "step_time", float(took[kinds == kind].mean()) / 1e9, "ms",
+    claims = []
+    for kind in sorted(set(whole.kinds) - {whole.main_kind}) if not steps.classic else ():
+        took_ps = took[kinds == kind]
+        claim = Claim(
+            f"step {kind}", "step_time", float(took_ps.mean()) / 1e9, "ms",
             scope=f"steps called {kind}", basis="from the start of a step to that of the next",
-            details={"step_count": int((kinds == kind).sum()), "kind": kind,
-                     "main": whole.main_kind},
+            details={"step_count": len(took_ps), "kind": kind, "main": whole.main_kind},
             words="Of the steps called {kind} there are {step_count}, {value} each on average; "
             "all else is about those called {main}.",
-        )
-        for kind in sorted(set(whole.kinds) - {whole.main_kind})
-        if not steps.classic
-    ]  # fmt: skip
+        )  # fmt: skip
+        if not took_ps.all():  # periods begin when the work of the steps before is done
+            claim = replace(
+                claim, value=None, unknown="they ran beside work of the steps before them",
+                words="Of the steps called {kind} there are {step_count}; how long they take is "
+                "unknown, as {unknown}; all else is about those called {main}.",
+            )  # fmt: skip
+        claims.append(claim)
+    return claims
 
 
 def _about_unusual(steps: RunSteps) -> list[Claim]:
