@@ -205,15 +205,15 @@ def exposed(work: DeviceWork) -> StepEvents:
     together, alone = work.together, work.alone
     n_points = 2 * (len(together.group) + len(alone.group))
     points = np.concatenate([together.start_ps, together.end_ps, alone.start_ps, alone.end_ps])
-    together_by, alone_by = np.zeros(n_points, np.int64), np.zeros(n_points, np.int64)
+    together_by, alone_by = np.zeros(n_points, np.int8), np.zeros(n_points, np.int8)
     n_together, n_alone = len(together.group), len(alone.group)
     together_by[:n_together], together_by[n_together : 2 * n_together] = 1, -1
     alone_by[2 * n_together : 2 * n_together + n_alone] = 1
     alone_by[2 * n_together + n_alone :] = -1
     order = np.argsort(points, kind="stable")
     points = points[order]
-    is_free = np.cumsum(together_by[order]) > 0
-    is_free &= np.cumsum(alone_by[order]) == 0
+    is_free = np.cumsum(together_by[order], dtype=np.int32) > 0
+    is_free &= np.cumsum(alone_by[order], dtype=np.int32) == 0
     is_free &= np.diff(points, append=points[-1:]) > 0
     begin = np.flatnonzero(is_free)
     starts, ends = points[begin], points[np.minimum(begin + 1, max(n_points - 1, 0))]

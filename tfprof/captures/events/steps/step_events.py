@@ -81,7 +81,7 @@ class StepEvents:
     """
 
     group: Int64Array
-    spent: Int64Array
+    spent: IntArray
     start_ps: Int64Array
     end_ps: Int64Array
 
@@ -174,7 +174,7 @@ def host_step_events(
     if periods is not None:
         starts = periods.clipped(events, starts)
         ends = np.maximum(ends, starts)
-    return StepEvents(group, spent[events].astype(np.int64), starts, ends)
+    return StepEvents(group, spent[events], starts, ends)
 
 
 def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray, sums_by
+from tfprof.wire.compiled import is_native, native_module
+
+_native: Any = native_module("cover")
 
 SPENT = tuple(sorted(Spent))
 """Order of columns by what time was spent on."""
@@ -228,21 +232,25 @@ def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
 
 
 def _covered(
-    row: Int64Array, start: Int64Array, end: Int64Array, spent: Int64Array, spans: Int64Array
+    row: Int64Array, start: Int64Array, end: Int64Array, spent: IntArray, spans: Int64Array
 ) -> dict[int, Int64Array]:
     """Time of each row that a kind covers and no larger one does, by kind.
 
     What the kinds from one upwards cover together, less what those above it cover.
     """
-    above = np.zeros(len(spans), np.int64)
-    covered: dict[int, Int64Array] = {}
     start, end, row, (spent,) = _side_by_side(row, start, end, spans, spent)
-    for kind in np.flatnonzero(np.bincount(spent))[::-1].tolist():
-        chosen = np.flatnonzero(spent >= kind)
-        together = _covered_in_order(row[chosen], start[chosen], end[chosen], len(spans))
-        covered[kind] = together - above
-        above = together
-    return covered
+    kinds = np.flatnonzero(np.bincount(spent))
+    together = np.zeros((len(kinds) + 1, len(spans)), np.int64)
+    if is_native() and _native is not None:
+        levels = np.zeros(kinds.max(initial=0) + 1, np.int8)
+        levels[kinds] = np.arange(len(kinds))
+        reached = np.full(len(kinds), start.min(initial=0))
+        _native.covered(start, end, row, levels[spent], reached, together[:-1])
+    else:
+        for level, kind in enumerate(kinds.tolist()):
+            chosen = np.flatnonzero(spent >= kind)
+            together[level] = _covered_in_order(row[chosen], start[chosen], end[chosen], len(spans))
+    return dict(zip(kinds.tolist(), together[:-1] - together[1:], strict=True))
 
 
 def union_lengths(
@@ -264,8 +272,8 @@ def union_lengths(
 
 
 def _side_by_side(
-    row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array, *others: Int64Array
-) -> tuple[Int64Array, Int64Array, Int64Array, list[Int64Array]]:
+    row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array, *others: IntArray
+) -> tuple[Int64Array, Int64Array, Int64Array, list[IntArray]]:
     """Intervals in order of time, their spans laid side by side: one pass does for all of them.
 
     Returns:

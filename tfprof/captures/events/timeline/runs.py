@@ -26,7 +26,7 @@ from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.columns.distinct import distinct_rows
 
 _CALL_OF_ONE = re.compile(
@@ -52,13 +52,13 @@ class Runs(NamedTuple):
         calls: The event that launched each run, -1 if it is not in the capture, shape (n runs,).
     """
 
-    of_event: Int64Array
+    of_event: IntArray
     calls: Int64Array
 
 
 def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     """The runs of compiled programs on a host's threads, and the calls that launched them."""
-    of_event = np.full(len(timeline), _NO_CALL, np.int64)
+    of_event = np.full(len(timeline), _NO_CALL, np.int32)
     run_ids, devices = _with_ids(timeline)
     on_device = devices >= 0
     events, others = run_ids.events[on_device].astype(np.int64), run_ids.only(~on_device)
@@ -196,11 +196,14 @@ def _between(
 def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: int) -> list[str]:
     """The module of each run; empty if its ops do not tell."""
     stat = timeline.stat("hlo_module")
-    texts = stat.text_ids(len(timeline))[events]
-    is_told = np.array([*map(bool, stat.texts), False])
-    told = np.flatnonzero(is_told[texts])[::-1]
+    texts = stat.only(stat.is_text())
+    rows = texts.rows_of(events)
+    known = np.flatnonzero(rows >= 0)
+    numbers = texts.held[rows[known]]
+    is_told = np.array([*map(bool, stat.texts), False])[numbers]
     of_run = np.full(n_runs, -1, np.int64)
-    of_run[row[told]] = texts[told]  # of several texts the first one stays
+    # Of several texts the first one stays.
+    of_run[row[known[is_told]][::-1]] = numbers[is_told][::-1]
     return [stat.texts[text] if text >= 0 else "" for text in of_run.tolist()]
 
 
@@ -214,13 +217,13 @@ def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str
 
 
 def _chained(
-    timeline: Timeline, nesting: Nesting, links: Links, calls: Int64Array, of_event: Int64Array
+    timeline: Timeline, nesting: Nesting, links: Links, calls: Int64Array, of_event: IntArray
 ) -> dict[int, int]:
     """The place of the call of some runs: those that begin a region which a call led to."""
     is_region: BoolArray = timeline.named(REGION.__eq__)
     kept = is_region[links.targets]
     sources, regions = links.sources[kept], links.targets[kept]
-    place_of = np.full(len(timeline), _NO_CALL, np.int64)
+    place_of = np.full(len(timeline), _NO_CALL, np.int32)
     place_of[calls] = np.arange(len(calls))
     around = nesting.nearest(place_of)[sources]
     with_run = np.append(np.flatnonzero(of_event >= 0), len(timeline))
