@@ -184,6 +184,7 @@ NEEDS = {
 
 
 @pytest.mark.documentation
+@pytest.mark.one_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_doctests(part):

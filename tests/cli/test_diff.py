@@ -6,7 +6,7 @@ import pytest
 from tests.captures.tools.recorded import TUTORIALS
 from tfprof.demo import tutorial_files
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 WORKERS = tutorial_files() / "two-workers"
 
@@ -75,7 +75,6 @@ def test_one_recording_given_twice_is_no_comparison(call, captures, tmp_path, wo
         assert not result.stdout
 
 
-@pytest.mark.one_engine
 @pytest.mark.parametrize("words", [(), ("--tool", "op-stats"), ("--view", "op")])
 def test_hosts_are_read_one_by_one(call, words):
     runs = (TUTORIALS / "two-workers", TUTORIALS / "input-bound")
