@@ -33,7 +33,7 @@ class ProgramMemory:
             pages = int((_PROC / str(self.process) / "statm").read_text().split()[1])
         except (OSError, ValueError, IndexError):
             return None
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return pages * os.sysconf("SC_PAGE_SIZE") or None  # one that has ended holds nothing
 
 
 def _listener(address: Address) -> int | None:
