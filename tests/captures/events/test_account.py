@@ -3,10 +3,11 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.captures.events.steps.account import account
+from tfprof.captures.events.steps.account import account, lost_after
 from tfprof.captures.facts.run_steps import host_steps, periods_of, run_steps
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
@@ -52,6 +53,32 @@ def test_a_step_without_a_mark_spans_its_work():
 
 def test_marks_of_several_threads_have_no_period():
     assert periods([(0, 10), (5, 15)]) == [(0, 10, 10), (5, 15, 15)]
+
+
+@pytest.mark.parametrize(
+    ("names", "lost"),
+    [
+        ([f"train {n}" for n in range(20)], []),
+        ([f"train {n}" for n in [*range(9), *range(11, 20)]], [8]),
+        ([f"train {n}" for n in [*range(0, 90, 10), *range(120, 250, 10)]], [8]),
+        ([f"train {n}" for n in [*range(9), *range(11)]], []),  # numbers begin anew
+        ([f"train {n * n}" for n in range(20)], []),  # they mean something else
+        ([f"train {n}" for n in (1, 5)], []),
+        ([*[f"train {n}" for n in range(5)], "eval 0", "eval 1", "train 5", "train 6"], []),
+        (["train", "train", "7", "8"], []),
+        ([], []),
+    ],
+)
+def test_numbers_tell_where_steps_are_missing(names, lost):
+    assert np.flatnonzero(lost_after(names)).tolist() == lost
+
+
+def test_where_nothing_was_recorded_a_step_has_no_period():
+    marks = [(10 * number, 10 * number + 5) for number in range(20)]
+    names = {row: f"train {row if row < 10 else row + 80}" for row in range(20)}
+    found = account(np.arange(20), np.array(marks), np.full((20, 2), -1), names)
+    took = (found.end_ps - found.start_ps).tolist()
+    assert took == [10] * 9 + [5] + [10] * 9 + [5]
 
 
 def test_order_of_groups_is_not_that_of_time():

@@ -28,6 +28,6 @@ def _periods_of(host: Host) -> Periods:
         work = longest_markers(markers)[1]
         own = np.array(sorted(work), np.int64)
         own = own[computing(events, own, has_device=True)]
-    steps = account(own, spans_array(of_host, own), spans_array(work, own))
+    steps = account(own, spans_array(of_host, own), spans_array(work, own), groups.names)
     steps = steps.until(host.period_ends())
     return with_between(host.forest(), groups, steps)

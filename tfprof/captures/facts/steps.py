@@ -282,11 +282,11 @@ class RunSteps:
 
     @cached_property
     def is_last(self) -> BoolArray:
-        """Which steps are the last of a host: nothing tells when the next begins, (n_steps,)."""
+        """Which steps no other follows on some host: their periods are unknown, (n_steps,)."""
         is_open = np.zeros(self.n_steps, np.bool_)
         for one in self.hosts:
             ends = one.times.start_ps + one.times.duration_ps
-            is_open |= (ends == ends.max(initial=-1)) & (one.times.gap_ps == 0)
+            is_open |= ~np.isin(ends, one.times.start_ps) & (one.times.gap_ps == 0)
         return is_open
 
     @cached_property
@@ -322,8 +322,8 @@ class RunSteps:
     def typical(self) -> RunSteps:
         """The steps for averages, shares and verdicts: of the main kind, not cut, not unusual.
 
-        If much of the time lies between steps, the last one is left out: nothing follows it, so
-        that its period is unknown.
+        If much of the time lies between steps, those are left out that no other step follows: how
+        long their periods are is unknown.
         """
         if self._is_typical.all():
             return self.whole

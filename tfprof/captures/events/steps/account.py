@@ -11,14 +11,16 @@ Every answer on steps takes its times from here (``docs/adr/0035-one-account-of-
   program reads input, writes a checkpoint, evaluates, or does what the capture does not tell.
 
 So periods follow one another without a gap, and their sum is the time from the first step to the
-last. The last one ends with its step, as no other follows. Marks that overlap, as those of several
+last. The last one ends with its step, as no other follows. So does one whose next steps are
+missing, as their numbers tell: nothing was recorded there. Marks that overlap, as those of several
 threads do, have no period: each is as long as itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -29,6 +31,9 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.distinct import distinct_rows
 
+_REGULAR = 0.9
+"""Of a program that numbers its steps one by one, at least this part of the jumps is the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -38,7 +43,8 @@ class Account:
         groups: Group of each step, ascending, shape (n,).
         start_ps: When it begins, shape (n,).
         done_ps: When its mark and its work have ended, shape (n,).
-        end_ps: When the next step begins; of the last step ``done_ps``, shape (n,).
+        end_ps: When the next step begins; ``done_ps`` of the last step, and of those whose next
+            steps are missing, shape (n,).
         mark_ps: Start and end of its mark, or of its work if the capture lacks the mark,
             shape (n, 2).
     """
@@ -62,7 +68,12 @@ class Account:
         return replace(self, end_ps=np.maximum(ends, self.done_ps))
 
 
-def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Account:
+def account(
+    groups: Int64Array,
+    mark_ps: Int64Array,
+    work_ps: Int64Array,
+    names: Mapping[int, str] = MappingProxyType({}),
+) -> Account:
     """The periods of steps.
 
     Args:
@@ -70,6 +81,7 @@ def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Acc
         mark_ps: Start and end of its mark; -1 where the capture has none, shape (n, 2).
         work_ps: The first start and the last end of what it launched; -1 without any,
             shape (n, 2).
+        names: What steps are called, by group, with the numbers that the program gave them.
     """
     has_mark, has_work = mark_ps[:, 1] >= 0, work_ps[:, 1] >= 0
     mark_ps = np.where(has_mark[:, None], mark_ps, work_ps)
@@ -82,8 +94,36 @@ def account(groups: Int64Array, mark_ps: Int64Array, work_ps: Int64Array) -> Acc
     done = np.maximum(closed, worked)
     start = np.maximum(begin, np.concatenate([begin[:1], worked[:-1]]))
     end = np.append(start[1:], done[-1:])
+    is_lost = lost_after([names.get(group, "") for group in groups[order].tolist()])
+    end[is_lost] = done[is_lost]
     back = np.argsort(order, kind="stable")
     return Account(groups, start[back], done[back], end[back], mark_ps)
+
+
+def lost_after(names: Sequence[str]) -> BoolArray:
+    """After which steps the next ones are missing, shape (n,).
+
+    Numbers of one kind of steps go up by one, or by as many steps as one mark holds. Where that is
+    so of all but a few, a larger jump is not the program's: nothing was recorded in between, as
+    between two sessions, or what was recorded was dropped.
+
+    Args:
+        names: Of the steps, in order of time: ``train 17``.
+    """
+    is_lost = np.zeros(len(names), np.bool_)
+    parts = [name.rpartition(" ") for name in names]
+    kinds = np.unique([kind for kind, _, _ in parts], return_inverse=True)[1]
+    numbers = np.array(
+        [int(text) if text.isdecimal() and len(text) < 19 else -1 for _, _, text in parts], np.int64
+    )
+    follows = (kinds[1:] == kinds[:-1]) & (numbers[1:] >= 0) & (numbers[:-1] >= 0)
+    jumps = np.where(follows, np.diff(numbers), 0)
+    for kind in np.unique(kinds[:-1][jumps > 0]).tolist():
+        rows = np.flatnonzero((jumps > 0) & (kinds[:-1] == kind))
+        usual = np.median(jumps[rows])
+        if (jumps[rows] == usual).mean() >= _REGULAR:
+            is_lost[rows] = jumps[rows] > usual
+    return is_lost
 
 
 def _overlap(mark_ps: Int64Array) -> bool:
