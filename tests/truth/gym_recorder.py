@@ -46,6 +46,8 @@ class Kind:
         cooldown: Time between runs, in seconds.
         with_ops: Whether what is slow are ops, many of them, not a wait.
         disturb: What happens to the program after half of the planted steps.
+        overhead: Time at the start in which the recorder measures its cost, in seconds; half of
+            that has no session.
     """
 
     framework: str = "tensorflow"
@@ -58,6 +60,7 @@ class Kind:
     cooldown: float = 0.0
     with_ops: bool = False
     disturb: str = ""
+    overhead: float = 0.0
 
 
 KINDS = {
@@ -71,6 +74,7 @@ KINDS = {
     "in a row": Kind(in_a_row=4, cooldown=2.0),
     "long steps": Kind(step_ms=30.0, slow_ms=(150.0, 700.0), interval=1.0),
     "cool-down": Kind("jax", slow_ms=(80.0, 700.0), cooldown=5.0),
+    "while the cost is measured": Kind(slow_ms=(200.0, 500.0), overhead=60.0),
     "restarted": Kind(disturb="restart"),
     "hung": Kind(disturb="hang"),
 }
@@ -299,6 +303,7 @@ def exercise(name: str, planted: int, seed: int, folder: Path) -> Found:
     recorder = FlightRecorder(
         address, folder / "runs", when=WHEN, interval_seconds=kind.interval, keep_seconds=10,
         cooldown_seconds=kind.cooldown, most_runs=1000, restart_seconds=60, answer_seconds=2.0,
+        overhead_seconds=kind.overhead,
     )  # fmt: skip
 
     def is_known() -> bool:

@@ -77,6 +77,9 @@ class Stop:
 class ProfilerServer:
     """A profiler server, for one call after the other.
 
+    Attributes:
+        is_lost: Whether its connection was lost since ``watch``.
+
     Args:
         address: Where it listens.
         stop: Ends its calls.
@@ -89,6 +92,19 @@ class ProfilerServer:
         self._grpc = load_grpc()
         self._address, self._stop = address, stop or Stop()
         self._channel = self._grpc.insecure_channel(str(address), options=_CHANNEL_OPTIONS)
+        self._was_ready = self.is_lost = False
+
+    def watch(self) -> None:
+        """Notice when the connection is lost, as it is when the program ends: ``is_lost``.
+
+        The next call connects anew, maybe to another program that listens at this address now.
+        """
+        self._channel.subscribe(self._note_state)
+
+    def _note_state(self, state: Any) -> None:
+        is_ready = state is self._grpc.ChannelConnectivity.READY
+        self.is_lost |= self._was_ready and not is_ready
+        self._was_ready |= is_ready
 
     def __enter__(self) -> ProfilerServer:
         return self

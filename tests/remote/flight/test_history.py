@@ -234,3 +234,38 @@ def test_each_kind_of_steps_has_a_past_of_its_own():
     )
     _, found = history.after(Window(later, 500 * MS, 900 * MS))
     assert {step.kind for step in found} == {"eval"}
+
+
+def paused(after_ms, number, *, ends=False):
+    """What a history reports of a pause after 20 steps of 10 ms: the next one begins then."""
+    taken = steps(*USUAL)
+    if ends:
+        taken = Steps(
+            taken.starts_ns, taken.durations_ns, taken.numbers, True, np.arange(20) == 5
+        )  # fmt: skip
+    history, _ = follow(Window(taken, 0, 210 * MS))
+    begin = 210 * MS + after_ms * MS
+    history, found = history.interrupted().after(
+        Window(steps((0, 10 * MS), (10 * MS, 10 * MS), first=number), begin, begin + 100 * MS)
+    )
+    assert [step.first for step in found if not step.is_unseen] == [number, number + 1]
+    assert history.after(Window(steps(marked=False), begin + 100 * MS, begin + 110 * MS))[1]
+    return [step for step in found if step.is_unseen]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_is_slow_while_nothing_is_recorded_is_known_by_the_numbers(ends):
+    (slow,) = paused(1400, 119, ends=ends)  # 99 steps of 10 ms, and 410 ms more
+    assert (slow.first, slow.last, slow.is_exact) == (20, 118, False)
+    assert slow.seconds == pytest.approx(0.42, abs=0.03) and 0.3 < slow.least <= slow.seconds
+    assert str(slow).startswith("one of the steps 20 to 118, or what lies between them, took about")
+    (usual,) = paused(1000, 119, ends=ends)
+    assert usual.least < 0.05
+    assert paused(1400, 20) == []  # no step ran meanwhile
+    assert paused(1400, 3) == []  # numbers that begin anew tell nothing
+
+
+def test_a_pause_is_no_step_that_goes_on():
+    history, _ = follow(Window(steps(*USUAL), 0, 210 * MS))
+    _, found = history.interrupted().after(Window(steps(marked=False), 5 * S, 6 * S))
+    assert found == []

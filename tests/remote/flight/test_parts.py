@@ -253,6 +253,22 @@ def test_the_ring_holds_what_a_run_is_about(ring_of):
     assert ended(ring) == [9, 10, 11, 12]
 
 
+def test_two_programs_are_never_taken_together(ring_of):
+    ring = ring_of(60, 1000)
+    ring.add(b"x" * 10, 0, S)
+    ring.next_program()
+    for second in (5, 6):
+        ring.add(b"x" * 10, second * S, (second + 1) * S)
+    first = ring.taken()
+    assert ([each.end_ns // S for each in first], ring.n_bytes) == ([1], 20)
+    ring.give_back(first)
+    taken = ring.taken() + ring.taken()
+    assert [each.program for each in taken] == [0, 1, 1]
+    assert (ring.taken(), ring.n_bytes) == ([], 0)
+    for each in taken:
+        each.drop()
+
+
 def test_files_are_closed_when_nothing_in_them_is_kept(ring_of, monkeypatch):
     monkeypatch.setattr(keeping, "_SPOOL_BYTES", 25)
     ring = ring_of(3, 1000)

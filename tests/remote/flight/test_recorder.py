@@ -14,7 +14,7 @@ import tfprof
 from tests.remote.flight.test_parts import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError, UsageError
-from tfprof.remote.flight import FlightRecorder, sessions, watched
+from tfprof.remote.flight import FlightRecorder, Observed, sessions, watched
 from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.staging import Staging
 from tfprof.testing.xspace_builders import event, host, line
@@ -56,6 +56,11 @@ class FakeSession:
             context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
         self.is_on = False
         return b""
+
+    def profile(self, data, context):
+        self.is_on, self.began_ns = True, time.time_ns()
+        time.sleep(0.05)
+        return self.get(data, context)
 
     def get(self, data, context):
         self.calls.append("get")
@@ -261,10 +266,45 @@ def test_an_error_in_the_block_hands_the_session_back(recorder):
 
 def test_overhead_is_measured(recorder):
     fake, said = FakeSession(), []
-    with recorder(fake, overhead_seconds=0.2, say=said.append):
+    with recorder(fake, overhead_seconds=2.2, say=said.append) as recording:
         wait_for(lambda: said)
+        (seen,) = recording.observed.values()
+        recording.save("now")
+        saved = next(recording.events())
     assert fake.calls.count("start") == 6
     assert "cannot be told" in said[0]  # a step for each session is too little
+    # The times without a session were not observed, and the run says so.
+    assert 40 < seen.percent < 60 and 1 <= seen.paused_seconds < 1.5
+    assert "s had no session, to measure what it costs" in str(seen)
+    assert "nothing was recorded in 1." in saved.notes[0] and "in 5 pauses" in saved.notes[0]
+    warnings = read_xspace(next(Path(saved.folder).glob("*.xplane.pb"))).warnings
+    assert saved.notes[0] in warnings
+
+
+def test_a_program_that_ends_while_the_overhead_is_measured(fake_server, tmp_path):
+    """Another one is at its address before the next session begins."""
+    first, second = FakeSession(), FakeSession()
+    server = fake_server(**first.methods())
+    recorder = FlightRecorder(
+        server.address, tmp_path, overhead_seconds=5.5, interval_seconds=0.05, restart_seconds=20
+    )
+    with recorder:
+        wait_for(lambda: not first.is_on and first.n_snapshots)
+        server.close()
+        fake_server(port=server.port, **second.methods())
+        events = recorder.events()
+        assert "ended: " in next(events).reason
+        wait_for(lambda: second.n_snapshots > 2)
+        recorder.save("now")
+        assert next(events).reason == "now"
+        (seen,) = recorder.observed.values()
+    assert seen.overhead.trouble and seen.gone_seconds > 0 and "came back" in str(seen)
+
+
+def test_nothing_was_recorded():
+    assert str(Observed("continuous", 0, 0, 0, 0, 0, 0, 0, 0, 1, None, None, None, "")) == (
+        "nothing was recorded"
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,6 +340,34 @@ def test_a_worker_that_comes_back_is_recorded_again(fake_server, tmp_path):
         saved = next(events)
     assert f"{going.address}: recorded again" in said and not second.is_on
     assert len(saved.files) == 2 and all(step_numbers(saved))
+
+
+@pytest.mark.parametrize("way", ["continuous", "captures"])
+def test_a_worker_that_comes_back_between_two_snapshots_is_another_program(
+    fake_server, tmp_path, way
+):
+    """Nothing was asked meanwhile; the runs that are due have the steps of one program each."""
+    first, second, said = FakeSession(), FakeSession(), []
+    second.n_snapshots, second.is_always_slow = 100, True
+
+    def methods(fake):
+        return fake.methods() if way == "continuous" else {"Profile": fake.profile}
+
+    server = fake_server(**methods(first))
+    recorder = FlightRecorder(
+        server.address, tmp_path, interval_seconds=1, say=said.append, when="step_time > 1s",
+        cooldown_seconds=0, restart_seconds=20,
+    )  # fmt: skip
+    with recorder:
+        wait_for(lambda: first.n_snapshots > 1)
+        server.close()
+        fake_server(port=server.port, **methods(second))
+        wait_for(lambda: second.n_snapshots > 102)
+        events = recorder.events()
+        gone, back = next(events), next(events)
+    assert "ended: " in gone.reason and "recorded again" in said[-1]
+    assert max(step_numbers(gone)[0]) < 100 <= min(step_numbers(back)[0])
+    assert f"on {server.address}" in back.reason and back.steps[0].seconds > 1
 
 
 def test_a_lonely_worker_that_comes_back(fake_server, tmp_path):

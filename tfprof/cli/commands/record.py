@@ -25,10 +25,9 @@ from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.results import SECTION
 from tfprof.cli.servers import Levels, level_options, servers_argument
 from tfprof.errors import UsageError
-from tfprof.text.units import human_memory
 
 if TYPE_CHECKING:
-    from tfprof.remote.flight import FlightRecorder, Observed, Saved
+    from tfprof.remote.flight import FlightRecorder, Saved
 
 EXIT_INCOMPLETE = 1
 """Exit code if a worker was not recorded, or only up to its limit of memory, or if a run could not
@@ -154,7 +153,7 @@ def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) ->
         ways.append(f"kill -USR1 {os.getpid()} writes them")
     remarks = recorder.remarks
     held = [
-        f"{address}: the program holds {_memory(seen.program_bytes)}"
+        f"{address}: the program holds {seen.memory}"
         for address, seen in recorder.observed.items()
         if not seen.trouble
     ]
@@ -163,30 +162,13 @@ def _say_what_is_done(recorder: FlightRecorder, keep: str, *, has_keys: bool) ->
     return remarks
 
 
-def _memory(n_bytes: int | None) -> str:
-    if n_bytes is None:
-        return "memory that is not visible from here"
-    return f"{human_memory(n_bytes)} of memory"
-
-
 def _say_what_was_seen(recorder: FlightRecorder, said: Sequence[str]) -> None:
     for remark in recorder.remarks:
         if remark not in said:
             note(harmless(remark))
     for address, seen in recorder.observed.items():
-        if seen.n_snapshots:
-            note(f"{address}: {seen.percent:.1f} % of {seen.seconds:.0f} s were observed, in "
-                 f"{seen.n_snapshots} {seen.unit}; {seen.n_steps} whole steps; the program holds "
-                 f"{_memory(seen.program_bytes)}{_growth(seen)}")  # fmt: skip
+        note(f"{address}: {seen}")
     note(f"this recorder took {recorder.cpu_percent:.1f} % of one CPU core")
-
-
-def _growth(seen: Observed) -> str:
-    now, before = seen.program_bytes, seen.program_bytes_before
-    if now is None or before is None:
-        return ""
-    more = "more" if now >= before else "less"
-    return f", {human_memory(abs(now - before))} {more} than before"
 
 
 def _line(saved: Saved, form: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ class Event:
         step: The step for which the condition holds; None if it is about none.
         is_condition: Whether the user's condition holds; else it is written at once.
         is_end: Whether it is the end of a step that was told of while it went on.
+        program: Which of the programs that ran at the address one after the other it is about.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Event:
     step: StepSeen | None = None
     is_condition: bool = False
     is_end: bool = False
+    program: int = 0
 
 
 def with_ends(events: Iterable[Event]) -> list[Event]:
@@ -83,6 +85,11 @@ class StepHeld:
                 "{parts} on {worker}; a snapshot has cut it: its mark was added, and {value:.3g} s "
                 "of it were recorded, without the ops that were under way at the cut"
             )
+        elif step.is_unseen:
+            words = (
+                "this run does not hold what it is named after: {parts} on {worker}, while nothing "
+                "was recorded"
+            )
         elif not self.seconds:
             words = (
                 "this run does not hold what it is named after: {parts} on {worker}, which an "
@@ -106,12 +113,13 @@ class StepHeld:
         return {
             "worker": self.address, "first": step.first, "last": step.last, "kind": step.kind,
             "seconds": round(step.seconds, 6), "least_seconds": round(step.least, 6),
-            "is_open": step.is_open, "begin": step.begin_ns / 1e9, "end": step.end_ns / 1e9,
+            "is_open": step.is_open, "is_unseen": step.is_unseen,
+            "begin": step.begin_ns / 1e9, "end": step.end_ns / 1e9,
             "held_seconds": round(self.seconds, 6), "has_mark": self.has_mark,
         }  # fmt: skip
 
 
-def held(step: StepSeen, address: str, spans: list[tuple[int, int]]) -> StepHeld:
+def held(step: StepSeen, address: str, spans: Sequence[tuple[int, int]]) -> StepHeld:
     """How much of a step lies in the windows of a run.
 
     Args:

@@ -2,6 +2,8 @@
 
 A snapshot cuts the step that is under way: its mark is lost. What is left are the steps before and
 after it, and what ``tfprof.capture.step`` leaves at its end if it took 2 ms or more: how long.
+Where nothing was recorded for a while, numbers tell how many steps there were, and the time how
+slow one of them was.
 
 A history is a value: ``after`` makes the next one from a window, and reports the steps of it.
 """
@@ -28,6 +30,9 @@ FEWEST_BEFORE = 10
 _MOST_CUTS, _FEWEST_CUTS = 20, 3
 _SPREAD = 3.0
 """So many times its median a snapshot may delay the steps that it cuts."""
+
+_USUAL = 3.0
+"""Up to this multiple of the median a step is a usual one."""
 
 _SAME_NS = 1_000_000
 
@@ -66,6 +71,8 @@ class StepSeen(NamedTuple):
         is_whole: Whether the snapshot has its mark.
         is_exact: Whether its own marks tell ``seconds``.
         is_open: Whether it goes on.
+        is_unseen: Whether nothing was recorded while it ran: it is one of several, or something
+            between them.
         begin_ns: When it began at the earliest.
         end_ns: When it ended at the latest, or the snapshot did.
         kind: What the program calls it, without digits.
@@ -83,6 +90,7 @@ class StepSeen(NamedTuple):
     end_ns: int
     kind: str
     before: Baseline
+    is_unseen: bool = False
 
     def is_same(self, other: StepSeen) -> bool:
         """Whether this may be the step that another snapshot has shown before it ended."""
@@ -104,6 +112,8 @@ class StepSeen(NamedTuple):
             took = "took about {value:.3g} s"
             if self.last > self.first:
                 which = "one of the steps {first:.0f} to {last:.0f}"
+            if self.is_unseen:
+                which += ", or what lies between them,"
         details: dict[str, Detail] = {"first": self.first, "last": self.last, "kind": self.kind}
         details |= {f"{name}_s": one for name, one in self.before.items() if one is not None}
         return Claim(
@@ -151,9 +161,9 @@ class History:
         return History(kinds, is_marked, self.n_steps + len(steps)), seen
 
     def interrupted(self) -> History:
-        """The same after a time without a session: what came between is not known."""
+        """The same after a time without a session, in which the program went on."""
         kinds = {
-            name: replace(past, last=None, n_cuts=0, answers=0.0)
+            name: replace(past, was_paused=True, n_cuts=0, answers=0.0)
             for name, past in self.kinds.items()
         }
         return replace(self, kinds=kinds)
@@ -182,6 +192,7 @@ class _Past:
         has_ends: Whether the program leaves the time of steps that are cut, if they are not short.
         n_cuts: Snapshots since the end of the latest step.
         answers: Time of their answers, in seconds.
+        was_paused: Nothing was recorded for a while after the latest step.
     """
 
     durations: tuple[float, ...] = ()
@@ -192,6 +203,7 @@ class _Past:
     has_ends: bool = False
     n_cuts: int = 0
     answers: float = 0.0
+    was_paused: bool = False
 
     def after(self, kind: str, window: Window, *, is_silent: bool) -> tuple[_Past, list[StepSeen]]:
         """With a window more.
@@ -217,7 +229,11 @@ class _Past:
         seconds = (steps.durations_ns / 1e9).tolist()
         past = self._with_gaps(steps.numbers, starts_ns, ends_ns)
         past = replace(past, has_ends=self.has_ends or bool(steps.has_ended.any()))
-        past, found = past._with_cut(kind, int(steps.numbers[0]), int(starts_ns[0]), before)
+        number, start_ns = int(steps.numbers[0]), int(starts_ns[0])
+        if self.was_paused:
+            found = past._unseen(kind, number, start_ns, before)
+        else:
+            past, found = past._with_cut(kind, number, start_ns, before)
         found += [
             StepSeen(number, number, took, took, not cut, True, False, start, end, kind, before)
             for number, took, cut, start, end in zip(
@@ -227,6 +243,7 @@ class _Past:
         ]  # fmt: skip
         return replace(
             past, durations=_latest(past.durations, seconds), n_cuts=0, answers=0.0,
+            was_paused=False,
             last=(int(steps.numbers[-1]), int(ends_ns[-1])) if steps.are_marked else None,
         ), found  # fmt: skip
 
@@ -245,7 +262,7 @@ class _Past:
 
     def _with_gaps(self, numbers: Int64Array, starts: Int64Array, ends: Int64Array) -> _Past:
         """What lies between steps that follow each other, also over a snapshot."""
-        if self.last is not None:
+        if self.last is not None and not self.was_paused:
             numbers = np.concatenate([[self.last[0]], numbers])
             starts = np.concatenate([[self.last[1]], starts])
             ends = np.concatenate([[self.last[1]], ends])
@@ -301,6 +318,33 @@ class _Past:
             )
         ]  # fmt: skip
 
+    def _unseen(self, kind: str, number: int, start_ns: int, before: Baseline) -> list[StepSeen]:
+        """What lies between the latest step and the next one where nothing was recorded.
+
+        It is as much slower than usual as all of it is: one of the steps, as far as anybody knows.
+        """
+        median = before["median"]
+        if self.last is None or median is None:
+            return []
+        n_unseen, rest = divmod(number - self.last[0], self._stride)
+        n_unseen -= 1
+        between = (start_ns - self.last[1]) / 1e9
+        if rest or n_unseen < 1 or between <= 0:
+            return []  # how many there were is not known
+        usual = np.array([took for took in self.durations if took <= _USUAL * median] or [median])
+        gaps = np.array(self.gaps or [0.0])
+        excess = between - n_unseen * float(usual.mean()) - (n_unseen + 1) * float(gaps.mean())
+        seconds = float(usual.mean()) + excess
+        spread = _SPREAD * np.sqrt(n_unseen * (usual.var() + gaps.var()))
+        least = seconds - self._longer_gap - float(spread)
+        return [
+            StepSeen(
+                self.last[0] + self._stride, number - self._stride, max(seconds, 0.0),
+                max(least, 0.0), False, False, False, self.last[1], start_ns, kind, before,
+                is_unseen=True,
+            )
+        ]  # fmt: skip
+
     def _with_border(self, window: Window, usual: float | None) -> _Past:
         """With the end of a snapshot, which may cut a step.
 
@@ -319,7 +363,7 @@ class _Past:
     def _silence(self, kind: str, window: Window, before: Baseline) -> list[StepSeen]:
         """A whole snapshot in which no step has ended: one may go on."""
         usual = before["median"]
-        if self.last is None or usual is None or self.last[1] > window.start_ns:
+        if self.last is None or usual is None or self.last[1] > window.start_ns or self.was_paused:
             return []
         n_ended = self.n_cuts  # each snapshot may have cut one
         passed = (window.stop_ns - self.last[1]) / 1e9

@@ -67,11 +67,15 @@ class Kept:
     Attributes:
         begin_ns: When it began, on an axis of time on which no clock jumps.
         end_ns: When it ended.
+        program: Which of the programs that ran at the address one after the other.
         size: Bytes of the XSpace.
     """
 
-    def __init__(self, begin_ns: int, end_ns: int, data: bytes, spool: _Spool | None) -> None:
-        self.begin_ns, self.end_ns, self.size = begin_ns, end_ns, len(data)
+    def __init__(
+        self, begin_ns: int, end_ns: int, program: int, data: bytes, spool: _Spool | None
+    ) -> None:
+        self.begin_ns, self.end_ns, self.program = begin_ns, end_ns, program
+        self.size = len(data)
         self._data, self._spool, self._place = b"", spool, 0
         if spool is None:
             self._data = data
@@ -93,6 +97,9 @@ class Kept:
 class Ring:
     """Snapshots of one worker; the oldest go when they are too old, or all too large.
 
+    Attributes:
+        program: Which of the programs that ran at its address one after the other runs now.
+
     Args:
         keep_seconds: How long a snapshot stays.
         most_bytes: How large all may be together.
@@ -106,7 +113,7 @@ class Ring:
         self._correction_ns = 0
         self._last: tuple[int, int] | None = None  # begin of a snapshot on both axes
         self._held_ns: int | None = None
-        self.n_bytes = 0
+        self.n_bytes = self.program = 0
         self.n_jumps = 0
         self.was_short = False
 
@@ -142,6 +149,10 @@ class Ring:
                 self.n_bytes -= oldest.size
                 oldest.drop()
 
+    def next_program(self) -> None:
+        """Another program runs at the address from now on: no run has snapshots of both."""
+        self.program += 1
+
     def hold(self, begin_ns: int) -> None:
         """Keep what happened from a moment on until it is taken, however old it becomes."""
         with self._lock:
@@ -149,8 +160,9 @@ class Ring:
 
     def close(self) -> None:
         """Let go of everything."""
-        for each in self.taken():
-            each.drop()
+        while kept := self.taken():
+            for each in kept:
+                each.drop()
         if self._spool is not None:
             self._spool.end()
 
@@ -161,17 +173,21 @@ class Ring:
                     self._spool.end()
                     self._spool = None
                 self._spool = _Spool()
-            return Kept(begin_ns, end_ns, data, self._spool)
+            return Kept(begin_ns, end_ns, self.program, data, self._spool)
         except OSError:  # a full disk: memory, within the same limit
-            return Kept(begin_ns, end_ns, data, None)
+            return Kept(begin_ns, end_ns, self.program, data, None)
 
     def taken(self) -> list[Kept]:
-        """All snapshots, oldest first; none is left. The caller drops them."""
+        """All snapshots, oldest first; the caller drops them.
+
+        None is left, but those of a program that has taken the place of the one they are of.
+        """
         with self._lock:
-            kept = list(self._kept)
-            self._kept.clear()
-            self._held_ns = None
-            self.n_bytes = 0
+            kept = [each for each in self._kept if each.program == self._kept[0].program]
+            for _ in kept:
+                self._kept.popleft()
+            self._held_ns = self._kept[0].begin_ns if self._kept else None
+            self.n_bytes -= sum(each.size for each in kept)
         return kept
 
     def give_back(self, kept: list[Kept]) -> None:

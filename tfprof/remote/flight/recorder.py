@@ -7,19 +7,21 @@ import logging
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import addresses_of
 from tfprof.remote.flight.conditions import condition
-from tfprof.remote.flight.events import Event, StepHeld, held, with_ends
+from tfprof.remote.flight.events import Event, with_ends
 from tfprof.remote.flight.keeping import Kept, one_capture
+from tfprof.remote.flight.observed import Observed
+from tfprof.remote.flight.saved import Saved, notes_of, reason_of, steps_of
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
-from tfprof.remote.flight.watched import Observed, Settings, WatchedWorker
+from tfprof.remote.flight.watched import Settings, WatchedWorker
 from tfprof.remote.requests import Received
 from tfprof.remote.service import load_grpc
 from tfprof.remote.staging import Staging, new_run_name
@@ -36,41 +38,6 @@ MOST_BYTES = 1 << 30
 _ANSWER_SECONDS = 30.0
 _POLL_SECONDS = 0.2
 _MOST_SECONDS = 86400.0
-_MOST_REASONS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The seconds around an event, as a run.
-
-    Attributes:
-        reason: What happened.
-        time: When, in seconds since 1970.
-        folder: The run's folder; empty if it could not be written, or there was nothing to write.
-        seconds: How much time the run covers.
-        files: Its files, one of each worker.
-        trouble: Why it could not be written, or which workers are missing.
-        steps: The steps for which the condition held, and how much of each the run has.
-        notes: What the run lacks of them.
-    """
-
-    reason: str
-    time: float
-    folder: str
-    seconds: float
-    files: tuple[str, ...]
-    trouble: str = ""
-    steps: tuple[StepHeld, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
-        return {
-            "reason": self.reason, "time": self.time, "folder": self.folder,
-            "seconds": self.seconds, "files": list(self.files), "trouble": self.trouble,
-            "steps": [step.to_dict() for step in self.steps], "notes": list(self.notes),
-            "claims": [step.claim.to_dict() for step in self.steps],
-        }  # fmt: skip
 
 
 class FlightRecorder:
@@ -243,8 +210,9 @@ class FlightRecorder:
                             "ended")  # fmt: skip
             if worker.n_unclear:
                 said.append(f"{worker.address}: of {worker.n_unclear} steps that snapshots have "
-                            "cut it is not known whether they were slow: the time between steps "
-                            "differs as much; mark them with tfprof.capture.step")  # fmt: skip
+                            "cut, or that ran while nothing was recorded, it is not known whether "
+                            "they were slow: the time between steps differs as much; mark them "
+                            "with tfprof.capture.step")  # fmt: skip
             if not worker.has_begun and worker.trouble:
                 said.append(f"{worker.address} is not recorded: {worker.trouble}")
             if worker.ring.was_short:
@@ -266,8 +234,11 @@ class FlightRecorder:
         while n_saved != self._count and (happened := self._next(until)):
             yield (saved := self._saved(happened))
             n_saved += bool(saved.folder)
-        if n_saved != self._count and (rest := self._rest()):
-            yield self._written(rest, time.time())
+        while n_saved != self._count and (rest := self._rest()):
+            yield (saved := self._written(rest, time.time()))
+            n_saved += bool(saved.folder)
+            if saved.trouble:
+                return
 
     def _next(self, until: float | None) -> list[Event]:
         """What is to be written now; nothing at the end."""
@@ -347,28 +318,31 @@ class FlightRecorder:
         return told
 
     def _written(self, happened: list[Event], when: float, late: Sequence[str] = ()) -> Saved:
-        events = with_ends(event for event in happened if event is not _WAKE)
-        if any(event.is_condition for event in events):
-            self._n_written += 1
-        texts = list(dict.fromkeys(event.text for event in events))
-        reason = "; ".join(texts[:_MOST_REASONS])
-        if len(texts) > _MOST_REASONS:
-            reason += f"; and {len(texts) - _MOST_REASONS} more"
         taken = {worker: worker.ring.taken() for worker in self._workers}
         kept = {worker: each for worker, each in taken.items() if each}
+        programs = {str(worker.address): each[0].program for worker, each in kept.items()}
+        events, later = list[Event](), list[Event]()
+        for event in happened:
+            if event is not _WAKE:
+                is_later = event.program > programs.get(event.address, event.program)
+                (later if is_later else events).append(event)
+        events = with_ends(events)
+        if any(event.is_condition for event in events):
+            self._n_written += 1
         self._next_write = time.monotonic() + self._cooldown
-        steps = _steps_of(events, kept)
-        notes = [step.note for step in steps if step.note]
+        spans = {
+            str(worker.address): [(each.begin_ns, each.end_ns) for each in snapshots]
+            for worker, snapshots in kept.items()
+        }
+        steps = steps_of(events, spans)
+        notes = notes_of(steps, spans, late)
+        seconds = max(((each[-1][1] - each[0][0]) / 1e9 for each in spans.values()), default=0.0)
+        texts = tuple(chain(*notes.values()))
+        saved = Saved(reason_of(events), when, "", seconds, (), "", steps, texts)
         if not kept:
-            return Saved(reason, when, "", 0.0, (), "", steps, tuple(notes))
-        seconds = max((each[-1].end_ns - each[0].begin_ns) / 1e9 for each in kept.values())
-        notes += [
-            f"{address} has not answered in time; its last seconds are not in this run"
-            for address in late
-        ]
-        saved = Saved(reason, when, "", seconds, (), "", steps, tuple(notes))
+            return saved
         try:
-            folder, files, troubles = self._write(kept, saved)
+            folder, files, troubles = self._write(kept, saved, notes)
         except (InputError, ServerError, OSError) as error:
             for worker, snapshots in kept.items():
                 worker.ring.give_back(snapshots)
@@ -376,18 +350,21 @@ class FlightRecorder:
         for snapshots in kept.values():
             for each in snapshots:
                 each.drop()
+        for event in later:  # of a program that has come back since: the next run is about it
+            self._told.put(event)
         return replace(saved, folder=folder, files=tuple(files), trouble="; ".join(troubles))
 
     def _write(
-        self, kept: dict[WatchedWorker, list[Kept]], saved: Saved
+        self,
+        kept: dict[WatchedWorker, list[Kept]],
+        saved: Saved,
+        notes: Mapping[str, Sequence[str]],
     ) -> tuple[str, list[str], list[str]]:
         files, troubles = [], []
         with Staging(self._logdir, new_run_name(self._logdir, None)) as staging:
             for worker, snapshots in kept.items():
-                own = str(worker.address)
-                notes = [each.note for each in saved.steps if each.note and each.address == own]
                 try:
-                    data = one_capture(snapshots, notes)
+                    data = one_capture(snapshots, notes.get(str(worker.address), ()))
                 except TfprofError as error:
                     troubles.append(f"{worker.address}: {error}")
                     continue
@@ -420,18 +397,3 @@ class FlightRecorder:
 
 _WAKE = Event("")
 """Ends a wait."""
-
-
-def _steps_of(
-    events: Sequence[Event], kept: Mapping[WatchedWorker, Sequence[Kept]]
-) -> tuple[StepHeld, ...]:
-    """The steps that events are about, and what of them is kept."""
-    spans = {
-        str(worker.address): [(each.begin_ns, each.end_ns) for each in snapshots]
-        for worker, snapshots in kept.items()
-    }
-    return tuple(
-        held(event.step, event.address, spans.get(event.address, []))
-        for event in events
-        if event.step is not None
-    )

@@ -59,17 +59,25 @@ class Session:
         self._address, self._options, self._stop = address, options, stop
         self._answer_seconds = answer_seconds
         self._server = ProfilerServer(address, stop)
+        self._server.watch()
         self._begin_ns = 0
         self._is_on = False
         self.way: Way = "continuous"
         self.has_cleared = False
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection was lost: who answers now may be another program."""
+        return self._server.is_lost
+
     def begin(self, connect_seconds: float) -> None:
         """Begin; a session that nobody owns is ended first.
 
         Raises:
-            ServerError: The server does not answer, or somebody else records.
+            ServerError: The server does not answer, somebody else records, or it is another
+                program than before.
         """
+        self._check_connection()
         self._server.look(connect_seconds)
         if self.way == "captures":
             return
@@ -97,6 +105,7 @@ class Session:
         """
         begin_ns, asked = self._begin_ns, time.monotonic()
         if self.way == "captures":
+            self._check_connection()
             begin_ns = time.monotonic_ns()
             request = profile_request(self._options, capture_seconds)
             answer = self._server.call("Profile", request, capture_seconds + self._answer_seconds)
@@ -106,6 +115,12 @@ class Session:
             taken = time.monotonic() - asked
         self._begin_ns = time.monotonic_ns()
         return Snapshot(b"".join(received(answer).parts), begin_ns, max(taken, 0.0))
+
+    def _check_connection(self) -> None:
+        if self.is_lost:
+            raise ServerError(
+                "its connection was lost, as when a program ends", may_pass=True, code="UNAVAILABLE"
+            )
 
     def end(self) -> None:
         """Hand the session back; does nothing if there is none, or the server is gone."""

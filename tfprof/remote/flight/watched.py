@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tfprof.remote.flight.conditions import Condition
 from tfprof.remote.flight.events import Event
 from tfprof.remote.flight.history import History, StepSeen, Window
 from tfprof.remote.flight.keeping import Ring
+from tfprof.remote.flight.observed import Observed
 from tfprof.remote.flight.overhead import N_PAIRS, Overhead, overhead
 from tfprof.remote.flight.pacing import GROWTH_BYTES, Pace
 from tfprof.remote.flight.program_memory import ProgramMemory
@@ -54,48 +55,6 @@ class Settings:
     say: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """What was recorded of a worker so far.
-
-    Attributes:
-        way: ``continuous``, or ``captures`` where the server has no continuous profiling.
-        seconds: From the first moment to the last.
-        percent: Share of them in which a session recorded.
-        n_snapshots: Number of snapshots.
-        n_steps: Steps whose time is known.
-        n_unclear: Steps that snapshots have cut, for which the condition may hold or not: they
-            cannot be told from the time between steps.
-        n_bytes: Bytes that are kept now.
-        interval_seconds: From one snapshot to the next, now.
-        program_bytes: Resident memory of the program at the last snapshot; None if it is not
-            visible, as on another machine.
-        program_bytes_before: The same before recording began.
-        overhead: What recording costs the program; None if it was not measured.
-        trouble: Why it is not recorded now; empty if it is.
-        is_limited: Whether that is because of the limit of the program's memory.
-    """
-
-    way: str
-    seconds: float
-    percent: float
-    n_snapshots: int
-    n_steps: int
-    n_unclear: int
-    n_bytes: int
-    interval_seconds: float
-    program_bytes: int | None
-    program_bytes_before: int | None
-    overhead: Overhead | None
-    trouble: str
-    is_limited: bool = False
-
-    @property
-    def unit(self) -> str:
-        """What the server is asked for."""
-        return "captures" if self.way == "captures" else "snapshots"
-
-
 class WatchedWorker:
     """Records one worker in a thread of its own; one that comes back is recorded again.
 
@@ -115,6 +74,7 @@ class WatchedWorker:
         self._reported: dict[str, StepSeen] = {}
         self._span_ns: tuple[int, int] | None = None
         self._observed_ns = self._n_snapshots = self.n_unclear = 0
+        self._paused_seconds = self._gone_seconds = self._lost_at = 0.0
         self._n_asked = self._n_answered = 0
         self._answer_seconds = self._asked = 0.0
         self._overhead: Overhead | None = None
@@ -125,7 +85,7 @@ class WatchedWorker:
         self._bytes_taken: int | None = None  # at the last snapshot
         self._said_bytes = _MEMORY_BYTES
         self.has_cleared = self.has_begun = False
-        self.is_settled = self.is_recording = self._is_limited = False
+        self.is_settled = self.is_recording = self._is_limited = self._is_gone = False
         self.trouble = ""
         self._thread = threading.Thread(target=self._run, name=f"tfprof-record-{address}")
 
@@ -153,9 +113,10 @@ class WatchedWorker:
         first, last = self._span_ns or (0, 0)
         percent = 100 * self._observed_ns / (last - first) if last > first else 0.0
         return Observed(
-            self._way, (last - first) / 1e9, min(percent, 100.0), self._n_snapshots,
-            self._history.n_steps, self.n_unclear, self.ring.n_bytes, self._pace.seconds,
-            self._bytes_now, self._bytes_before, self._overhead, self.trouble, self._is_limited,
+            self._way, (last - first) / 1e9, min(percent, 100.0), self._paused_seconds,
+            self._gone_seconds, self._n_snapshots, self._history.n_steps, self.n_unclear,
+            self.ring.n_bytes, self._pace.seconds, self._bytes_now, self._bytes_before,
+            self._overhead, self.trouble, self._is_limited,
         )  # fmt: skip
 
     def wait_settled(self, timeout_seconds: float) -> bool:
@@ -211,10 +172,13 @@ class WatchedWorker:
         may_pass, before = True, self._n_snapshots
         try:
             self._begin(session, retries)
-            if not self.has_begun:
+            if self.has_begun:
+                self._resume()
+            else:
                 self.has_begun = True
                 self._settle(is_recording=True)
                 if self._settings.overhead_seconds:
+                    self._overhead = Overhead(trouble="the program ended before")
                     self._overhead = self._measured(session)
                     self._settings.say(f"{self.address}: {self._overhead}")
             self._record(session)
@@ -223,15 +187,29 @@ class WatchedWorker:
                 hangs = isinstance(error, ServerError) and error.code == "DEADLINE_EXCEEDED"
                 may_pass = hangs or (isinstance(error, ServerError) and error.may_pass)
                 self._is_limited = isinstance(error, MemoryLimitError)
+                unavailable = isinstance(error, ServerError) and error.code == "UNAVAILABLE"
+                self._is_gone |= unavailable or session.is_lost
                 self._lost(str(error))
         finally:
             session.close()
         return may_pass, self._n_snapshots > before
 
+    def _resume(self) -> None:
+        """Go on after the program hung; or with another one, whose steps have numbers anew."""
+        now = time.monotonic()
+        self._gone_seconds += now - self._lost_at
+        self._lost_at = now
+        if self._is_gone:
+            self._history, self._reported, self._is_gone = History(), {}, False
+            self.ring.next_program()
+        else:
+            self._history = self._history.interrupted()
+
     def _lost(self, trouble: str) -> None:
         was_recording, self.trouble = self.is_recording, trouble
         if was_recording:  # before anybody can see that nothing is recorded any more
-            self._tell(Event(f"{self.address} ended: {trouble}", str(self.address)))
+            self._lost_at = time.monotonic()
+            self._happened(f"{self.address} ended: {trouble}")
         self._settle(is_recording=False)
 
     def _settle(self, *, is_recording: bool) -> None:
@@ -355,8 +333,8 @@ class WatchedWorker:
 
     def _judge(self, seen: Look, window: Window) -> None:
         """Report the steps for which the condition holds."""
-        if not self.is_recording:  # it has come back, with other numbers
-            self._history, self._reported, self.trouble = History(), {}, ""
+        if not self.is_recording:
+            self.trouble = ""
             self._settings.say(f"{self.address}: recorded again")
         self._history, steps = self._history.after(window)
         when = self._settings.when
@@ -369,7 +347,7 @@ class WatchedWorker:
                 self._judge_step(step, when, shares)
             if not len(seen.steps) and when(shares):
                 self.ring.hold(window.start_ns)
-                self._tell(Event(f"{self.address}: {when}", str(self.address), None, True))
+                self._happened(f"{self.address}: {when}", is_condition=True)
         with self._changed:
             self._n_snapshots += 1
         self._settle(is_recording=True)
@@ -394,7 +372,14 @@ class WatchedWorker:
         else:
             self.ring.hold(step.begin_ns)
         text = f"{step} on {self.address}: {when}"
-        self._tell(Event(text, str(self.address), step, True, is_end=is_end))
+        self._happened(text, step, is_condition=True, is_end=is_end)
+
+    def _happened(
+        self, text: str, step: StepSeen | None = None, *, is_condition: bool = False,
+        is_end: bool = False,
+    ) -> None:  # fmt: skip
+        program = self.ring.program
+        self._tell(Event(text, str(self.address), step, is_condition, is_end, program))
 
     def _measured(self, session: Session) -> Overhead:
         """Compare times with and without a session; what is recorded meanwhile is kept."""
@@ -404,22 +389,20 @@ class WatchedWorker:
         windows = []
         for number in range(N_PAIRS + 1):
             if number:
+                paused = time.monotonic()
                 session.end()
                 if self._stop.wait(seconds):
                     break
                 self._begin(session, self._settings.retries)
+                self._paused_seconds += time.monotonic() - paused
+                self._history = self._history.interrupted()
             if self._stop.wait(seconds):
                 break
-            taken = session.snapshot(seconds)
-            seen = look(taken.data)
-            begin_ns, end_ns = self._keep(taken, seen.times)
-            windows.append(_marked(seen.steps, begin_ns))
-            steps = seen.steps if seen.steps.are_marked else NO_STEPS
-            window = Window(steps, begin_ns, end_ns, taken.seconds)
-            self._history = self._history.interrupted()
-            self._judge(replace(seen, steps=steps), window)
-            self._pace.add(len(taken.data), (end_ns - begin_ns) / 1e9, None)
-        self._span_ns, self._observed_ns = None, 0  # times without a session are no loss
+            n_asked = self._n_asked
+            seen, window = self._take(session)
+            windows.append(_marked(seen.steps, window.start_ns))
+            self._judge(seen, window)
+            self._answer(n_asked)
         return overhead(windows)
 
 

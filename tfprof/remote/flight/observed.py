@@ -1,0 +1,81 @@
+"""What was recorded of a worker, and what of its time was not, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tfprof.remote.flight.overhead import Overhead
+from tfprof.text.units import human_memory
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was recorded of a worker so far.
+
+    Attributes:
+        way: ``continuous``, or ``captures`` where the server has no continuous profiling.
+        seconds: From the first moment to the last.
+        percent: Share of them in which a session recorded.
+        paused_seconds: How much of the rest had no session, to measure what recording costs.
+        gone_seconds: How much of it passed until a program that had ended, or hung, came back.
+        n_snapshots: Number of snapshots.
+        n_steps: Steps whose time is known.
+        n_unclear: Steps that snapshots have cut, for which the condition may hold or not: they
+            cannot be told from the time between steps.
+        n_bytes: Bytes that are kept now.
+        interval_seconds: From one snapshot to the next, now.
+        program_bytes: Resident memory of the program at the last snapshot; None if it is not
+            visible, as on another machine.
+        program_bytes_before: The same before recording began.
+        overhead: What recording costs the program; None if it was not measured.
+        trouble: Why it is not recorded now; empty if it is.
+        is_limited: Whether that is because of the limit of the program's memory.
+    """
+
+    way: str
+    seconds: float
+    percent: float
+    paused_seconds: float
+    gone_seconds: float
+    n_snapshots: int
+    n_steps: int
+    n_unclear: int
+    n_bytes: int
+    interval_seconds: float
+    program_bytes: int | None
+    program_bytes_before: int | None
+    overhead: Overhead | None
+    trouble: str
+    is_limited: bool = False
+
+    @property
+    def unit(self) -> str:
+        """What the server is asked for."""
+        return "captures" if self.way == "captures" else "snapshots"
+
+    def __str__(self) -> str:
+        if not self.n_snapshots:
+            return "nothing was recorded"
+        parts = [
+            f"{self.percent:.1f} % of {self.seconds:.0f} s were observed, in {self.n_snapshots} "
+            f"{self.unit}"
+        ]
+        if self.paused_seconds:
+            parts.append(f"{self.paused_seconds:.1f} s had no session, to measure what it costs")
+        if self.gone_seconds:
+            parts.append(f"{self.gone_seconds:.1f} s passed until the program came back")
+        holds = "held" if self.trouble else "holds"
+        parts += [f"{self.n_steps} whole steps", f"the program {holds} {self.memory}"]
+        return "; ".join(parts)
+
+    @property
+    def memory(self) -> str:
+        """What the program holds, and how much more than before."""
+        now, before = self.program_bytes, self.program_bytes_before
+        if now is None:
+            return "memory that is not visible from here"
+        held = f"{human_memory(now)} of memory"
+        if before is None or not self.n_snapshots:
+            return held
+        more = "more" if now >= before else "less"
+        return f"{held}, {human_memory(abs(now - before))} {more} than before"
