@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -62,6 +62,34 @@ class Glyphs:
 
 UNICODE = Glyphs()
 ASCII = Glyphs("...", "-", "|-", "`-", "| ", "#", "-", True)
+
+
+class _Ranked(Protocol):
+    @property
+    def leave_out(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Ranked)
+
+
+def fitting(columns: Sequence[T], widths: Sequence[int], room: int) -> list[T]:
+    """The columns that there is room for.
+
+    Args:
+        columns: The columns. Those with the highest ``leave_out`` go first, of equal ones the
+            last; 0 stays.
+        widths: What each takes, with the gap behind it.
+        room: What all of them may take, with the gap behind the last.
+    """
+    lacking = sum(widths) - room
+    gone = set()
+    ranks = [column.leave_out for column in columns]
+    for place in sorted(range(len(columns)), key=lambda place: (-ranks[place], -place)):
+        if lacking <= 0 or ranks[place] <= 0:
+            break
+        gone.add(place)
+        lacking -= widths[place]
+    return [column for place, column in enumerate(columns) if place not in gone]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,19 +287,10 @@ def _least(column: Column, natural: int) -> int:
 def _layout(columns: Sequence[Column], width: int) -> list[tuple[Column, int]]:
     """Leave out columns until the rest fits, then share out the room that is left."""
     natural = {id(column): _natural(column) for column in columns}
-    kept = list(columns)
-
-    def spare() -> int:
-        least = sum(_least(column, natural[id(column)]) for column in kept)
-        return width - least - GAP * (len(kept) - 1)
-
-    while spare() < 0:
-        victim = max(reversed(kept), key=lambda column: column.leave_out)
-        if victim.leave_out == 0:
-            break
-        kept = [column for column in kept if column is not victim]
-    room = max(spare(), 0)
-    widths = {id(column): _least(column, natural[id(column)]) for column in kept}
+    least = {id(column): _least(column, natural[id(column)]) for column in columns}
+    kept = fitting(columns, [least[id(column)] + GAP for column in columns], width + GAP)
+    widths = {id(column): least[id(column)] for column in kept}
+    room = max(width + GAP - sum(widths.values()) - GAP * len(kept), 0)
     # Names first: a folded name costs the reader more than a short bar.
     for kind in ("name", "text", "bar"):
         for column in kept:

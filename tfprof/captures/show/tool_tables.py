@@ -254,13 +254,9 @@ def _fitting(
 ) -> tuple[list[grids.Column], list[str]]:
     """The columns that fit, and the headers of the others."""
     wishes = {id(column): _wish(column) + GAP for column in columns}
-    kept = list(columns)
-    while sum(wishes[id(column)] for column in kept) - GAP > width:
-        victim = max(reversed(kept), key=lambda column: column.leave_out)
-        if victim.leave_out == 0:
-            break
-        kept = [column for column in kept if column is not victim]
-    left_out = [column.header for column in columns if column not in kept and column.header]
+    kept = grids.fitting(columns, [wishes[id(column)] for column in columns], width + GAP)
+    shown = set(map(id, kept))
+    left_out = [column.header for column in columns if id(column) not in shown and column.header]
     others = sum(wishes[id(column)] for column in kept[1:])
     return [_folded(kept[0], max(width - others, _WISHED["name"]), glyphs), *kept[1:]], left_out
 

@@ -17,7 +17,7 @@ from rich.style import Style
 
 from tfprof.text.folding import fitted
 from tfprof.text.guides import Guides
-from tfprof.text.tables import GAP, UNICODE, Glyphs
+from tfprof.text.tables import GAP, UNICODE, Glyphs, fitting
 from tfprof.text.units import human_share
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import Line, Numbers, ViewRows
@@ -94,7 +94,10 @@ def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outl
         for guide, line, suffix in zip(guides, rows.lines, suffixes, strict=True)
     )
     least = min(longest, _MIN_NAME + max(map(cell_len, guides)))
-    tail, left_out = _fitting(_tail(rows), width - least)
+    columns = _tail(rows)
+    tail = fitting(columns, [column.width + GAP for column in columns], width - least)
+    shown = set(map(id, tail))
+    left_out = sorted((c for c in columns if id(c) not in shown), key=lambda c: c.leave_out)
     room = max(width - sum(column.width + GAP for column in tail), least)
     column = min(longest, room, _NAME_COLUMN)
 
@@ -114,7 +117,7 @@ def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outl
         lines.append(_stripped(pieces))
     remarks = [*rows.remarks()]
     if left_out:
-        remarks.append(f"no room for: {', '.join(left_out)}")
+        remarks.append(f"no room for: {', '.join(column.about for column in left_out)}")
     wrapped = [part for text in remarks for part in wrap(glyphs.text(text), width)]
     return _Outline(lines, wrapped)
 
@@ -157,19 +160,6 @@ class _Column:
     width: int
     leave_out: int
     cells: Sequence[list[Piece]]
-
-
-def _fitting(columns: list[_Column], room: int) -> tuple[list[_Column], list[str]]:
-    """The columns that there is room for, and what the others show."""
-    left_out: list[str] = []
-    kept = list(columns)
-    while sum(column.width + GAP for column in kept) > room:
-        victim = max(reversed(kept), key=lambda column: column.leave_out)
-        if victim.leave_out == 0:
-            break
-        kept = [column for column in kept if column is not victim]
-        left_out.insert(0, victim.about)
-    return kept, left_out
 
 
 def _tail(rows: ViewRows) -> list[_Column]:

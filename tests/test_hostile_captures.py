@@ -1,0 +1,65 @@
+"""Captures of at most 1 MB that are made to hurt: tools, traces and queries answer soon.
+
+As in ``test_hostile_inputs.py``, what once grew with the square would take many times the limit.
+"""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from tests.cpu_budget import soon
+from tfprof import tools
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.table import Column, Table
+from tfprof.captures.show.tool_text import ToolText
+from tfprof.pages.trace.from_run import model_of_run
+from tfprof.testing.xspace_builders import event, host, line, plane, xspace
+from tfprof.tools import open_run, overview, pod
+from tfprof.wire import messages as pb
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_capture_of_many_planes_of_devices() -> None:
+    space = pb.XSpace()
+    for number in range(8_000):
+        one = space.planes.add(name=f"/device:TPU:{number}")
+        one.event_metadata[1].name = "o"
+        one.lines.add(id=1, name="XLA Ops").events.add(metadata_id=1, duration_ps=5)
+    with soon():
+        found = pod(open_run(space))
+    assert any("one too many" in note.message for note in found.notes)
+
+
+def test_allocators_without_end() -> None:
+    memory = plane("/host:CPU", line(*(
+        event("MemoryAllocation", number, 1, allocator_name=f"a{number}", bytes_allocated=1,
+              allocation_bytes=1)
+        for number in range(6_000)
+    )))  # fmt: skip
+    run = open_run(xspace(memory))
+    with soon(2):
+        found = overview(run)
+    assert found.advice[-1].message.startswith("480 more of the same kind")
+    assert any("at most 500 allocators" in note.message for note in tools.memory(run).notes)
+
+
+def test_threads_without_end() -> None:
+    space = xspace(host(*(line(event("a", at, 5), id=at) for at in range(8_000))))
+    with soon(6):
+        model = model_of_run(open_run(space))
+    assert len(model.tracks) == 2000 and model.shown.dropped == 6000
+    ((why, n_events),) = model.shown.left_out
+    assert n_events == 6000 and "tfprof trace has all" in why
+
+
+def test_columns_without_end() -> None:
+    """SQL may ask for any number of them: ``select 1, 1, …``."""
+    columns = tuple(Column(f"c{place}", f"c{place}") for place in range(20_000))
+    table = Table("rows", columns, [(1,) * len(columns)])
+    console = Console(file=io.StringIO(), width=100)
+    with soon(2):
+        console.print(ToolText(ToolResult("query", "Query", tables={"rows": table}), "rows"))
