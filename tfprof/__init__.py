@@ -81,6 +81,7 @@ _HOME = {
     "demo_files": "tfprof.demo",
     "diff": "tfprof.comparison.ask",
     "flops": "tfprof.graphs.reports.flops",
+    "html_of": "tfprof.web.notebook",
     "load": "tfprof.profiler",
     "merge_default_with_oplog": "tfprof.profiles.session.op_logs",
     "open_checkpoint": "tfprof.files.checkpoint",

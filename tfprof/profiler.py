@@ -8,9 +8,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.columns.remarks import Notice
-from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import EmptyProfileError, TfprofWarning
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 _MOST_LISTED = 8  # of more steps, the first and the last
 
 
-class Profiler(ShownInNotebooks, ComparedWithOthers):
+class Profiler(NotebookMixin, DiffMixin):
     """Collects the steps of a run and answers with views of them.
 
     Any number of profilers can live side by side, and each may be used from several threads.

@@ -8,7 +8,7 @@ import pytest
 from tests.readers.conftest import opened
 from tfprof.exports.formats import BY_NAME, trace_to_export
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.pages.trace.foreign import opened_trace
+from tfprof.pages.open_paths import opened_trace
 
 pytestmark = pytest.mark.readers
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.web.conftest import running
 from tfprof import tools
+from tfprof.pages.open_paths import opened_trace
 from tfprof.pages.opened import opened_run
 from tfprof.pages.site import Site
 from tfprof.pages.trace import embedded
-from tfprof.pages.trace.foreign import opened_trace
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 from tfprof.web.report import report
 from tfprof.web.server import application

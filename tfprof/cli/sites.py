@@ -135,8 +135,9 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
 
 
 def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
+    from tfprof.columns.once import Once
     from tfprof.pages.open_paths import open_paths
-    from tfprof.pages.opened import Once, Opened
+    from tfprof.pages.opened import Opened
 
     if inputs.demo:
         if inputs.paths:

@@ -8,19 +8,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tfprof.columns.once import Once
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import Watch, entries, files_below, is_folder, is_ordinary_file, state_of
 from tfprof.files.remote.path import AnyPath, as_path, named
 from tfprof.files.run_files import RunFiles, find_run_files, is_prefix, is_run_folder, look_at
 from tfprof.files.run_folder import capture_files, host_name, is_capture, run_files, runs
 from tfprof.files.sniff import Format
-from tfprof.pages.opened import Once, Opened, Watched
+from tfprof.pages.opened import Opened, Watched
 from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
     from tfprof.columns.stacks import Stacks
+    from tfprof.pages.trace.model import TraceModel
     from tfprof.profiler import Profiler
 
 ReadRun = Callable[["str | list[str]"], "Run"]
@@ -159,7 +161,6 @@ def _whole_runs(
     """
     from tfprof.captures.legacy.results import legacy_name
     from tfprof.files.chrome_json import looks_like_chrome_json
-    from tfprof.pages.trace.foreign import opened_trace
 
     if not is_run_folder(path):
         is_json = ".json" in as_path(path).name and is_ordinary_file(path)
@@ -247,6 +248,28 @@ def _with_graph(
     return replace(opened, source=source, profiler=Once(of_host), profiler_of_host=of_host)
 
 
+def opened_trace(path: str | os.PathLike[str]) -> Opened:
+    """A trace in Chrome's JSON, packed or not; it is read when it is first looked at.
+
+    What is opened raises ``InputError`` when it cannot be read, and ``MalformedProfileError``
+    when it is no such trace.
+    """
+    path = named(path)
+    name = as_path(path).name
+    for ending in (".gz", ".zst", ".json", ".pt.trace", ".trace"):
+        name = name.removesuffix(ending)
+
+    def make() -> TraceModel:
+        from tfprof.files.chrome_json import read_chrome_json
+        from tfprof.files.open import load_file
+        from tfprof.pages.trace.foreign import model_of_json
+
+        loaded = load_file(path)
+        return model_of_json(read_chrome_json(bytes(loaded.data), loaded.path))
+
+    return Opened(name or "trace", path, trace=Once(make))
+
+
 # What older profilers left
 
 
@@ -260,7 +283,6 @@ def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.legacy.results import legacy_name, open_legacy
     from tfprof.files.chrome_json import looks_like_chrome_json
-    from tfprof.pages.trace.foreign import opened_trace
 
     trace = None
     by_tool: dict[str, dict[str, Once[ToolResult]]] = {}

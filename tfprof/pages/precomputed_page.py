@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfprof.captures.run.result import ToolResult
+from tfprof.columns.once import Once
 from tfprof.errors import UsageError
 from tfprof.pages.blocks_of_results import chart_block, notes_block, table_block
 from tfprof.pages.document import Block, Control, Page, empty, words
-from tfprof.pages.opened import Once
 from tfprof.pages.tool_list import TOOL_PAGES, ToolPage
 
 

@@ -259,5 +259,5 @@ def trace_entry(opened: Opened) -> PageEntry:
 
         yield from trace_documents(trace_of(opened))
 
-    page = loaded("trace.of_opened", "trace_page_of")
+    page = loaded("trace.page", "trace_page_of")
     return PageEntry("trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents)

@@ -11,10 +11,9 @@ import numpy as np
 
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.columns.remarks import Notice
 from tfprof.columns.tree import Tree
-from tfprof.columns.with_others import ComparedWithOthers
 from tfprof.errors import UsageError
 from tfprof.files.checkpoint.value_text import short_text
 from tfprof.files.checkpoint.variable_values import VariableValue
@@ -45,7 +44,7 @@ def _none() -> Int64Array:
 
 
 @dataclass(frozen=True, repr=False)
-class ViewTree(ShownInNotebooks, ReadByDataFrames, ComparedWithOthers):
+class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
     """A view: one row per shown node in display order, the root first.
 
     It can be used like its root: it has the ``name``, ``children``, ``to_rows()`` and metrics

@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl
 
 from tensorboard.plugins import base_plugin
 
+from tfprof.columns.once import Once
 from tfprof.errors import TfprofError
 from tfprof.files.run_folder import is_capture
 from tfprof.pages.document import to_json
 from tfprof.pages.open_paths import open_paths
-from tfprof.pages.opened import Once
 from tfprof.pages.site import Site
 from tfprof.web.scripts import served_text
 from tfprof.web.server import Shelf, status_of, words_for

@@ -6,8 +6,9 @@ import pytest
 from tfprof import tools
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.chrome_json import looks_like_chrome_json, read_chrome_json
+from tfprof.pages.open_paths import opened_trace
 from tfprof.pages.site import Site
-from tfprof.pages.trace.foreign import model_of_json, opened_trace
+from tfprof.pages.trace.foreign import model_of_json
 from tfprof.pages.trace.from_run import model_of_run
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 

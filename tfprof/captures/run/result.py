@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
-from tfprof.columns.in_notebooks import ShownInNotebooks
-from tfprof.columns.with_others import ComparedWithOthers
+from tfprof.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.text.claims import Claim, Detail, unit_of
 
@@ -161,7 +160,7 @@ def pie(
 
 
 @dataclass(frozen=True, repr=False)
-class ToolResult(ShownInNotebooks, ComparedWithOthers):
+class ToolResult(NotebookMixin, DiffMixin):
     """The answer of a tool: plain tables, chart data, and sentences.
 
     Attributes:

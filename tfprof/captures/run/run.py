@@ -37,8 +37,7 @@ from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
 from tfprof.columns.columns import BoolArray
-from tfprof.columns.in_notebooks import ShownInNotebooks
-from tfprof.columns.with_others import ComparedWithOthers
+from tfprof.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import as_path, is_remote, named
@@ -179,7 +178,7 @@ def _base_ns(host: Host) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(ShownInNotebooks, ComparedWithOthers):
+class Run(NotebookMixin, DiffMixin):
     """The hosts of a run.
 
     Attributes:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from tfprof.columns.arrow import stream_of
 from tfprof.columns.frames_of_rows import column_of
-from tfprof.columns.in_notebooks import ShownInNotebooks
-from tfprof.columns.with_others import ComparedWithOthers
+from tfprof.columns.mixins import DiffMixin, NotebookMixin
 
 Cell = str | int | float | bool | None
 
@@ -41,7 +40,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(ShownInNotebooks, ComparedWithOthers):
+class Table(NotebookMixin, DiffMixin):
     """Rows of cells.
 
     Attributes:

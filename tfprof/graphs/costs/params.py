@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.mixins import NotebookMixin
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
 from tfprof.text.units import human_memory
@@ -48,7 +48,7 @@ class ParamRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ParamsReport(ShownInNotebooks, ReadByDataFrames):
+class ParamsReport(NotebookMixin, ReadByDataFrames):
     """How many parameters a program has; ``int(report)`` is their number.
 
     Attributes:

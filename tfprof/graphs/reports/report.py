@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.mixins import NotebookMixin
 from tfprof.graphs.costs.hardware import DeviceLike, device_of
 from tfprof.graphs.costs.roofline import Roofline, roofline
 from tfprof.graphs.costs.scope_sums import scope_sums, with_inner_scopes
@@ -28,7 +28,7 @@ class Explanation(str):
         return str(self)
 
 
-class FlopsReport(ShownInNotebooks, ReadByDataFrames):
+class FlopsReport(NotebookMixin, ReadByDataFrames):
     """Float operations of one run of a program, and how they were counted.
 
     A multiply-add is two float operations and one MAC. Initializers of variables run once, not in

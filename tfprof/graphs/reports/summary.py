@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.in_notebooks import ShownInNotebooks
+from tfprof.columns.mixins import NotebookMixin
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
@@ -145,7 +145,7 @@ def _picos_of(device: Device) -> PicosOf:
     return picos_of
 
 
-class ModelSummary(ShownInNotebooks, ReadByDataFrames):
+class ModelSummary(NotebookMixin, ReadByDataFrames):
     """A model layer by layer.
 
     Numbers of a layer are those of one run of the model, all calls of the layer together. In every

@@ -12,7 +12,7 @@ from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.trace.text import HostTrace
 from tfprof.captures.trace.tracks import Track, events_of
 from tfprof.columns.columns import Int64Array
-from tfprof.pages.opened import Once
+from tfprof.columns.once import Once
 from tfprof.pages.trace.model import Counter, Series
 
 

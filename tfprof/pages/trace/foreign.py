@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tfprof.columns.columns import Int64Array, no_rows
-from tfprof.files.chrome_json import RawArrow, RawSlice, Read, arrow_pairs, read_chrome_json
-from tfprof.files.open import load_file
-from tfprof.files.remote.path import as_path, named
-from tfprof.pages.opened import Once, Opened
+from tfprof.columns.once import Once
+from tfprof.files.chrome_json import RawArrow, RawSlice, Read, arrow_pairs
 from tfprof.pages.trace.model import Counter, Flows, Series, Shown, Step, TraceModel, TraceTrack
 
 _PS_PER_US = 1e6
@@ -24,24 +21,6 @@ _MOST_US = 1e12
 _EXACT = 1 << 53
 
 _STEPS = "Steps"
-
-
-def opened_trace(path: str | Path) -> Opened:
-    """A trace in Chrome's JSON, packed or not; it is read when it is first looked at.
-
-    What is opened raises ``InputError`` when it cannot be read, and ``MalformedProfileError``
-    when it is no such trace.
-    """
-    path = named(path)
-    name = as_path(path).name
-    for ending in (".gz", ".zst", ".json", ".pt.trace", ".trace"):
-        name = name.removesuffix(ending)
-
-    def make() -> TraceModel:
-        loaded = load_file(path)
-        return model_of_json(read_chrome_json(bytes(loaded.data), loaded.path))
-
-    return Opened(name or "trace", str(path), trace=Once(make))
 
 
 def model_of_json(read: Read) -> TraceModel:

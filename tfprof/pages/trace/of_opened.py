@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from tfprof.errors import UsageError
-from tfprof.pages.document import Page
 from tfprof.pages.opened import Opened
 from tfprof.pages.trace.from_run import model_of_run
 from tfprof.pages.trace.model import TraceModel
-from tfprof.pages.trace.page import trace_page
 
 
 def has_trace(opened: Opened) -> bool:
@@ -27,9 +25,3 @@ def trace_of(opened: Opened) -> TraceModel:
     if opened.trace is None:
         raise UsageError(f"{opened.name} has no trace")
     return opened.trace()
-
-
-def trace_page_of(opened: Opened) -> Page:
-    """The page of the trace viewer."""
-    notes = opened.run().notes if opened.run is not None else ()
-    return trace_page(trace_of(opened), notes)

@@ -9,6 +9,7 @@ from tfprof.captures.trace.events import covered_ps
 from tfprof.pages.blocks_of_results import run_notes_blocks, table_block
 from tfprof.pages.document import Block, Page, column, empty, remarks, words
 from tfprof.pages.trace.model import TraceModel
+from tfprof.pages.trace.of_opened import trace_of
 from tfprof.text.tables import escaped
 from tfprof.text.units import milliseconds
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfprof.captures.run.result import Note
+    from tfprof.pages.opened import Opened
 
 _PS_PER_US = 1e6
 
@@ -54,6 +56,12 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
         )  # fmt: skip
     blocks += on_run
     return Page("trace", "Trace viewer", "Every event of every thread over time.", blocks)
+
+
+def trace_page_of(opened: Opened) -> Page:
+    """The page of the trace viewer of what was opened."""
+    notes = opened.run().notes if opened.run is not None else ()
+    return trace_page(trace_of(opened), notes)
 
 
 def _verdict(model: TraceModel) -> str:
