@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from tfprof.gate import pytest_plugin as plugin
+from tfprof.testing import pytest_plugin as plugin
 
 pytest_plugins = ["pytester"]
 

@@ -132,7 +132,7 @@ def test_the_commands_of_the_workflow(tmp_path):
     run_lines = [words for words in commands if words[0] != "pip"]
     assert [words[0] for words in run_lines] == ["pytest", "tfprof", "tfprof", "tfprof"]
     is_installed = entry_points(group="pytest11", name="tfprof")
-    options = "-p no:cacheprovider" + ("" if is_installed else " -p tfprof.gate.pytest_plugin")
+    options = "-p no:cacheprovider" + ("" if is_installed else " -p tfprof.testing.pytest_plugin")
     environment = os.environ | {
         "PYTHONPATH": str(EXAMPLES.parent), "PYTEST_ADDOPTS": options, "PYTHONIOENCODING": "utf-8",
     }  # fmt: skip

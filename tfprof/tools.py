@@ -21,6 +21,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tfprof.captures.all_tools import MODULES
+
 if TYPE_CHECKING:
     from tfprof.captures.legacy.results import open_legacy
     from tfprof.captures.overview.overview_page import overview
@@ -60,25 +62,11 @@ _HOME = {
     "ToolData": "tfprof.captures.run.contents",
     "ToolResult": "tfprof.captures.run.result",
     "advice": "tfprof.captures.practices.practices",
-    "graph_viewer": "tfprof.captures.tools.hlo_graph",
-    "hlo_stats": "tfprof.captures.tools.hlo_statistics",
-    "input_pipeline": "tfprof.captures.tools.input_pipeline_analyzer",
-    "kernel_stats": "tfprof.captures.tools.gpu_kernels",
-    "memory": "tfprof.captures.tools.memory_profile",
-    "memory_viewer": "tfprof.captures.tools.buffer_memory",
-    "monitor": "tfprof.captures.tools.monitor_report",
-    "op_profile": "tfprof.captures.tools.op_profile_tree",
-    "op_stats": "tfprof.captures.tools.op_statistics",
     "open_legacy": "tfprof.captures.legacy.results",
     "open_run": "tfprof.captures.run.run",
-    "overview": "tfprof.captures.overview.overview_page",
-    "pod": "tfprof.captures.tools.pod_viewer",
-    "roofline": "tfprof.captures.tools.roofline_model",
     "slice_capture": "tfprof.captures.slice.slice_capture",
-    "stragglers": "tfprof.captures.tools.stragglers",
-    "tf_data": "tfprof.captures.tools.tf_data_bottleneck",
     "tools_with_data": "tfprof.captures.run.contents",
-    "trace": "tfprof.captures.trace.events",
+    **MODULES,
 }
 
 __all__ = [

@@ -200,12 +200,12 @@ def answer(tool: str, question: Question) -> Answer:
 
 def _answered(tool: str, question: Question, run: Run) -> ToolResult:
     """The answer of a tool about a run."""
-    from tfprof import tools
+    from tfprof.captures.all_tools import tool_function
     from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS, judges_all_steps
     from tfprof.options.parse import is_classic
 
     run.chosen(question.host)
-    function = getattr(tools, tool.replace("-", "_"))
+    function = tool_function(tool)
     classic = is_classic(question.classic)
     details = _details(tool, function, question)
     result: ToolResult = function(run, host=question.host, classic=classic, **details)
@@ -246,7 +246,7 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
         UsageError: The options contradict each other or the files.
         InputError: A file cannot be read.
     """
-    from tfprof import tools
+    from tfprof.captures.all_tools import tool_function
     from tfprof.captures.run.result import ToolResult
     from tfprof.pages.opened import opened_run
     from tfprof.pages.precomputed_page import result_page
@@ -256,7 +256,7 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     source = source_of(question)
 
     def page(run: Run) -> Page:
-        _details(tool, getattr(tools, tool.replace("-", "_")), question)
+        _details(tool, tool_function(tool), question)
         return Site([opened_run(run, source)]).page(tool, _params(question))
 
     with progress() as watch:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tfprof import tools
+from tfprof.captures.all_tools import tool_function
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.run.contents import tools_with_data
@@ -113,7 +113,7 @@ def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any
         view: As for ``diff``; likewise ``tool`` and ``asked``.
     """
     if tool:
-        getattr(tools, tool.replace("-", "_"))(run, **asked)
+        tool_function(tool)(run, **asked)
         return
     side = side_of(run)
     if view:
@@ -131,5 +131,5 @@ def _of_tool(first: Side, second: Side, tool: str, asked: Mapping[str, Any]) -> 
     names = [one.tool for one in tools_with_data(()) if one.tool != "trace"]
     if tool not in names:
         raise UsageError(f"there is no tool {tool!r} to compare; there are {', '.join(names)}")
-    function = getattr(tools, tool.replace("-", "_"))
+    function = tool_function(tool)
     return diff_results(function(first.run, **asked), function(second.run, **asked))

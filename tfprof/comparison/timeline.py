@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tfprof import tools
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
+from tfprof.captures.trace.events import trace
 from tfprof.comparison.side import Side
 from tfprof.errors import UsageError
 
@@ -35,8 +35,7 @@ def timeline_of_both(first: Side, second: Side, step: int | None = None) -> Iter
     yield b'{"displayTimeUnit": "ns", "traceEvents": [\n'
     is_first = True
     for place, (run, name) in enumerate(((first.run, "before"), (second.run, "after"))):
-        trace = tools.trace(run, step=step).to_gviz()
-        for event in trace["traceEvents"]:
+        for event in trace(run, step=step).to_gviz()["traceEvents"]:
             moved = _moved(event, place, name, shift_us if place else 0.0)
             if moved is not None:
                 yield (b"" if is_first else b",\n") + json.dumps(moved).encode()

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
+from tfprof.captures.all_tools import tool_function
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS
 from tfprof.captures.practices.evidence import Evidence
@@ -62,9 +63,7 @@ def tool_result(name: str, run: Run, params: Params) -> ToolResult:
     Raises:
         UsageError: A parameter has no such value.
     """
-    from tfprof import tools
-
-    function = getattr(tools, name.replace("-", "_"))
+    function = tool_function(name)
     known = inspect.signature(function).parameters.keys() - {"run"}  # which has been chosen
     chosen: dict[str, Any] = {
         key: value for key, value in params.items() if key in known and value != ""
@@ -157,9 +156,7 @@ def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> 
 
 def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
     """What can be chosen on the page of a tool."""
-    from tfprof import tools
-
-    known = inspect.signature(getattr(tools, tool.id.replace("-", "_"))).parameters
+    known = inspect.signature(tool_function(tool.id)).parameters
     chosen = step_control(run, params) if "step" in known else []
     if "host" in known:
         chosen += host_control(run, params)
@@ -184,7 +181,7 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
 
 def _program_control(run: Run, params: Params) -> Control:
     """The compiled programs of a run."""
-    from tfprof.tools import memory_viewer
+    from tfprof.captures.tools.buffer_memory import memory_viewer
 
     programs = memory_viewer(run).tables.get("programs")
     rows = [] if programs is None else programs.to_rows()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tfprof import tools
+from tfprof.captures.all_tools import tool_function
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import KINDS
@@ -198,7 +198,7 @@ class Catalog:
 
     def _answers_of(self, tool: str) -> list[tuple[str, ToolResult]]:
         if tool not in self._answers:
-            ask = getattr(tools, tool.replace("-", "_"))
+            ask = tool_function(tool)
             self._answers[tool] = [(name, ask(run())) for name, run in self._captures]
         return self._answers[tool]
 

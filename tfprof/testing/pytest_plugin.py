@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tfprof.gate.recording import CheckedTrace
+    from tfprof.testing.checked_trace import CheckedTrace
 
 _MARK = "tfprof"
 _FIXTURE = "tfprof_profile"
@@ -57,7 +57,7 @@ class Recorder:
         Args:
             targets: As for ``tfprof.trace``: models whose parameters count.
         """
-        from tfprof.gate.recording import CheckedTrace, limits_of_mark
+        from tfprof.testing.checked_trace import CheckedTrace, limits_of_mark
 
         arguments = dict(self._limits or {})
         strict = bool(arguments.pop("strict", False))

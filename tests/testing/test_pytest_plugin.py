@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import tfprof.gate.recording  # noqa: F401  (an inner pytest forgets what it imports first)
+import tfprof.testing.checked_trace  # noqa: F401  (an inner pytest forgets what it imports first)
 
-PLUGIN = "tfprof.gate.pytest_plugin"
+PLUGIN = "tfprof.testing.pytest_plugin"
 USE_PLUGIN = ["-p", PLUGIN]
 
 
@@ -177,4 +177,4 @@ def test_the_plugin_costs_nothing_where_it_is_not_used():
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.split() == ["tfprof", "tfprof._version", "tfprof.gate", PLUGIN]
+    assert done.stdout.split() == ["tfprof", "tfprof._version", "tfprof.testing", PLUGIN]
