@@ -13,14 +13,25 @@ from rich.console import Console
 from tests.cpu_budget import soon
 from tfprof import tools
 from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import ToolText
+from tfprof.captures.trace.tracks import ThreadNumbers
+from tfprof.pages.opened import opened_run
 from tfprof.pages.trace.from_run import model_of_run
+from tfprof.sql.catalog import Catalog, SqlTable
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
-from tfprof.tools import open_run, overview, pod
+from tfprof.tools import open_run, overview, pod, trace
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
+
+
+def tables_of(run: Run) -> dict[str, SqlTable]:
+    """All tables that ``tfprof query --tables`` lists, by their names."""
+    catalog = Catalog([opened_run(run)])
+    tables = map(catalog.table, catalog.names())
+    return {table.name: table for table in tables if table is not None}
 
 
 def test_a_capture_of_many_planes_of_devices() -> None:
@@ -31,7 +42,7 @@ def test_a_capture_of_many_planes_of_devices() -> None:
         one.lines.add(id=1, name="XLA Ops").events.add(metadata_id=1, duration_ps=5)
     with soon():
         found = pod(open_run(space))
-    assert any("one too many" in note.message for note in found.notes)
+    assert any("beyond the 500 planes" in note.message for note in found.notes)
 
 
 def test_allocators_without_end() -> None:
@@ -54,6 +65,29 @@ def test_threads_without_end() -> None:
     assert len(model.tracks) == 2000 and model.shown.dropped == 6000
     ((why, n_events),) = model.shown.left_out
     assert n_events == 6000 and "tfprof trace has all" in why
+
+
+@pytest.mark.parametrize("name", ["/host:CPU", "/device:GPU:0"])
+def test_lines_without_end(name: str) -> None:
+    """Six bytes each; nothing is said of most of them."""
+    space = pb.XSpace(planes=[pb.XPlane(name=name)])
+    for _ in range(150_000):
+        space.planes[0].lines.add().events.add()
+    with soon(3):
+        run = open_run(space)
+        size = sum(map(len, trace(run).pieces()))
+        tables = tables_of(run)
+    assert size > 10_000 and "events" in tables
+    assert any("beyond the 10,000 lines" in note.message for note in run.notes)
+
+
+def test_numbers_of_threads_that_are_taken() -> None:
+    numbers = ThreadNumbers()
+    with soon(1):
+        taken = [numbers.take(1, tid) for tid in [0] * 20_000 + [*range(1, 20_000)]]
+    assert taken == [*range(39_999)]
+    assert [numbers.take(1, 2**32 - 1) for _ in range(2)] == [2**32 - 1, 39_999]
+    assert numbers.take(2, 0) == 0
 
 
 def test_columns_without_end() -> None:

@@ -688,7 +688,27 @@ def test_too_many_planes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_PLANES", 2)
     found = read_xspace(pb.XSpace(planes=[pb.XPlane(name=name) for name in "abc"]))
     assert [plane.name for plane in found.planes] == ["a", "b"]
-    assert "planes[2], one too many" in found.notices[0].text
+    assert "in planes[2], beyond the 2 planes that are read" in found.notices[0].text
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_too_many_lines_are_left_out(threads: int) -> None:
+    """Lines of all planes count together; what is before them is read as ever."""
+    space = pb.XSpace(planes=[pb.XPlane(name=name) for name in "abc"])
+    for plane in space.planes:
+        plane.event_metadata[1].name = f"event of {plane.name}"
+        for number in range(6_000):
+            plane.lines.add(id=number).events.add(metadata_id=1, duration_ps=number)
+    space.planes[0].name = "a" * reader._SMALL  # so that there is more than one thread
+    found = read_xspace(space, threads=threads)
+    assert [len(plane.lines) for plane in found.planes] == [6_000, 4_000, 0]
+    assert [len(plane.events) for plane in found.planes] == [6_000, 4_000, 0]
+    assert found.planes[1].events.durations_ps[-1] == found.planes[1].lines.ids[-1] == 3_999
+    assert list(found.planes[2].event_metadata.names) == ["event of c"]
+    (notice,) = found.notices
+    assert "in planes[1].lines[4000], beyond the 10,000 lines that are read" in notice.text
+    with pytest.raises(MalformedProfileError, match=r"planes\[1\]\.lines\[4000\], beyond"):
+        read_xspace(space, threads=threads, strict=True)
 
 
 def test_files_beyond_two_gigabytes(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.read.xspace_damage import Damage
-from tfprof.captures.read.xspace_plane import PlaneReader
+from tfprof.captures.read.xspace_plane import MAX_LINES, PlaneReader
 from tfprof.columns.remarks import Notice
 from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.compression import decompressed
@@ -86,7 +86,8 @@ def read_xspace(
     places = np.flatnonzero((top.number == _PLANES) & is_text)
     if len(places) > MAX_PLANES:
         first = int(top.tag[places[MAX_PLANES]])
-        damage.add(first, f"planes[{MAX_PLANES}], one too many", len(data) - first)
+        where = f"planes[{MAX_PLANES}], beyond the {MAX_PLANES} planes that are read"
+        damage.add(first, where, len(data) - first)
         places = places[:MAX_PLANES]
     readers = [
         PlaneReader(data, int(top.start[place]), int(top.stop[place]), number)
@@ -148,6 +149,10 @@ def _in_steps(
     readers: Sequence[PlaneReader], run: Callable[[Iterable[Callable[[], None]]], object]
 ) -> None:
     run([reader.outline for reader in readers])
+    room = MAX_LINES
+    for reader in readers:
+        room -= reader.keep_lines(room)
+    run([reader.split for reader in readers])
     run([task for reader in readers for task in reader.counting()])
     waiting = list(readers)
     while waiting:

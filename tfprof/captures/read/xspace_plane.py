@@ -23,6 +23,10 @@ from tfprof.wire.xspace_lines import ALL_OFFSETS, CHANGED, HEADER, MISFIT, eleme
 if TYPE_CHECKING:
     from tfprof.columns.columns import Int64Array
 
+MAX_LINES = 10_000
+"""Of all planes of a capture together. The largest recorded one has 142 (a TPU host), which is a
+seventieth; each costs a tool up to a seventh of a millisecond, however few events it has."""
+
 _CHUNK = 1 << 20
 """Bytes after which a chunk of a line ends."""
 
@@ -73,15 +77,14 @@ class PlaneReader:
         self._columns: _EventColumns | None = None
 
     def outline(self) -> None:
-        """Read what is not an event, and find out where the events are."""
+        """Read what is not a line, and find out where the lines are."""
         fields = elements(self._data, self._start, self._stop)
         octets = np.frombuffer(self._data, np.uint8)
         kinds = octets[fields.tag] & 7 if len(octets) else octets
         is_line = (fields.number == _LINES) & (kinds == 2)
         self._metadata = MetadataReader(self._data, fields, self._path, self.damage)
-        starts = np.ascontiguousarray(fields.start[is_line])
+        self._starts = np.ascontiguousarray(fields.start[is_line])
         self._stops = np.ascontiguousarray(fields.stop[is_line])
-        self._split(starts)
         self._is_last_cut = False
         if self.is_cut or fields.end < self._stop:
             if len(fields.tag) and is_line[-1] and fields.tag[-1] == fields.end:
@@ -89,19 +92,29 @@ class PlaneReader:
             else:
                 self.damage.add(fields.end, self._path, self._stop - fields.end)
 
-    def _split(self, starts: Int64Array) -> None:
+    def keep_lines(self, most: int) -> int:
+        """Leave out the lines beyond so many; how many are kept."""
+        if len(self._starts) > most:
+            start = int(self._starts[most])
+            lost = int((self._stops - self._starts)[most:].sum())
+            where = f"{self._path}.lines[{most}], beyond the {MAX_LINES:,} lines that are read"
+            self.damage.add(start, where, lost)
+            self._starts, self._stops = self._starts[:most], self._stops[:most]
+            self._is_last_cut = False
+        return len(self._starts)
+
+    def split(self) -> None:
         """Cut the lines' events into chunks."""
-        n_lines = len(starts)
+        n_lines = len(self._starts)
         most = _ALONE if self.is_alone and is_native() else _CHUNK
         self._headers = np.zeros(n_lines * HEADER, np.int64)
         self._ends = np.zeros(n_lines, np.int64)
-        room = n_lines + int((self._stops - starts).sum()) // most
+        room = n_lines + int((self._stops - self._starts).sum()) // most
         chunks = np.empty(3 * room, np.int64)
         n_chunks = self._walks.split(
-            self._data, starts, self._stops, most, self._headers, self._ends, chunks
+            self._data, self._starts, self._stops, most, self._headers, self._ends, chunks
         )
         self._chunks = chunks[: 3 * n_chunks].copy()
-        self._n_lines = n_lines
         self._n_events = np.zeros(n_chunks, np.int64)
         self._n_stats = np.zeros(n_chunks, np.int64)
 
@@ -246,7 +259,7 @@ class PlaneReader:
         which = columns.which
         if self._has_offsets:
             which = np.broadcast_to(np.uint8(_OFFSET), len(columns.values))
-        of_line = np.searchsorted(self._chunks[::3], np.arange(self._n_lines + 1))
+        of_line = np.searchsorted(self._chunks[::3], np.arange(len(self._starts) + 1))
         stats = StatTable(
             columns.first_stats,
             columns.stat_ids,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.captures.trace.blocks import in_whole_ns
-from tfprof.captures.trace.tracks import TID_BITS, Track, Tracks, events_of
+from tfprof.captures.trace.tracks import ThreadNumbers, Track, Tracks, events_of
 from tfprof.columns.columns import Int64Array
 
 _NONE: Int64Array = np.zeros(0, np.int64)
@@ -37,10 +37,11 @@ class Rows:
 
     def __init__(self, tracks: Tracks, *, split: bool) -> None:
         self._tracks = tracks
-        self._taken = {(track.pid, track.tid) for track in tracks.tracks}
-        self._last: dict[tuple[int, int], int] = {}
         self._more: dict[int, list[Row]] = {}
         if split:
+            self._numbers = ThreadNumbers()
+            for track in tracks.tracks:
+                self._numbers.take(track.pid, track.tid)
             for place, track in enumerate(tracks.tracks):
                 if track.is_shown and not track.is_counters:
                     self._split(place, track)
@@ -63,12 +64,7 @@ class Rows:
         ]
 
     def _added(self, track: Track, number: int) -> Track:
-        own = track.pid, track.tid
-        tid = self._last.get(own, track.tid)
-        while (track.pid, tid) in self._taken:
-            tid = (tid + 1) % (1 << TID_BITS)
-        self._taken.add((track.pid, tid))
-        self._last[own] = tid
+        tid = self._numbers.take(track.pid, track.tid)
         return track._replace(tid=tid, name=f"{track.name} (row {number + 1})".lstrip())
 
     def of(self, place: int) -> list[Row]:

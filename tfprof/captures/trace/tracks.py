@@ -28,7 +28,8 @@ _ASYNC = "Async XLA Ops"
 _HOST_PID, _CUSTOM_PID, _DEVICE_PID = 701, 501, 1
 _MOST_DEVICES = 499
 _PIDS_PER_HOST = 1000
-TID_BITS = 32
+_TIDS = 1 << 32
+"""So many numbers of threads viewers can tell apart."""
 
 
 class Track(NamedTuple):
@@ -75,6 +76,23 @@ class Tracks:
     processes: dict[int, str]
     tracks: tuple[Track, ...]
     is_hidden: BoolArray
+
+
+class ThreadNumbers:
+    """Numbers of threads that are taken."""
+
+    def __init__(self) -> None:
+        self._next: dict[tuple[int, int], int] = {}
+
+    def take(self, pid: int, tid: int) -> int:
+        """Take the first free number of a process, from one on; as fast if many are taken."""
+        passed = []
+        while (pid, tid) in self._next:
+            passed.append(tid)
+            tid = self._next[pid, tid]
+        for each in [*passed, tid]:
+            self._next[pid, each] = (tid + 1) % _TIDS
+        return tid
 
 
 def find_tracks(host: Host, place: int | None = None, *, classic: bool = False) -> Tracks:
@@ -173,12 +191,11 @@ def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
     here the second gets a number of its own.
     """
     numbered = []
-    taken: set[tuple[int, int]] = set()
+    numbers = ThreadNumbers()
     for place, track in enumerate(_by_origin(tracks)):
-        tid = track.tid % (1 << TID_BITS)
-        while not classic and (track.pid, tid) in taken:
-            tid = (tid + 1) % (1 << TID_BITS)
-        taken.add((track.pid, tid))
+        tid = track.tid % _TIDS
+        if not classic:
+            tid = numbers.take(track.pid, tid)
         numbered.append(track._replace(tid=tid, order=tid if classic else place))
     ranks = {id(track): rank for rank, track in enumerate(_by_origin(tracks))}
     return [numbered[ranks[id(track)]] for track in tracks]
