@@ -49,13 +49,22 @@ def test_allocators_without_end() -> None:
     memory = plane("/host:CPU", line(*(
         event("MemoryAllocation", number, 1, allocator_name=f"a{number}", bytes_allocated=1,
               allocation_bytes=1)
-        for number in range(6_000)
+        for number in range(30_000)
     )))  # fmt: skip
     run = open_run(xspace(memory))
     with soon(2):
         found = overview(run)
+        model = model_of_run(run)
     assert found.advice[-1].message.startswith("480 more of the same kind")
     assert any("at most 500 allocators" in note.message for note in tools.memory(run).notes)
+    assert len(model.counters) == 500 and model.shown.dropped == 29_500
+    ((why, n_events),) = model.shown.left_out
+    assert n_events == 29_500 and "an allocator beyond the 500" in why
+
+
+def test_an_allocator_whose_name_is_a_number() -> None:
+    change = event("MemoryAllocation", 0, 1, allocator_name=7, bytes_allocated=1)
+    assert model_of_run(open_run(xspace(host(line(change))))).counters == []
 
 
 def test_threads_without_end() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
+from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION, with_most_events
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.trace.text import HostTrace
@@ -39,26 +39,32 @@ def line_counter(trace: HostTrace, track: Track, process: int) -> Counter:
     return Counter(process, track.name, Once(make))
 
 
-def memory_counters(trace: HostTrace, processes: Mapping[int, int]) -> Iterator[Counter]:
-    """What each allocator holds, whenever it changes."""
+def memory_counters(trace: HostTrace, processes: Mapping[int, int]) -> tuple[list[Counter], int]:
+    """What each allocator holds, whenever it changes.
+
+    Returns:
+        The counters, and how many events are of allocators that are not shown.
+    """
     timeline = trace.tracks.timeline
-    is_change = timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     allocator = timeline.stat("allocator_name")
     pids = np.full(len(timeline.lines), -1, np.int64)
     for track in trace.tracks.tracks:
         if track.line >= 0:
             pids[track.line] = track.pid
-    events = np.flatnonzero(is_change)
-    events = events[allocator.has(events) & (pids[timeline.lines_of(events)] >= 0)]
-    found = allocator.among(events)
-    for pid in np.unique(pids[timeline.lines_of(events)]).tolist():
-        is_of_pid = pids[timeline.lines_of(found.events)] == pid
-        for number in np.unique(found.values[is_of_pid]).tolist():
-            own = found.events[is_of_pid & (found.values == number)]
-            own = own[np.argsort(timeline.starts_ps[own], kind="stable")]
-            yield Counter(
-                processes[pid], f"memory of {allocator.texts[number]}", Once(_memory(trace, own))
-            )
+    events = np.flatnonzero(timeline.named((ALLOCATION, DEALLOCATION).__contains__))
+    found = allocator.among(events[pids[timeline.lines_of(events)] >= 0])
+    found = found.only(found.is_text())
+    kept = found.only(np.isin(found.values, with_most_events(found.values)))
+    of_pid = pids[timeline.lines_of(kept.events)]
+    order = np.lexsort((timeline.starts_ps[kept.events], kept.values, of_pid))
+    owners = np.stack([of_pid, kept.values])[:, order]
+    firsts = np.flatnonzero((np.diff(owners, prepend=-1) != 0).any(axis=0))
+    counters = []
+    for first, own in zip(firsts.tolist(), np.split(kept.events[order], firsts[1:]), strict=False):
+        pid, number = owners[:, first].tolist()
+        name = f"memory of {allocator.texts[number]}"
+        counters.append(Counter(processes[pid], name, Once(_memory(trace, own))))
+    return counters, len(found) - len(kept)
 
 
 def _memory(trace: HostTrace, events: Int64Array) -> Callable[[], Sequence[Series]]:

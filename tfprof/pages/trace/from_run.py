@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tfprof.captures.events.derived.lines import STEPS
+from tfprof.captures.events.ops.memory import MOST_ALLOCATORS
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.facts.run_steps import run_steps
@@ -69,7 +70,7 @@ class _Builder:
         self._sources: list[tuple[HostTrace, list[tuple[Track, int, Int64Array | None]]]] = []
         self._long_names = _Names()
         self._kinds_of: dict[str, tuple[Int64Array, Int64Array]] = {}
-        self._n_beyond = 0
+        self._n_beyond = self._n_more_allocators = 0
         self._n = {"in_capture": 0, "as_slices": 0, "as_counters": 0, "derived": 0}
 
     def model(self) -> TraceModel:
@@ -87,6 +88,8 @@ class _Builder:
             ("took less than no time, or weeks: the file is damaged", left_out),
             (f"is on a thread beyond the first {_MOST_TRACKS:,}: tfprof trace has all",
              self._n_beyond),
+            (f"is of an allocator beyond the {MOST_ALLOCATORS} of a host with the most events: "
+             "tfprof trace has all", self._n_more_allocators),
         ]  # fmt: skip
         return TraceModel(
             self._process_names,
@@ -126,10 +129,12 @@ class _Builder:
                     places.append((track, len(self._tracks), self._add_recorded(trace, track)))
         hidden = tracks.is_hidden
         if hidden.any():
-            self._counters += memory_counters(trace, self._processes)
+            counters, n_left_out = memory_counters(trace, self._processes)
+            self._counters += counters
+            self._n_more_allocators += n_left_out
             shown = {track.line for track in tracks.tracks}
             of_shown = np.isin(tracks.timeline.lines_of(np.flatnonzero(hidden)), list(shown))
-            self._n["as_counters"] += int(of_shown.sum())
+            self._n["as_counters"] += int(of_shown.sum()) - n_left_out
         self._sources.append((trace, places))
 
     def _add_recorded(self, trace: HostTrace, track: Track) -> Int64Array | None:

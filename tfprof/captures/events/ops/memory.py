@@ -128,8 +128,8 @@ def memory_events(
     columns = _Columns(timeline, events)
     allocator, names = columns.allocators()
     text, texts = columns.texts("tf_op", "region_type", "shape")
-    n_events = np.bincount(allocator + 1)[1:]
-    in_order = sorted(sorted(names, key=lambda name: -n_events[names[name]])[:MOST_ALLOCATORS])
+    shown = set(with_most_events(allocator).tolist())
+    in_order = sorted(name for name, number in names.items() if number in shown)
     place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # the last: no allocator
     place_of[[names[name] for name in in_order]] = np.arange(len(in_order))
     place = place_of[allocator]
@@ -159,6 +159,16 @@ def memory_events(
         own = {key: column[first:end] for key, column in whole.items()}
         by_allocator[name] = _named_as_allocated(_with_steps(MemoryEvents(texts=texts, **own)))
     return by_allocator
+
+
+def with_most_events(allocators: Int64Array) -> Int64Array:
+    """Those that are shown, ascending: at most ``MOST_ALLOCATORS``.
+
+    Args:
+        allocators: The number of the allocator of each event, below 0 without one, shape (n,).
+    """
+    numbers, n_events = np.unique(allocators[allocators >= 0], return_counts=True)
+    return np.sort(numbers[np.argsort(-n_events, kind="stable")[:MOST_ALLOCATORS]])
 
 
 class _Columns:
