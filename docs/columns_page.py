@@ -31,7 +31,7 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column
 from tfprof.captures.tools import tpu_pod
-from tfprof.comparison.difference import DIFFERENCE_TABLES
+from tfprof.comparison.answer import DIFFERENCE_TABLES
 from tfprof.comparison.views import VIEW_COLUMNS
 from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
 from tfprof.profiles.accounting.accounting import METRICS

@@ -22,7 +22,8 @@ from tfprof.assistants.answers import Answers
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.cli.program import cli
-from tfprof.comparison.difference import diff, difference
+from tfprof.comparison.answer import diff
+from tfprof.comparison.difference import difference
 from tfprof.comparison.side import Side
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gate.budget import budget_of

@@ -11,7 +11,8 @@ from tfprof.comparison.moments import moments_of_run
 from tfprof.errors import TfprofError
 from tfprof.fleet.asked import fleet_of
 from tfprof.gate.first_budget import first_budget, first_limits
-from tfprof.gate.subject import measured, subject_of
+from tfprof.gate.measure import measure, measured
+from tfprof.gate.subject import subject_of
 from tfprof.pages.opened import opened_run
 from tfprof.tools import open_run
 
@@ -51,7 +52,7 @@ def test_most_limits_need_no_events(name):
     run, fleet = condensed(name, partial(measured, limits=limits))
     of_facts, of_events = (subject_of(opened_run(one), ()) for one in (run, open_run(folder(name))))
     for limit in limits:
-        assert of_facts.measure(limit) == of_events.measure(limit)
+        assert measure(of_facts, limit) == measure(of_events, limit)
     assert (fleet.facts.n_rounds, fleet.facts.n_reopened) == (0, 0)
 
 

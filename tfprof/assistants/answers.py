@@ -25,8 +25,8 @@ from tfprof.captures.run.contents import tools_of, tools_with_data
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell
+from tfprof.comparison.answer import diff
 from tfprof.comparison.comparable import same_recording
-from tfprof.comparison.difference import diff
 from tfprof.errors import TfprofError, UsageError
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.pages.compare_verdict import side_of_opened

@@ -5,13 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from tfprof.capture.step_ends import NOTED_NS, EndMark, StepEnds
 from tfprof.errors import UsageError
 
-if TYPE_CHECKING:
-    from tfprof.capture.windows import Windows
+
+class Windows(Protocol):
+    """What captures some of the steps: ``tfprof.capture.windows``."""
+
+    def begin_step(self) -> None:
+        """A step begins."""
+
+    def end_step(self) -> None:
+        """A step has ended."""
+
 
 _windows: Windows | None = None
 """What captures some of the steps of this process; profilers record all of it, so there is one."""

@@ -1,1 +1,7 @@
 """The ``tfprof`` command line. Until a command runs, only click and the options are imported."""
+
+EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells report it."""
+
+COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
+"""Set by a shell that asks for completions, by click's protocol."""

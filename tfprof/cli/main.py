@@ -6,9 +6,7 @@ import gc
 import os
 import sys
 
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
-"""Set by a shell that asks for completions, by click's protocol."""
+from tfprof.cli import COMPLETE_VARIABLE, EXIT_INTERRUPTED
 
 
 def main() -> None:

@@ -14,7 +14,8 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
 from tfprof.captures.run.table import Table
-from tfprof.comparison.difference import Match, answer_of, difference
+from tfprof.comparison.answer import answer_of
+from tfprof.comparison.difference import Match, difference
 from tfprof.comparison.side import Side
 from tfprof.comparison.tables import diff_results, diff_tables
 from tfprof.comparison.views import diff_views

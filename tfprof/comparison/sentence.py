@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfprof.comparison.comparable import same_recording
+from tfprof.comparison.difference import LEAST_POINTS, Difference, OpChange
 from tfprof.comparison.noise import Change
+from tfprof.comparison.parts import Part
 from tfprof.text.claims import Claim, Detail, scoped, unknown
 
-if TYPE_CHECKING:
-    from tfprof.comparison.difference import Difference, OpChange
-    from tfprof.comparison.parts import Part
-
 _NAMED = 3
-LEAST_POINTS = 0.01
-"""Part of a step; nothing is said of smaller changes: two runs of one program have them, too."""
-
 _SAID = ("longer", "shorter", "appeared", "gone")
-
 
 _MORE = 1.2
 """So many times as much is more, and no matter of rounding."""

@@ -17,11 +17,12 @@ from tfprof.captures.parts.condense import HostFile, failed
 from tfprof.captures.parts.condensed import Asked, Facts, ProbedHost, condensed_run
 from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, merge
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import Copy
 from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note
-from tfprof.captures.run.run import Host, Memo, Run, files_of
+from tfprof.captures.run.run import Host, Run, files_of
 from tfprof.errors import TfprofError, UsageError
 from tfprof.files.disk import Unwatched, Watch, size_of
 from tfprof.fleet.engines import Engine, OneProcess

@@ -21,11 +21,10 @@ from typing import Any
 
 from tfprof._version import __version__
 from tfprof.captures.parts.codec import encode
-from tfprof.captures.parts.condense import HostFile, failed
+from tfprof.captures.parts.condense import KILLED, HostFile, failed
 from tfprof.captures.parts.part import Part, Wanted
 from tfprof.errors import InputError, MissingDependencyError
 from tfprof.fleet.dask_tasks import NOT_HERE
-from tfprof.fleet.engines import KILLED
 from tfprof.text.wording import plural
 
 _MOST_MERGED = 16

@@ -19,14 +19,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from multiprocessing import get_context
 from typing import Protocol
 
-from tfprof.captures.parts.condense import HostFile, condense, failed
+from tfprof.captures.parts.condense import KILLED, HostFile, condense, failed
 from tfprof.captures.parts.part import Part, Wanted
 from tfprof.errors import UsageError
-
-KILLED = (
-    "the process that read it was killed, twice: perhaps it needs more memory than there is. Give "
-    "--memory with fewer bytes, or read it alone"
-)
 
 
 class Engine(Protocol):

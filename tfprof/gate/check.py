@@ -16,6 +16,7 @@ from tfprof.columns.frames import Frame
 from tfprof.columns.intervals import FEWEST, Interval, Mean, interval_of, mean_of
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.gate.budget import Budget, Limit
+from tfprof.gate.measure import measure
 from tfprof.gate.measurement import Contributor, Measured, Measurement, Missing
 from tfprof.gate.quantities import SHARE, shown, stated_in
 from tfprof.gate.subject import Subject
@@ -213,8 +214,8 @@ def check(
         outcome_of(
             subject.name,
             limit,
-            subject.measure(limit),
-            baseline.measure(limit) if baseline and limit.bound.is_relative else None,
+            measure(subject, limit),
+            measure(baseline, limit) if baseline and limit.bound.is_relative else None,
             budget.confidence,
         )
         for subject in subjects

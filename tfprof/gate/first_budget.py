@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tfprof.columns.intervals import FEWEST, interval_of, mean_of
 from tfprof.gate.budget import Limit
+from tfprof.gate.measure import measure
 from tfprof.gate.measurement import Missing
 from tfprof.gate.metrics import METRICS, Metric
 from tfprof.gate.quantities import BYTES, FLOPS, SHARE, TIME, Bound, shown
@@ -46,7 +47,7 @@ def first_limits() -> list[Limit]:
 
 
 def _lines(limit: Limit, subject: Subject) -> Iterator[str]:
-    metric, found = limit.metric, subject.measure(limit)
+    metric, found = limit.metric, measure(subject, limit)
     if isinstance(found, Missing):
         yield f"# {metric.name}: {escaped(found.reason)}"
     elif found.is_timed and len(found.values) < FEWEST:

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.gate.budget import Limit
-from tfprof.gate.measurement import Measurement, Missing
-
 if TYPE_CHECKING:
     from tfprof.captures.facts.steps import RunSteps
     from tfprof.captures.run.run import Run
@@ -72,35 +69,6 @@ class Subject:
         kept = [n for n, name in enumerate(steps.names) if name.rpartition(" ")[2] in ran]
         return steps.take(np.array(kept, np.int64))
 
-    def measure(self, limit: Limit) -> Measurement:
-        """The value of what a limit is for."""
-        from tfprof.gate import capture_metrics, profile_metrics, static_metrics
-
-        name, pattern = limit.metric.name, limit.pattern
-        if name in ("op_time", "scope_time"):
-            return profile_metrics.time_of(self, pattern, of_scopes=name == "scope_time")
-        of_capture: dict[str, Callable[[Run], Measurement]] = {
-            "traces": lambda run: capture_metrics.traces(run, self.profiler, pattern),
-            "retraces": lambda run: capture_metrics.retraces(run, self.profiler, pattern),
-            "compilations": capture_metrics.compilations,
-            "step_time": lambda _: capture_metrics.step_time(self.steps, self.profiler),
-            "input_share": lambda run: capture_metrics.input_share(run, self.steps),
-            "idle_share": lambda _: capture_metrics.idle_share(self.steps),
-            "peak_memory": capture_metrics.peak_memory,
-        }
-        of_profile: dict[str, Callable[[], Measurement]] = {
-            "step_time": lambda: profile_metrics.step_time(self.profiler),
-            "peak_memory": lambda: profile_metrics.peak_memory(self.profiler),
-            "float_operations": lambda: static_metrics.float_operations(self),
-            "parameters": lambda: static_metrics.parameters(self),
-            "ops": lambda: static_metrics.n_ops(self),
-        }
-        if self.run is not None and name in of_capture:
-            return of_capture[name](self.run)
-        if name in of_profile:
-            return of_profile[name]()
-        return Missing("only a capture of the TensorFlow 2 profiler (*.xplane.pb) tells it")
-
 
 def subject_of(
     opened: Opened, paths: Sequence[str | os.PathLike[str]], batch: int | None = None
@@ -132,27 +100,6 @@ def subject_of(
     if len(parts) == 1 and (run is not None or not profile().steps) and _is_model(parts[0]):
         program = parts[0]
     return Subject(opened.name, profile, run, program, batch)
-
-
-_OF_CAPTURES = frozenset(
-    ("traces", "retraces", "compilations", "step_time", "input_share", "idle_share", "peak_memory",
-     "op_time", "scope_time")
-)  # fmt: skip
-
-
-def measured(run: Run, limits: Sequence[Limit]) -> None:
-    """Measure what only captures tell: which facts of hosts some limits need.
-
-    Args:
-        run: The run.
-        limits: The limits.
-    """
-    from tfprof.pages.opened import opened_run
-
-    subject = subject_of(opened_run(run), ())
-    for limit in limits:
-        if limit.metric.name in _OF_CAPTURES:
-            subject.measure(limit)
 
 
 def _is_model(path: str) -> bool:

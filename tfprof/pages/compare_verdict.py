@@ -18,7 +18,8 @@ def verdict_blocks(first: Opened, second: Opened) -> Iterator[Block]:
         first: The run before.
         second: The run after.
     """
-    from tfprof.comparison.difference import answer_of, difference
+    from tfprof.comparison.answer import answer_of
+    from tfprof.comparison.difference import difference
 
     try:
         answer = answer_of(difference(side_of_opened(first), side_of_opened(second)))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfprof.pages.trace.model import TraceModel
     from tfprof.profiler import Profiler
 
+
 @dataclass(frozen=True, eq=False)
 class Opened:
     """One run: a capture of the TensorFlow 2 profiler, a profile, or what serves as both.

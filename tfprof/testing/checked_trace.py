@@ -12,6 +12,7 @@ from tfprof.captures.run.run import Run, open_run
 from tfprof.errors import TfprofWarning, UsageError
 from tfprof.gate.budget import Limit
 from tfprof.gate.check import Outcome, outcome_of
+from tfprof.gate.measure import measure
 from tfprof.gate.measurement import Measurement, Missing
 from tfprof.gate.metrics import METRICS
 from tfprof.gate.quantities import bound_of
@@ -122,7 +123,7 @@ class CheckedTrace(trace):
     def _measured(self, subject: Subject, limit: Limit) -> Measurement:
         if limit.metric.name == "parameters" and not self._targets:
             return Missing("it is not known whose; name the model: tfprof_profile(model)")
-        return subject.measure(limit)
+        return measure(subject, limit)
 
 
 def _told(outcome: Outcome) -> str:

@@ -11,7 +11,8 @@ import pytest
 from tests.captures.run.recorded_host import N_STEPS, recorded
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
-from tfprof.captures.run.run import Memo, open_run
+from tfprof.captures.run.memo import Memo
+from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.captures.tools.stragglers import stragglers

@@ -7,7 +7,8 @@ import pytest
 
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
-from tfprof.captures.run.run import Memo, open_run
+from tfprof.captures.run.memo import Memo
+from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace

@@ -14,8 +14,9 @@ from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps, Steps
 from tfprof.captures.run.gathered_notes import gathered
+from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.result import Note, listed
-from tfprof.captures.run.run import Host, Memo, Run
+from tfprof.captures.run.run import Host, Run
 from tfprof.columns.columns import BoolArray, Int64Array
 
 

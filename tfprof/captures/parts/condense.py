@@ -13,6 +13,11 @@ from tfprof.captures.run.run import Host
 from tfprof.errors import TfprofError
 from tfprof.files.run_folder import host_name
 
+KILLED = (
+    "the process that read it was killed, twice: perhaps it needs more memory than there is. Give "
+    "--memory with fewer bytes, or read it alone"
+)
+
 
 class HostFile(NamedTuple):
     """A file of a run.

@@ -21,9 +21,10 @@ from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.parts.codec import decode, encode
 from tfprof.captures.parts.part import Part, Wanted, fact_of
 from tfprof.captures.run.fact import Key
+from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import Copy
 from tfprof.captures.run.result import Note
-from tfprof.captures.run.run import Host, Memo, ReadHost, Run, hosts_of
+from tfprof.captures.run.run import Host, ReadHost, Run, hosts_of
 from tfprof.columns.columns import BoolArray
 from tfprof.errors import EmptyProfileError, InputError
 

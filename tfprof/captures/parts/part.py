@@ -127,7 +127,7 @@ _HOMES = ("captures.", "comparison.", "gate.", "pages.", "sql.")
 """Packages of facts."""
 
 
-def fact_of(key: Key) -> Fact[..., Any]:
+def fact_of(key: Key) -> Fact[Any, ..., Any]:
     """The fact of a key.
 
     Raises:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from typing import (
-    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -25,8 +24,7 @@ from typing import (
     TypeVar,
 )
 
-if TYPE_CHECKING:
-    from tfprof.captures.run.run import Host
+from tfprof.captures.run.memo import Memo
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,7 +53,19 @@ class Sums(Protocol[T]):
         """Merge answers in the order of the hosts."""
 
 
-class Fact(Generic[P, T]):
+class Answers(Protocol):
+    """What has facts: a host."""
+
+    memo: Memo
+
+    def sums(self, hosts: Sequence[Any], key: Key) -> Callable[[], Any] | None:
+        """The sum of a fact over hosts, if it is known without their own answers."""
+
+
+H = TypeVar("H", bound=Answers)
+
+
+class Fact(Generic[H, P, T]):
     """A function of a host that is called once for each host and options.
 
     Attributes:
@@ -65,7 +75,7 @@ class Fact(Generic[P, T]):
 
     def __init__(
         self,
-        function: Callable[Concatenate[Host, P], T],
+        function: Callable[Concatenate[H, P], T],
         merged: Callable[[Sequence[T]], T] | None = None,
     ) -> None:
         self.name = f"{function.__module__.removeprefix('tfprof.')}:{function.__qualname__}"
@@ -76,7 +86,7 @@ class Fact(Generic[P, T]):
         self._names = tuple(one.name for one in others)
         self._defaults = {one.name: one.default for one in others}
 
-    def __call__(self, host: Host, *args: P.args, **kwargs: P.kwargs) -> T:
+    def __call__(self, host: H, *args: P.args, **kwargs: P.kwargs) -> T:
         """The answer of a host."""
         key = self.key(*args, **kwargs)
         return host.memo.once(key, lambda: self.__wrapped__(host, *args, **kwargs))
@@ -86,7 +96,7 @@ class Fact(Generic[P, T]):
         options = self._defaults | dict(zip(self._names, args, strict=False)) | kwargs
         return Key(self.name, tuple(sorted(options.items())))
 
-    def together(self, hosts: Sequence[Host], *args: P.args, **kwargs: P.kwargs) -> T:
+    def together(self, hosts: Sequence[H], *args: P.args, **kwargs: P.kwargs) -> T:
         """The answers of several hosts as one.
 
         Where all hosts of a run were summed up elsewhere, their own answers are not needed.
@@ -99,13 +109,13 @@ class Fact(Generic[P, T]):
         return self.merged([self(host, *args, **kwargs) for host in hosts])
 
 
-def fact(function: Callable[Concatenate[Host, P], T]) -> Fact[P, T]:
+def fact(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
     """Make a function of a host, and of options with defaults, a fact."""
     return Fact(function)
 
 
 def summed_fact(
     merged: Callable[[Sequence[T]], T],
-) -> Callable[[Callable[Concatenate[Host, P], T]], Fact[P, T]]:
+) -> Callable[[Callable[Concatenate[H, P], T]], Fact[H, P, T]]:
     """The same for a fact whose answers add up."""
     return lambda function: Fact(function, merged)

@@ -9,8 +9,7 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
+from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import (
     Copy,
     absent_hosts,
@@ -54,31 +54,6 @@ _MOST_NAMED = 5
 
 _ADDRESS = re.compile(r"(.+)_\d{1,5}")
 """Files of ``client.trace`` are named ``address_port``."""
-
-
-class Memo:
-    """Answers that are worked out once, even if several threads ask."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._answers: dict[Hashable, Any] = {}
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The answer of a key; ``make`` is called the first time."""
-        with self._lock:
-            if key not in self._answers:
-                self._answers[key] = make()
-            answer: T = self._answers[key]
-            return answer
-
-    def forget(self) -> None:
-        """Give up all answers.
-
-        They refer to the host that they are of. Without this, its events would stay in memory
-        until Python looks for such circles, which with few objects it does late.
-        """
-        with self._lock:
-            self._answers.clear()
 
 
 class Host:

@@ -100,7 +100,8 @@ def _subjects(
     inputs: SiteInputs, batch: int | None, limits: Sequence[Limit], reading: Reading
 ) -> list[Subject]:
     """What to check: of a log folder the latest run, or the one of ``--run``."""
-    from tfprof.gate.subject import measured, subject_of
+    from tfprof.gate.measure import measured
+    from tfprof.gate.subject import subject_of
 
     reader = partial(read_for, partial(measured, limits=limits), reading=reading)
     opened: Sequence[Opened] = open_runs(inputs, reader)

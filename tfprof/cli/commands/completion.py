@@ -12,8 +12,8 @@ _SHELLS = ("bash", "zsh", "fish")
 
 def run(shell: str, **params: Any) -> None:
     """Write the script."""
+    from tfprof.cli import COMPLETE_VARIABLE
     from tfprof.cli.completion.protocol import SHELLS
-    from tfprof.cli.main import COMPLETE_VARIABLE
     from tfprof.cli.program import cli
 
     target = from_params(ResultChoice, params).target()

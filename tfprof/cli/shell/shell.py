@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tfprof.cli.main import EXIT_INTERRUPTED
+from tfprof.cli import EXIT_INTERRUPTED
 from tfprof.cli.output import Target, deliver_quietly, note
 from tfprof.cli.session import Session
 from tfprof.cli.shell.completion import CommandFacts, Completer
