@@ -6,6 +6,7 @@ As in ``test_hostile_inputs.py``, what once grew with the square would take many
 from __future__ import annotations
 
 import io
+import tracemalloc
 
 import pytest
 from rich.console import Console
@@ -19,19 +20,12 @@ from tfprof.captures.show.tool_text import ToolText
 from tfprof.captures.trace.tracks import ThreadNumbers
 from tfprof.pages.opened import opened_run
 from tfprof.pages.trace.from_run import model_of_run
-from tfprof.sql.catalog import Catalog, SqlTable
+from tfprof.sql.catalog import Catalog
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
-
-
-def tables_of(run: Run) -> dict[str, SqlTable]:
-    """All tables that ``tfprof query --tables`` lists, by their names."""
-    catalog = Catalog([opened_run(run)])
-    tables = map(catalog.table, catalog.names())
-    return {table.name: table for table in tables if table is not None}
 
 
 def test_a_capture_of_many_planes_of_devices() -> None:
@@ -85,9 +79,34 @@ def test_lines_without_end(name: str) -> None:
     with soon(3):
         run = open_run(space)
         size = sum(map(len, trace(run).pieces()))
-        tables = tables_of(run)
-    assert size > 10_000 and "events" in tables
+        tables = Catalog([opened_run(run)]).descriptions
+    assert size > 10_000 and tables[0].name == "events"
     assert any("beyond the 10,000 lines" in note.message for note in run.notes)
+
+
+def kernels(count: int) -> Run:
+    """Two bytes each: no name, no time, no duration."""
+    space = pb.XSpace(planes=[pb.XPlane(name="/device:GPU:0")])
+    space.planes[0].lines.add(name="Stream #1").events.extend([pb.XEvent()] * count)
+    return open_run(space)
+
+
+def test_the_tables_of_kernels_without_end() -> None:
+    catalog = Catalog([opened_run(kernels(480_000))])
+    with soon(4):
+        names = [table.name for table in catalog.descriptions]
+    assert "profile_executions" in names
+
+
+def test_the_tables_of_kernels_without_end_are_not_all_in_memory() -> None:
+    """A quarter of what fits into 1 MB, and a quarter of the memory: this test takes long."""
+    catalog = Catalog([opened_run(kernels(120_000))])
+    tracemalloc.start()
+    try:
+        assert catalog.descriptions
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_numbers_of_threads_that_are_taken() -> None:

@@ -103,7 +103,9 @@ def test_all_tables_can_be_read(database):
     assert {"events", "steps", "overview_performance"} <= {table.name for table in tables}
     for table in tables:
         assert rows(database, f"select * from {table.name}") is not None
-        assert [one.name for one in table.fields] == [one.name for one in table.columns]
+        whole = database.table(table.name)
+        assert (whole.about, whole.columns) == (table.about, table.columns)
+        assert [one.name for one in whole.fields] == [one.name for one in table.columns]
 
 
 def test_profiles():

@@ -76,20 +76,29 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
-class SqlTable:
-    """One table over all opened runs.
+class TableDescription:
+    """What a table over all opened runs has, without its rows.
 
     Attributes:
         name: Its name.
         about: What its rows are.
         columns: Its columns.
-        fields: The types of its columns.
-        chunks: Its rows, some after the other.
     """
 
     name: str
     about: str
     columns: tuple[Described, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable(TableDescription):
+    """One table over all opened runs.
+
+    Attributes:
+        fields: The types of its columns.
+        chunks: Its rows, some after the other.
+    """
+
     fields: tuple[Field, ...]
     chunks: Sequence[Sequence[ArrowColumn]]
 
@@ -138,6 +147,17 @@ class Catalog:
             self._tables[name] = self._made(name)
         return self._tables[name]
 
+    @cached_property
+    def descriptions(self) -> list[TableDescription]:
+        """What all tables have: the rows of one at a time tell the types of its columns."""
+        names = [name for name in self.names() if name not in _OF_TABLES]
+        found = [one for one in map(self._described, names) if one is not None]
+        return [*found, *(TableDescription(name, *own) for name, own in _OF_TABLES.items())]
+
+    def _described(self, name: str) -> TableDescription | None:
+        table = self._tables.get(name) or self._made(name)
+        return None if table is None else TableDescription(name, table.about, table.columns)
+
     def _made(self, name: str) -> SqlTable | None:
         if name in CAPTURE_TABLES and (self._captures or (self._traces and name == "events")):
             return self._of_captures(name)
@@ -169,15 +189,12 @@ class Catalog:
             about = "one row for each statement of each tool, of its advice, and of their parts"
             return _described_table(name, about, CLAIMS, list(rows_of_claims(stated)))
         about, columns = _OF_TABLES[name]
-        known = [self.table(one) for one in self.names() if one not in _OF_TABLES]
-        described = [(one.name, one.about, one.columns) for one in known if one is not None]
-        described += [(own, *_OF_TABLES[own]) for own in _OF_TABLES]
-        rows: list[tuple[Any, ...]] = [(own, said) for own, said, _ in described]
+        rows: list[tuple[Any, ...]] = [(one.name, one.about) for one in self.descriptions]
         if name == _COLUMNS:
             rows = [
-                (own, one.name, one.type, one.unit, one.meaning)
-                for own, _, held in described
-                for one in held
+                (table.name, one.name, one.type, one.unit, one.meaning)
+                for table in self.descriptions
+                for one in table.columns
             ]
         return _described_table(name, about, columns, rows)
 
@@ -253,7 +270,7 @@ def _of_fields(
     name: str,
     table: profile_tables.Table,
     runs: Sequence[tuple[str, int]],
-    cells: Sequence[Sequence[Any]],
+    cells: list[list[Any]],
 ) -> SqlTable:
     described = [
         (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
@@ -288,7 +305,7 @@ def _of_cells(
     about: str,
     runs: Sequence[tuple[str, int]],
     described: Sequence[tuple[str, str, str, str]],
-    cells: Sequence[Sequence[Any]],
+    cells: list[list[Any]],
 ) -> SqlTable:
     """A table of cells.
 
@@ -297,7 +314,7 @@ def _of_cells(
         about: What its rows are.
         runs: Runs, and how many rows each has; empty leaves the column of runs out.
         described: Name, kind, unit and meaning of each column.
-        cells: Its columns.
+        cells: Its columns, which are taken out: cells take several times the memory of columns.
     """
     fields: list[Field] = []
     values: list[ArrowColumn] = []
@@ -307,8 +324,9 @@ def _of_cells(
         fields.append(_RUN.field("int32"))
         values.append(Coded(of_run, [run for run, _ in runs]))
         columns.append(_RUN)
-    for (column, kind, unit, meaning), own in zip(described, cells, strict=True):
-        field, stored = column_of(column, own, unit=unit, kind=kind)
+    cells.reverse()
+    for column, kind, unit, meaning in described:
+        field, stored = column_of(column, cells.pop(), unit=unit, kind=kind)
         fields.append(field)
         values.append(stored)
         columns.append(Described(column, field.type, unit, meaning))

@@ -14,7 +14,7 @@ from tfprof.errors import UsageError
 from tfprof.pages.open_paths import open_paths, with_names_of_their_own
 from tfprof.pages.opened import Opened, opened_profiler, opened_run
 from tfprof.profiler import Profiler
-from tfprof.sql.catalog import Catalog, SqlTable
+from tfprof.sql.catalog import Catalog, SqlTable, TableDescription
 from tfprof.sql.connection import Connection, Limits, UnknownTableError
 
 if TYPE_CHECKING:
@@ -69,13 +69,12 @@ class Database:
         """Give back what it holds."""
         self._connection.close()
 
-    def tables(self) -> list[SqlTable]:
-        """All tables that can be asked; all tools are asked for theirs."""
-        tables = [self._catalog.table(name) for name in self._catalog.names()]
-        return [table for table in tables if table is not None]
+    def tables(self) -> list[TableDescription]:
+        """What all tables have, those of all tools among them; ``table`` gives the rows."""
+        return self._catalog.descriptions
 
     def table(self, name: str) -> SqlTable:
-        """One table, for data frames: ``polars.DataFrame(database.table("steps"))``.
+        """One table with its rows, for data frames: ``polars.DataFrame(database.table("steps"))``.
 
         Raises:
             UsageError: There is no such table.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfprof.pages.open_paths import ReadRun
     from tfprof.pages.opened import Opened
     from tfprof.sql import Limits
-    from tfprof.sql.catalog import SqlTable
+    from tfprof.sql.catalog import TableDescription
 
 FORMATS = ("text", "json", "csv", "html")
 _WIDTH = 100
@@ -121,7 +121,7 @@ def _written(result: ToolResult, form: str, target: Target) -> str:
     return as_text([ToolText(result, "rows", 0, target.glyphs())], target)
 
 
-def described(table: SqlTable, width: int = _WIDTH) -> str:
+def described(table: TableDescription, width: int = _WIDTH) -> str:
     """A table with its columns, types and units.
 
     Args:
