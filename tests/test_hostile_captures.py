@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import tracemalloc
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -20,9 +21,12 @@ from tfprof.captures.show.tool_text import ToolText
 from tfprof.captures.trace.tracks import ThreadNumbers
 from tfprof.pages.opened import opened_run
 from tfprof.pages.trace.from_run import model_of_run
+from tfprof.profiler import Profiler
 from tfprof.sql.catalog import Catalog
+from tfprof.testing.builders import options
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
+from tfprof.views.write.view_timeline.lanes import first_fit_lanes
 from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
@@ -107,6 +111,20 @@ def test_the_tables_of_kernels_without_end_are_not_all_in_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_a_timeline_of_kernels_that_all_overlap() -> None:
+    profiler = Profiler.from_xspace(kernels(480_000))
+    with soon(4):
+        (file,) = profiler.output_files("graph", options(output="timeline:outfile=/nowhere/t.json"))
+        n_named = b"".join(file.chunks).count(b'"thread_name"')
+    assert n_named == 2001  # rows of the stream and of all streams, and one for steps
+
+
+def test_lanes_without_end() -> None:
+    starts = np.array([0] * 2000 + [5] * 3, np.int64)
+    lanes = first_fit_lanes(starts, starts + 5)
+    assert lanes.tolist() == [*range(1000), *[999] * 1000, 0, 1, 2]
 
 
 def test_numbers_of_threads_that_are_taken() -> None:

@@ -9,6 +9,9 @@ import numpy as np
 from tfprof.columns.columns import Int64Array
 from tfprof.views.write.trace_json import blocks
 
+_MOST = 1000
+"""Every lane costs a name, which is more than a slice."""
+
 
 def first_fit_lanes(starts: Int64Array, ends: Int64Array) -> Int64Array:
     """The lowest lane that is free, for each slice.
@@ -22,7 +25,7 @@ def first_fit_lanes(starts: Int64Array, ends: Int64Array) -> Int64Array:
             (negative durations in classic mode).
 
     Returns:
-        Lanes from 0, shape (n,). O(n log lanes).
+        Lanes from 0, shape (n,): what overlaps with ``_MOST`` others shares the last. O(n log n).
     """
     lanes = np.empty(len(starts), np.int64)
     busy: list[tuple[int, int]] = []
@@ -32,7 +35,8 @@ def first_fit_lanes(starts: Int64Array, ends: Int64Array) -> Int64Array:
         for start, end in zip(starts[block].tolist(), ends[block].tolist(), strict=True):
             while busy and busy[0][0] <= start:
                 heappush(free, heappop(busy)[1])
-            lane = heappop(free) if free else len(busy)
+            new = len(busy) if len(busy) < _MOST else _MOST - 1
+            lane = heappop(free) if free else new
             heappush(busy, (end, lane))
             chosen.append(lane)
         lanes[block] = chosen
