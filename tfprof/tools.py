@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tfprof.captures.all_tools import MODULES
+from tfprof.captures import all_tools as _all_tools
 
 if TYPE_CHECKING:
     from tfprof.captures.legacy.results import open_legacy
@@ -66,7 +66,7 @@ _HOME = {
     "open_run": "tfprof.captures.run.run",
     "slice_capture": "tfprof.captures.slice.slice_capture",
     "tools_with_data": "tfprof.captures.run.contents",
-    **MODULES,
+    **_all_tools.MODULES,
 }
 
 __all__ = [

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from tests.captures.tools.oracle import folder
-from tfprof import tools
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
@@ -60,7 +59,7 @@ def asked(monkeypatch):
         questions.append({"run": run.name, "hosts": names, "step": step, "classic": classic})
         return RESULT
 
-    monkeypatch.setattr(tools, "overview", overview)
+    monkeypatch.setattr("tfprof.captures.overview.overview_page.overview", overview)
     return questions
 
 
@@ -101,7 +100,9 @@ def test_the_question_reaches_the_tool(call, logs, asked):
 
 
 def test_a_tool_that_knows_no_steps_is_not_asked_for_one(call, logs, monkeypatch):
-    monkeypatch.setattr(tools, "memory_viewer", lambda run, *, host, classic: RESULT)
+    monkeypatch.setattr(
+        "tfprof.captures.tools.buffer_memory.memory_viewer", lambda run, *, host, classic: RESULT
+    )
     assert call("memory-viewer", logs).exit_code == 0
     result = call("memory-viewer", logs, "--step", "3")
     assert result.exit_code == 2
@@ -255,7 +256,7 @@ def traced(monkeypatch):
     notes = (Note("warning", "One plane is missing."),)
     pieces = [json.dumps(trace).encode()]
     result = TraceResult("trace", "Trace viewer", notes=notes, pieces=lambda: iter(pieces))
-    monkeypatch.setattr(tools, "trace", lambda run, **question: result)
+    monkeypatch.setattr("tfprof.captures.trace.events.trace", lambda run, **question: result)
     return trace
 
 
