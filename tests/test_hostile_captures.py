@@ -19,6 +19,8 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import ToolText
 from tfprof.captures.trace.tracks import ThreadNumbers
+from tfprof.errors import MalformedProfileError
+from tfprof.exports.stacks import stacks_of_trace
 from tfprof.pages.opened import opened_run
 from tfprof.pages.trace.from_run import model_of_run
 from tfprof.profiler import Profiler
@@ -119,6 +121,14 @@ def test_a_timeline_of_kernels_that_all_overlap() -> None:
         (file,) = profiler.output_files("graph", options(output="timeline:outfile=/nowhere/t.json"))
         n_named = b"".join(file.chunks).count(b'"thread_name"')
     assert n_named == 2001  # rows of the stream and of all streams, and one for steps
+
+
+def test_stacks_that_grow_with_the_square() -> None:
+    """Kernels that begin at once and take no time are inside each other."""
+    assert len(stacks_of_trace(model_of_run(kernels(3000))).nodes) == 3000
+    model = model_of_run(kernels(480_000))
+    with soon(3), pytest.raises(MalformedProfileError, match="more than 10,000,000 calls"):
+        stacks_of_trace(model)
 
 
 def test_lanes_without_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from tfprof.pages.trace.lanes import depths
 from tfprof.pages.trace.model import TraceModel, TraceTrack
 
 _PS_PER_NS = 1000
+
+_AROUND_SLICES = 3
+"""Calls of the stack of an outermost slice: process, thread and itself."""
+
+_CALLS_OF_SMALL_TRACES = 5_000_000
+_CALLS_OF_A_SLICE = 10
+"""Distinct stacks may have twice as many calls together, as each is written in full. Those of the
+largest recorded capture have 32,209, at most 3.6 for each slice."""
 
 TRACE_TYPES = (SampleType("events", "count"), SampleType("time", "nanoseconds"))
 """Of the stacks of a trace: how often, and self time."""
@@ -28,8 +37,12 @@ def stacks_of_trace(model: TraceModel, run: str = "") -> Stacks:
     Args:
         model: The trace.
         run: What the run is called.
+
+    Raises:
+        MalformedProfileError: The stacks have more calls than those of any program.
     """
-    tree = StackTree()
+    n_slices = sum(map(len, model.tracks))
+    tree = StackTree(max(_CALLS_OF_SMALL_TRACES, _CALLS_OF_A_SLICE * n_slices), run or "trace")
     frames = [StackFrame(name) for name in model.names]
     parts: list[tuple[Int64Array, Int64Array, Int64Array, Int64Array, int]] = []
     step_numbers: dict[str, int] = {}
@@ -85,10 +98,11 @@ def _of_track(
     level = depths(nesting)
     order = np.argsort(level, kind="stable")
     bounds = np.searchsorted(level[order], np.arange(int(level.max()) + 2))
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for depth, (first, last) in enumerate(pairwise(bounds.tolist())):
         own = order[first:last]
         keys = node_of[parents[own]] * len(frames) + names[own]
         distinct, at = np.unique(keys, return_inverse=True)
+        tree.count(len(distinct) * (depth + _AROUND_SLICES), len(TRACE_TYPES))
         made = [
             tree.node(key // len(frames), frames[key % len(frames)]) for key in distinct.tolist()
         ]
