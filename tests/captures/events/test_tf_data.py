@@ -175,12 +175,39 @@ def test_events_of_devices_are_no_iterators():
     assert not find_pipelines(forest).pipelines
 
 
+def test_memory_does_not_grow_with_the_pairs_of_an_element_that_comes_again_and_again():
+    n = 1000
+    reading = [
+        one
+        for k in range(n)
+        for one in (
+            get_next("Root::Prefetch", k * 10, 9, 2, 1),
+            event("PrefetchConsume", k * 10 + 1, 2, element_id=7),
+        )
+    ]
+    making = [
+        one
+        for k in range(n)
+        for one in (
+            event("PrefetchProduce", k * 10, 9, element_id=7),
+            get_next("Root::Prefetch::Generator", k * 10 + 1, 2, 3, 2),
+        )
+    ]
+    [pipeline] = pipelines(
+        line(get_next("Root", -1, 10 * n, 1)), line(*reading, id=2), line(*making, id=3)
+    ).pipelines
+    walker = pipeline.calls[0]._take.func.__self__
+    assert len(walker._children) + len(walker._members) == 2 * n
+
+
 @st.composite
 def walks(draw):
     """Events of iterators, some unknown, with children anywhere, also before themselves."""
     n = draw(st.integers(1, 8))
     times = draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=n, max_size=n))
-    children = draw(st.lists(st.lists(st.integers(0, n - 1), max_size=2), min_size=n, max_size=n))
+    lists = draw(st.lists(st.lists(st.integers(0, n - 1), max_size=3), max_size=2))
+    child = st.integers(0, n + len(lists) - 1)
+    children = draw(st.lists(st.lists(child, max_size=2), min_size=n, max_size=n))
     walker = object.__new__(_Walker)
     starts, lengths = np.array(times, np.int64).T
     walker._events = np.arange(n)
@@ -189,6 +216,8 @@ def walks(draw):
     walker._ids = [2**63 + 5, 7, 0]
     walker._first_child = np.cumsum([0, *map(len, children)])
     walker._children = np.array([child for own in children for child in own], np.int64)
+    walker._first_member = np.cumsum([0, *map(len, lists)])
+    walker._members = np.array([member for own in lists for member in own], np.int64)
     walker._times = np.zeros((3, 5), np.int64)
     return walker
 
@@ -213,13 +242,18 @@ def test_the_extension_refuses_calls_that_do_not_fit():
     take = native_module("calls").taken
     one, first, none = np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(0, np.int64)
     known, order = np.zeros(1, np.int32), np.zeros(1, np.int32)
-    good = (one, one + 5, known, first, none, 0, 9, 9, np.zeros((1, 5), np.int64), order)
+    no_list = (one, none)
+    good = (one, one + 5, known, first, none, *no_list, 0, 9, 9, np.zeros((1, 5), np.int64), order)
     assert take(*good) == (1, False)
     for place, wrong in (
-        (1, first), (2, known + 1), (3, one), (3, np.array([0, 1])), (5, 1), (7, 255),
-        (8, np.zeros((1, 4), np.int64)), (9, np.zeros(2, np.int32)),
+        (1, first), (2, known + 1), (3, one), (3, np.array([0, 1])), (7, 1), (9, 255),
+        (10, np.zeros((1, 4), np.int64)), (11, np.zeros(2, np.int32)),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"column|room|not there"):
             take(*good[:place], wrong, *good[place + 1 :])
     with pytest.raises(ValueError, match="not there"):
         take(one, one + 5, known, np.array([0, 1]), np.array([3]), *good[5:])
+    for first_member, members in (([0, 2], [0]), ([1, 0], [0]), ([0, 1], [3])):
+        lists = np.array(first_member), np.array(members)
+        with pytest.raises(ValueError, match="not there"):
+            take(one, one + 5, known, np.array([0, 1]), np.array([1]), *lists, *good[7:])

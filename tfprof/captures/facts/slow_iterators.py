@@ -14,6 +14,7 @@ from tfprof.captures.events.ops.tf_data import (
     find_pipelines,
 )
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
+from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact
@@ -88,8 +89,16 @@ def told_pipelines(host: Host, *, classic: bool) -> ToldPipelines:
 
 
 def are_looped_over(hosts: Iterable[Host]) -> bool:
-    """Whether loops inside functions take elements of datasets on any of these hosts."""
-    return any(told_pipelines(host, classic=False).data.is_looped_over for host in hosts)
+    """Whether loops inside functions take elements of datasets on any of these hosts.
+
+    What the iterators of such a loop do is not taken apart, as its body is one of them.
+    """
+    return any(_is_looped_over(host) for host in hosts)
+
+
+@fact
+def _is_looped_over(host: Host) -> bool:
+    return any(name.startswith(REDUCE_ITERATOR) for name in host.timeline.names)
 
 
 def slow_iterators(hosts: Iterable[Host]) -> list[Held]:

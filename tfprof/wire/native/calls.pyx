@@ -18,6 +18,7 @@ cdef enum:  # columns of the result
 cdef struct Level:
     int64_t place
     int64_t child  # what is looked at next
+    int64_t member  # and which of its members, if it is a list
     bint is_blocking
 
 
@@ -27,6 +28,8 @@ def taken(
     const int32_t[::1] iterators,
     const int64_t[::1] first_child,
     const int64_t[::1] children,
+    const int64_t[::1] first_member,
+    const int64_t[::1] members,
     int64_t root,
     int64_t most_visits,
     int64_t most_levels,
@@ -40,7 +43,10 @@ def taken(
         ends: When it ended.
         iterators: The number of its iterator, -1 without one.
         first_child: Its first child, and the number of children, shape (n + 1,).
-        children: What it waited for, shape (m,).
+        children: What it waited for, shape (m,): an event, or n and the number of a list, which
+            stands for all its members.
+        first_member: The first member of each list, and the number of members, shape (k + 1,).
+        members: Events in lists.
         root: The call.
         most_visits: So many events are looked at, as often as they are met.
         most_levels: Below, nothing is looked at.
@@ -55,7 +61,9 @@ def taken(
         ValueError: The columns do not fit each other.
     """
     cdef int64_t n = starts.shape[0], n_iterators = times.shape[0], n_children = children.shape[0]
-    cdef int64_t row, child
+    cdef int64_t n_lists = first_member.shape[0] - 1, n_members = members.shape[0]
+    cdef int64_t row, child, at, size
+    cdef const int64_t* each
     if ends.shape[0] != n or iterators.shape[0] != n or first_child.shape[0] != n + 1:
         raise ValueError("columns of different lengths")
     if times.shape[1] != 5 or order.shape[0] != n_iterators or most_levels >= MOST_LEVELS:
@@ -82,11 +90,25 @@ def taken(
                     break
                 for row in range(first_child[place], first_child[place + 1]):
                     child = children[row]
-                    if not 0 <= child < n:
-                        is_wrong = True
+                    is_wrong = not 0 <= child < n + n_lists
+                    if is_wrong:
                         break
-                    overlap = min(end, ends[child]) - max(begin, starts[child])
-                    own -= max(0, overlap)
+                    each, size = &children[row], 1
+                    if child >= n:
+                        at, size = first_member[child - n], first_member[child - n + 1]
+                        is_wrong = not 0 <= at <= size <= n_members
+                        if is_wrong:
+                            break
+                        each, size = &members[at], size - at
+                    for at in range(size):
+                        child = each[at]
+                        is_wrong = not 0 <= child < n
+                        if is_wrong:
+                            break
+                        overlap = min(end, ends[child]) - max(begin, starts[child])
+                        own -= max(0, overlap)
+                    if is_wrong:
+                        break
                 if is_wrong:
                     break
                 if not times[number, COUNT]:
@@ -99,14 +121,27 @@ def taken(
                 times[number, BLOCKING] |= is_blocking
                 times[number, COUNT] += 1
                 depth += 1
-                levels[depth] = Level(place, first_child[place], is_blocking)
-            while depth >= 0 and levels[depth].child == first_child[levels[depth].place + 1]:
-                depth -= 1
+                levels[depth] = Level(place, first_child[place], 0, is_blocking)
+            place = -1
+            while depth >= 0 and place < 0:
+                if levels[depth].child == first_child[levels[depth].place + 1]:
+                    depth -= 1
+                    continue
+                child = children[levels[depth].child]
+                if child < n:
+                    place = child
+                    levels[depth].child += 1
+                    continue
+                at = first_member[child - n] + levels[depth].member
+                if at < first_member[child - n + 1]:
+                    place = members[at]
+                    levels[depth].member += 1
+                else:
+                    levels[depth].child += 1
+                    levels[depth].member = 0
             if depth < 0:
                 break
             row = levels[depth].place
-            place = children[levels[depth].child]
-            levels[depth].child += 1
             overlap = min(ends[row], ends[place]) - max(starts[row], starts[place])
             is_blocking = levels[depth].is_blocking and overlap > 0
     if is_wrong:

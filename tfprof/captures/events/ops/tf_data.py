@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
-from tfprof.captures.events.timeline.links import all_matches
-from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, REDUCE_ITERATOR, SECOND_STAGE
+from tfprof.captures.events.timeline.links import Matches, matches
+from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.columns.columns import Int64Array
-from tfprof.columns.lookup import looked_up, rows_by
+from tfprof.columns.lookup import rows_by
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("calls")
@@ -199,13 +199,10 @@ class TfData:
     Attributes:
         iterators: By id.
         pipelines: In the order in which they were first called.
-        is_looped_over: Whether a loop inside a function takes elements of a dataset: what its
-            iterators do is not taken apart, as the body of the loop is one of them.
     """
 
     iterators: dict[int, Iterator]
     pipelines: Sequence[Pipeline]
-    is_looped_over: bool = False
 
 
 def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
@@ -221,9 +218,8 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
         [op.kind is OpKind.DATASET for op in timeline.ops]
     )
     events = np.flatnonzero(is_iterator)
-    is_looped_over = any(name.startswith(REDUCE_ITERATOR) for name in timeline.names)
     if not len(events):
-        return TfData({}, (), is_looped_over)
+        return TfData({}, ())
     seen = _Found(
         events,
         _unsigned(timeline.stat("id").among(events), classic),
@@ -262,7 +258,7 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
             for event, start, duration in zip(*(c.tolist() for c in columns), strict=True)
         ]
         pipelines.append(Pipeline(name, root, feeds_device, calls))
-    return TfData(iterators, pipelines, is_looped_over)
+    return TfData(iterators, pipelines)
 
 
 class _Found(NamedTuple):
@@ -317,11 +313,14 @@ class _Walker:
         sources, targets = (np.concatenate([place_of[pair[side]] for pair in pairs])
                             for side in (0, 1))  # fmt: skip
         both = (sources >= 0) & (targets >= 0)
-        consumers, producers = _asynchronous(forest, seen, place_of)
-        order, ends = rows_by(np.concatenate([sources[both], consumers]), len(events))
-        targets = np.concatenate([targets[both], producers])
-        self._children = looked_up(targets, order).astype(np.int64)
+        elements = _asynchronous(forest, seen, place_of)
+        # All producers of an element are one child: an element may have very many of them.
+        targets = np.concatenate([targets[both], elements.keys + np.int64(len(events))])
+        order, ends = rows_by(np.concatenate([sources[both], elements.parents]), len(events))
+        self._children = targets[order]
         self._first_child = np.concatenate([[0], ends])
+        self._first_member = elements.first.astype(np.int64)
+        self._members = elements.children.astype(np.int64)
         self._times = np.zeros((len(known), 5), np.int64)
 
     def taken(self, event: int) -> Taken:
@@ -331,8 +330,9 @@ class _Walker:
             return self._taken_pure(root)
         met = np.empty(len(self._ids), np.int32)
         n_met, is_cut = _native.taken(
-            self._starts, self._ends, self._iterators, self._first_child, self._children, root,
-            _MOST_VISITS, _MOST_LEVELS, self._times, met,
+            self._starts, self._ends, self._iterators, self._first_child, self._children,
+            self._first_member, self._members, root, _MOST_VISITS, _MOST_LEVELS, self._times,
+            met,
         )  # fmt: skip
         rows = met[:n_met]
         times_of = {
@@ -347,13 +347,25 @@ class _Walker:
     @cached_property
     def _lists(self) -> tuple[list[int], ...]:
         columns = (
-            self._starts, self._ends, self._iterators, self._first_child, self._children
+            self._starts, self._ends, self._iterators, self._first_child, self._children,
+            self._first_member, self._members,
         )  # fmt: skip
         return tuple([column.tolist() for column in columns])
 
+    def _children_of(self, place: int) -> list[int]:
+        *_, first_child, children, first_member, members = self._lists
+        found: list[int] = []
+        for child in children[first_child[place] : first_child[place + 1]]:
+            element = child - len(self._events)
+            if element < 0:
+                found.append(child)
+            else:
+                found += members[first_member[element] : first_member[element + 1]]
+        return found
+
     def _taken_pure(self, root: int) -> Taken:
         """The same in Python."""
-        starts, ends, iterators, first_child, children = self._lists
+        starts, ends, iterators, *_ = self._lists
         times_of: dict[int, IteratorTimes] = {}
         waiting = [(root, True, 0)]
         visits = 0
@@ -370,7 +382,7 @@ class _Walker:
             if times is None:
                 times = times_of[number] = IteratorTimes(begin)
             own = end - begin
-            for child in reversed(children[first_child[place] : first_child[place + 1]]):
+            for child in reversed(self._children_of(place)):
                 overlap = max(0, min(end, ends[child]) - max(begin, starts[child]))
                 own -= overlap
                 waiting.append((child, is_blocking and overlap > 0, level + 1))
@@ -381,13 +393,11 @@ class _Walker:
         return Taken(times_of, is_cut=False)
 
 
-def _asynchronous(
-    forest: Forest, seen: _Found, place_of: IntArray
-) -> tuple[Int64Array, Int64Array]:
+def _asynchronous(forest: Forest, seen: _Found, place_of: IntArray) -> Matches:
     """From iterators that consume an element to those that produced it on another thread.
 
     Both know the number of the element; who produced it tells the consumer's id as its parent's.
-    All are known by ``place_of`` each event: there may be very many pairs.
+    All are known by ``place_of`` each event.
     """
     timeline, around = forest.timeline, forest.nesting.parents
     elements = timeline.stat("element_id")
@@ -405,7 +415,7 @@ def _asynchronous(
     known = seen.parents.has(producers)
     keys = [seen.parents.at(producers[known]), produced.values[known]]
     producing = place_of[producers[known]], keys
-    return all_matches(consuming, producing)
+    return matches(consuming, producing)
 
 
 def _first_inside(forest: Forest, iterators: Int64Array, events: Int64Array) -> Int64Array:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -201,8 +202,24 @@ def last_match(parents: Keyed, children: Keyed) -> tuple[Int64Array, Int64Array]
     return matches[matches >= 0], children[0][matches >= 0]
 
 
-def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Array, Int64Array]:
-    """Every parent with every child of the same key.
+class Matches(NamedTuple):
+    """Parents and the children of the same key.
+
+    Attributes:
+        parents: Those with a key that children have, too.
+        keys: The key of each, by a number.
+        children: All children, those of a key one after the other.
+        first: The first child of each key, and the number of children, shape (n keys + 1,).
+    """
+
+    parents: Int64Array
+    keys: IntArray
+    children: Int64Array
+    first: IntArray
+
+
+def matches(parents: Keyed, children: Keyed, most: int = 0) -> Matches:
+    """Parents and the children of the same key: there may be very many pairs of these.
 
     Args:
         parents: Events that lead.
@@ -216,13 +233,22 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
         is_kept &= (n_above < most) | (n_below < most)
     by_key, ends = rows_by(below, size)
     leading = np.flatnonzero(is_kept[above])
-    keys = above[leading]
-    repeats = n_below[keys]
+    first = np.concatenate([np.zeros(1, ends.dtype), ends])
+    return Matches(parents[0][leading], above[leading], children[0][by_key], first)
+
+
+def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Array, Int64Array]:
+    """Every parent with every child of the same key; arguments are those of ``matches``."""
+    found = matches(parents, children, most)
+    begins = found.first[found.keys]
+    repeats = found.first[found.keys + 1] - begins
     # Children of a key follow each other; all pairs of a parent do, too.
-    narrow = narrowest(len(below) + int(repeats.sum()))
-    rows = np.repeat((ends[keys] - np.cumsum(repeats)).astype(narrow), repeats)
+    before = np.cumsum(repeats, dtype=np.int64) - repeats
+    n_pairs = int(repeats.sum())
+    narrow = narrowest(len(found.children) + n_pairs)
+    rows = np.repeat((begins - before).astype(narrow), repeats)
     rows += np.arange(len(rows), dtype=narrow)
-    return np.repeat(parents[0][leading], repeats), looked_up(children[0][by_key], rows)
+    return np.repeat(found.parents, repeats), looked_up(found.children, rows)
 
 
 def _producers_to_consumers(
