@@ -131,6 +131,16 @@ def test_stacks_that_grow_with_the_square() -> None:
         stacks_of_trace(model)
 
 
+def test_counters_without_end() -> None:
+    """Each has one value, of a stat of its own."""
+    values = [event(f"kind {n}", n, 0, **{f"stat {n}": n}) for n in range(3000)]
+    model = model_of_run(open_run(xspace(host(line(*values, name="_counters_")))))
+    with soon(3):
+        series = model.counters[0].series()
+    found = {one.name: one.values.tolist() for one in series}
+    assert found == {f"kind {n}: stat {n}": [n] for n in range(3000)}
+
+
 def test_lanes_without_end() -> None:
     starts = np.array([0] * 2000 + [5] * 3, np.int64)
     lanes = first_fit_lanes(starts, starts + 5)

@@ -128,7 +128,7 @@ def argument_chunks(runs: Sequence[tuple[str, Run]]) -> Iterator[Sequence[ArrowC
     """Rows of the table ``event_arguments``, those of each stat after those of another."""
     for run_name, run in runs:
         for host in run.hosts:
-            for name in sorted({n for p in host.space.planes for n in p.stat_metadata.names}):
+            for name in sorted({name for plane in host.space.planes for name in plane.stat_names}):
                 stat = host.timeline.stat(name, keep=False)
                 for kind in np.unique(stat.kinds).tolist():
                     yield _arguments_of(run_name, host.name, name, stat.only(stat.kinds == kind))

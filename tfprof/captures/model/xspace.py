@@ -100,6 +100,16 @@ class Plane:
         """The row of each event in the event metadata; -1 if these do not know it."""
         return self.event_metadata.by_key.rows(self.events.metadata_ids)
 
+    @cached_property
+    def stat_names(self) -> list[str]:
+        """Names of the stats that events have: most entries of the metadata are no stats, but texts
+        that some refer to."""
+        tables = (self.events.stats, self.event_metadata.stats)
+        keys = np.unique(np.concatenate([np.unique(table.metadata_ids) for table in tables]))
+        rows = np.unique(self.stat_metadata.by_key.rows(keys))
+        names = self.stat_metadata.names
+        return list(dict.fromkeys(names[row] for row in rows[rows >= 0].tolist()))
+
     def event_name(self, event: int) -> str:
         """What to call an event; empty if the metadata do not know it."""
         row = int(self.metadata_rows[event])

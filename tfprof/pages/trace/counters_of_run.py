@@ -22,19 +22,18 @@ def line_counter(trace: HostTrace, track: Track, process: int) -> Counter:
     def make() -> Sequence[Series]:
         timeline = trace.tracks.timeline
         events = events_of(trace.tracks, track)
-        kinds = timeline.kinds[events]
-        stats = timeline.space.planes[timeline.lines[track.line].plane].stat_metadata.names
-        series = []
-        for kind in np.unique(kinds).tolist():
-            of_kind = events[kinds == kind]
-            for stat in dict.fromkeys(stats):
-                found = timeline.stat(stat, keep=False).among(of_kind)
-                found = found.only(~found.is_text())
-                if len(found):
-                    times = timeline.starts_ps[found.events] + trace.since_ps
-                    name = f"{timeline.names[kind]}: {stat}"
-                    series.append(Series(name, "", times, _numbers(found)))
-        return series
+        series: dict[tuple[int, int], Series] = {}
+        plane = timeline.space.planes[timeline.lines[track.line].plane]
+        for number, stat in enumerate(plane.stat_names):
+            found = timeline.stat(stat, keep=False).among(events)
+            found = found.only(~found.is_text())
+            kinds = timeline.kinds[found.events]
+            for kind in np.unique(kinds).tolist():
+                own = found.only(kinds == kind)
+                times = timeline.starts_ps[own.events] + trace.since_ps
+                name = f"{timeline.names[kind]}: {stat}"
+                series[kind, number] = Series(name, "", times, _numbers(own))
+        return [series[key] for key in sorted(series)]
 
     return Counter(process, track.name, Once(make))
 
