@@ -1,7 +1,7 @@
 """A page as plain data: blocks of words, figures, tables, charts and trees, with units.
 
 The front end draws blocks and works nothing out: every number on a page is in its document.
-``docs/pages.md`` describes the format; ``FORMAT`` counts its versions.
+``docs/pages_format.md`` describes the format; ``FORMAT`` counts its versions.
 """
 
 from __future__ import annotations

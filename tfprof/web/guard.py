@@ -1,4 +1,4 @@
-"""Who may ask a local server, and what browsers may do with its answers (``design.md``, 10).
+"""Who may ask a local server, and what browsers may do with its answers.
 
 A server on this machine can be reached by every page that a browser shows, and by every user. So
 it answers only those who know a token, which is in the first address and then in a cookie; only to

@@ -1,4 +1,4 @@
-"""The local server: documents for the front end, to this machine only (``design.md``, 10)."""
+"""The local server: documents for the front end, to this machine only."""
 
 from __future__ import annotations
 
