@@ -41,6 +41,16 @@ SPEEDSCOPE = "speedscope@1.25.0"
 
 
 @nox.session
+def dev(session: nox.Session) -> None:
+    """An environment to work in, with compiled readers, TensorFlow, JAX and the linters."""
+    session.install("-e", ".[test,oracle,dev]", "pre-commit", env=BUILT)
+    activate = Path(session.virtualenv.location).relative_to(ROOT) / "bin" / "activate"
+    session.log(f"source {activate}    # the next three commands")
+    session.log("pytest tests/views -x")
+    session.log("tfprof ui --demo")
+
+
+@nox.session
 def quick(session: nox.Session) -> None:
     """Linters, and the tests that need no TensorFlow and little time: before every commit."""
     session.install("-e", ".[test,dev]", env=UNBUILT)
