@@ -328,20 +328,13 @@ def test_matcher_needs_one_full_match():
     assert not matcher.everything
 
 
-def test_matcher_counts_patterns():
-    matcher = NameMatcher([".*", "a.*", "b"])
-    assert [matcher.count(name) for name in ("a", "b", "c", "\n")] == [2, 2, 1, 0]
-
-
 def test_everything_is_the_lone_dot_star_and_includes_newlines():
     everything = NameMatcher([".*"])
     assert everything.everything
     assert everything.matches("a\nb")
-    assert everything.count("a\nb") == 1
     assert everything.mask(["", "a\nb"]).tolist() == [True, True]
     longer = NameMatcher([".*", ".*"])
     assert not longer.everything
-    assert longer.count("a") == 2
     assert not longer.matches("a\nb")
 
 
@@ -366,7 +359,6 @@ def test_invalid_pattern_raises_or_never_matches():
     matcher = NameMatcher(["b**", "a", "("], on_error="never_match")
     assert matcher.matches("a")
     assert not matcher.matches("b**")
-    assert matcher.count("a") == 1
     assert len(matcher.errors) == 2
     assert "'b**'" in matcher.errors[0]
     assert "'('" in matcher.errors[1]

@@ -16,6 +16,7 @@ from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
+from tfprof.options.matching import matched
 from tfprof.replay.launched import launched_runs
 from tfprof.replay.longest import Factors
 from tfprof.replay.marks import marks_of
@@ -151,13 +152,14 @@ class Work:
         """Which events have a name, an op's name or an op's type that is all of a pattern, (n,).
 
         Raises:
-            UsageError: It is no regular expression.
+            UsageError: It is no regular expression, or takes too long.
         """
         wanted = compiled(pattern)
-        found = self.timeline.named(lambda name: wanted.fullmatch(name) is not None)
+        found = self.timeline.kind_mask(matched(wanted, self.timeline.names, "fullmatch"))
         of_event, ops = self.op_of
-        is_op = [any(wanted.fullmatch(text) for text in (op.name, op.type) if text) for op in ops]
-        found |= np.array([*is_op, False], np.bool_)[of_event]
+        texts = [text for op in ops for text in (op.name, op.type)]
+        is_text = matched(wanted, texts, "fullmatch") & np.array(list(map(bool, texts)), np.bool_)
+        found |= np.append(is_text.reshape(-1, 2).any(axis=1), False)[of_event]
         return found
 
     def names(self) -> list[str]:

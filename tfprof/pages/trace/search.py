@@ -11,6 +11,7 @@ import numpy as np
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.columns.columns import BoolArray, Int64Array
 from tfprof.errors import UsageError
+from tfprof.options.matching import matched
 from tfprof.pages.blocks_of_results import table_block
 from tfprof.pages.trace.details import event
 from tfprof.pages.trace.model import TraceModel, Wanted, id_of
@@ -35,27 +36,23 @@ def wanted_names(model: TraceModel, text: str, *, regex: bool = False) -> Wanted
         regex: It is a regular expression.
 
     Raises:
-        UsageError: It is not a valid regular expression.
+        UsageError: It is not a valid regular expression, or takes too long.
     """
-    fits = _test_of(text, regex=regex)
-    return Wanted(_fitting(model.names, fits), _fitting(model.long_names, fits))
+    fitting = _fitting(text, regex=regex)
+    return Wanted(fitting(model.names), fitting(model.long_names))
 
 
-def _fitting(names: Sequence[str], fits: Callable[[str], bool]) -> BoolArray:
-    return np.fromiter(map(fits, names), np.bool_, len(names))
-
-
-def _test_of(text: str, *, regex: bool) -> Callable[[str], bool]:
+def _fitting(text: str, *, regex: bool) -> Callable[[Sequence[str]], BoolArray]:
     if not text:
-        return lambda name: False
+        return lambda names: np.zeros(len(names), np.bool_)
     if regex:
         try:
             pattern = re.compile(text, re.IGNORECASE)
         except re.error as error:
             raise UsageError(f"{text!r} is no regular expression: {error}") from None
-        return lambda name: pattern.search(name) is not None
+        return lambda names: matched(pattern, names, "search")
     wanted = text.casefold()
-    return lambda name: wanted in name.casefold()
+    return lambda names: np.array([wanted in name.casefold() for name in names], np.bool_)
 
 
 def search(model: TraceModel, text: str, *, regex: bool = False) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""Regular expressions on the names of a profile, within a limit of time.
+
+``re`` backtracks: ``(a|a)*b`` takes time exponential in the length of a name, and ``.*a.*b.*`` time
+that grows with its square, which is minutes for one name of 400,000 letters. Python does nothing
+else meanwhile, nor can another thread end it: what may take long gets a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tfprof.errors import UsageError
+
+_STEPS: Final = 1e8
+"""So many take about a second; the estimate is nearly always far too high."""
+
+_STEPS_OF_A_NAME: Final = 1e4
+_SECONDS: Final = 2.0
+"""Processor time of one pattern, beside that of each name."""
+
+_SECONDS_OF_A_NAME: Final = 1e-5
+_WAITING: Final = 15
+"""A busy machine may take so many times longer; also the only limit on Windows."""
+
+_CHOICES: Final = "*+?{|"
+_REPEATED_GROUP: Final = re.compile(r"\)[*+{]")
+
+_PROGRAM: Final = """
+import json, re, signal, sys
+pattern, flags, method, seconds, names = json.load(sys.stdin)
+if hasattr(signal, "setitimer"):
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+test = getattr(re.compile(pattern, flags), method)
+sys.stdout.write("".join("1" if test(name) else "0" for name in names))
+"""
+
+
+def matched(
+    pattern: re.Pattern[str], names: Sequence[str], method: Literal["fullmatch", "search"]
+) -> npt.NDArray[np.bool_]:
+    """Whether a pattern matches each name, shape (len(names),); give each distinct name once.
+
+    Args:
+        pattern: The pattern.
+        names: The names.
+        method: Which method of the pattern.
+
+    Raises:
+        UsageError: It takes longer than 2 s, and 10 s for each million names.
+    """
+    if _most_steps(pattern.pattern, names, method) > _STEPS + _STEPS_OF_A_NAME * len(names):
+        return _matched_elsewhere(pattern, names, method)
+    test = getattr(pattern, method)
+    return np.fromiter((test(name) is not None for name in names), np.bool_, len(names))
+
+
+def _most_steps(pattern: str, names: Sequence[str], method: str) -> float:
+    """More than matching takes: as if ``re`` tried each of its choices everywhere."""
+    lengths = np.fromiter(map(len, names), np.float64, len(names))
+    n_choices = sum(map(pattern.count, _CHOICES)) + (method == "search")
+    with np.errstate(over="ignore"):
+        if _REPEATED_GROUP.search(pattern):
+            return float(np.power(n_choices + 1.0, lengths).sum())
+        return float(np.power(lengths + len(pattern), n_choices).sum())
+
+
+def _matched_elsewhere(
+    pattern: re.Pattern[str], names: Sequence[str], method: str
+) -> npt.NDArray[np.bool_]:
+    import subprocess
+
+    seconds = _SECONDS + _SECONDS_OF_A_NAME * len(names)
+    question: list[Any] = [pattern.pattern, pattern.flags, method, seconds, list(names)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _PROGRAM], input=json.dumps(question).encode(),
+            capture_output=True, timeout=_WAITING * seconds, check=True,
+        )  # fmt: skip
+    except subprocess.SubprocessError:
+        longest = max(map(len, names))
+        raise UsageError(
+            f"regular expression {pattern.pattern[:60]!r} takes longer than {seconds:.0f} s on "
+            f"{len(names):,} names, the longest of which has {longest:,} characters; write it with "
+            "fewer repeats, and none of a group"
+        ) from None
+    mask: npt.NDArray[np.bool_] = np.frombuffer(done.stdout, np.uint8) == ord("1")
+    return mask
