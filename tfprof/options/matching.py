@@ -63,9 +63,9 @@ def matched(
     except TimeoutError:
         longest = max(map(len, names))
         raise UsageError(
-            f"regular expression {pattern.pattern[:60]!r} takes longer than {_seconds(names):.0f} s "
-            f"on {len(names):,} names, the longest of which has {longest:,} characters; write it "
-            "with fewer repeats, and none of a group"
+            f"regular expression {pattern.pattern[:60]!r} takes longer than "
+            f"{_seconds(names):.0f} s on {len(names):,} names, the longest of which has "
+            f"{longest:,} characters; write it with fewer repeats, and none of a group"
         ) from None
 
 
