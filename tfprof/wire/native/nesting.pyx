@@ -90,9 +90,9 @@ def fill_from_parents(const place[::1] parents, number[::1] values):
 def follow(
     const place[::1] parents,
     const place[::1] ends,
-    const int64_t[::1] sources,
-    const int64_t[::1] targets,
-    int64_t[::1] room,
+    const place[::1] sources,
+    const place[::1] targets,
+    place[::1] room,
     number[::1] marks,
 ):
     """Give what links lead to, and all inside it, the mark of where it is led from.
@@ -118,7 +118,7 @@ def follow(
     if targets.shape[0] != n_links or room.shape[0] != 2 * n_links:
         raise ValueError("columns of different lengths")
     for row in range(n_links):
-        room[row] = row
+        room[row] = <place>row
         if not (0 <= sources[row] < n and 0 <= targets[row] < n):
             raise ValueError("an event that is not there")
     for event in range(n):
@@ -133,10 +133,10 @@ def follow(
                     continue
                 if marks[sources[link]] >= 0:
                     marks[targets[link]] = FOLLOWS
-                    room[n_links + n_new] = link
+                    room[n_links + n_new] = <place>link
                     n_new += 1
                 else:
-                    room[n_kept] = link
+                    room[n_kept] = <place>link
                     n_kept += 1
             if not n_new:
                 break
@@ -154,8 +154,8 @@ def follow(
 
 def spread_each(
     const place[::1] ends,
-    const int64_t[::1] sources,
-    const int64_t[::1] targets,
+    const place[::1] sources,
+    const place[::1] targets,
     const int64_t[::1] roots,
     number[::1] groups,
 ):
@@ -192,8 +192,8 @@ def spread_each(
 
 cdef int into_group(
     const place[::1] ends,
-    const int64_t[::1] sources,
-    const int64_t[::1] targets,
+    const place[::1] sources,
+    const place[::1] targets,
     list stack,
     number[::1] groups,
     int64_t group,

@@ -40,7 +40,7 @@ def _followed(nesting: Nesting, links: Links, is_eager: Int8Array) -> Int8Array:
     """With what links lead to, and what lies inside that, round by round."""
     sources, targets = links.sources, links.targets
     if is_native() and _native is not None:
-        room = np.empty(2 * len(sources), np.int64)
+        room = np.empty(2 * len(sources), sources.dtype)
         _native.follow(nesting.parents, nesting.ends, sources, targets, room, is_eager)
         return is_eager
     while True:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.names import EXECUTOR, GET_NEXT, TPU_PREFIX
+from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -35,8 +36,8 @@ class Links:
         n_events: Number of events of the timeline.
     """
 
-    sources: Int64Array
-    targets: Int64Array
+    sources: IntArray
+    targets: IntArray
     n_events: int
 
     def sources_of(self, event: int) -> list[int]:
@@ -63,12 +64,12 @@ class Links:
 
 def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
     """Links of several kinds together."""
-    if not pairs:
-        nothing = np.zeros(0, np.int64)
-        return Links(nothing, nothing, n_events)
-    sources = np.concatenate([source for source, _ in pairs]).astype(np.int64, copy=False)
-    targets = np.concatenate([target for _, target in pairs]).astype(np.int64, copy=False)
-    order = np.argsort(sources, kind="stable")
+    type_ = place_type(max(n_events, sum(len(sources) for sources, _ in pairs)))
+    sources, targets = (
+        np.concatenate(column, dtype=type_, casting="same_kind")
+        for column in zip(*pairs, strict=True)
+    )
+    order, _ = rows_by(sources, n_events)
     return Links(sources[order], targets[order], n_events)
 
 
