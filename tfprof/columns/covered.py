@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.columns.columns import Int64Array, IntArray
 from tfprof.columns.lookup import places_in
 
 
@@ -37,3 +37,11 @@ def covered_until(starts: Int64Array, ends: Int64Array) -> Callable[[Int64Array]
         return covered
 
     return covered
+
+
+def extents(row: IntArray, start_ps: Int64Array, end_ps: Int64Array, n_rows: int) -> Int64Array:
+    """The first start and the last end of each row, shape (n_rows, 2); 0 and 0 without any."""
+    low, high = np.full(n_rows, np.iinfo(np.int64).max), np.zeros(n_rows, np.int64)
+    np.minimum.at(low, row, start_ps)
+    np.maximum.at(high, row, end_ps)
+    return np.stack([np.minimum(low, high), high], axis=1)

@@ -50,14 +50,18 @@ def test_columns_that_do_not_fit_are_refused():
     def arrays(n, rows=0, levels=0):
         column = np.arange(n, dtype=np.int64)
         places = [np.full(n, rows), np.full(n, levels, np.int8)]
-        return column, column + 1, *places, np.zeros(2, np.int64)
+        return column, column, column + 1, *places, room[0] + n, room[0], np.zeros(2, np.int64)
 
     room = np.zeros((2, 3), np.int64)
     native.covered(*arrays(4), room)
     for wrong in ({"rows": 3}, {"rows": -1}, {"levels": 2}, {"levels": -1}):
         with pytest.raises(ValueError, match="a row or a level that is not there"):
             native.covered(*arrays(4, **wrong), room)
-    with pytest.raises(ValueError, match="different lengths"):
-        native.covered(*arrays(3)[:2], *arrays(4)[2:], room)
+    longer = *arrays(5)[:5], *[np.zeros(4, np.int64)] * 2
+    for place in (0, 2, 3, 4, 5, 6):
+        with pytest.raises(ValueError, match="different lengths"):
+            native.covered(*arrays(4)[:place], longer[place], *arrays(4)[place + 1 :], room)
+    with pytest.raises(ValueError, match="not there"):
+        native.covered(np.arange(4) + 1, *arrays(4)[1:], room)
     with pytest.raises(ValueError, match="as many levels"):
         native.covered(*arrays(4), np.zeros((3, 3), np.int64))

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent, StepEvents, device_kind
-from tfprof.captures.events.steps.step_times import StepTimes, union_lengths
+from tfprof.captures.events.steps.step_times import StepTimes, covered_by_kind
 from tfprof.captures.events.timeline.collective_names import is_collective_op
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
@@ -250,16 +250,17 @@ def communication_times(work: DeviceWork, times: StepTimes) -> CommunicationTime
     spans = np.stack([times.start_ps, times.start_ps + times.duration_ps], axis=1)
     spans = np.tile(spans, (len(devices), 1))
 
-    def covered(*parts: DeviceSpans) -> Int64Array:
-        own = concatenate_tables(parts)
+    def spent(own: DeviceSpans, kind: int) -> StepEvents:
         known = np.searchsorted(times.groups, own.group).clip(max=len(times) - 1)
         place = np.searchsorted(devices, own.device).clip(max=len(devices) - 1)
-        row = place * len(times) + known
-        start, end = np.maximum(own.start_ps, spans[row, 0]), np.minimum(own.end_ps, spans[row, 1])
-        inside = (times.groups[known] == own.group) & (devices[place] == own.device) & (end > start)
-        lengths = union_lengths(row[inside], start[inside], end[inside], spans)
-        return lengths.reshape(shape)
+        inside = (times.groups[known] == own.group) & (devices[place] == own.device)
+        kinds = np.full(len(inside), kind, np.int8)
+        return StepEvents(place * len(times) + known, kinds, own.start_ps, own.end_ps).only(inside)
 
+    together = spent(work.together, 0)
+    exposed_ps = covered_by_kind(concatenate_tables([together, spent(work.alone, 1)]), spans)
+    none = np.zeros(len(spans), np.int64)
     return CommunicationTimes(
-        covered(work.together), covered(work.together, work.alone) - covered(work.alone)
+        covered_by_kind(together, spans).get(0, none).reshape(shape),
+        exposed_ps.get(0, none).reshape(shape),
     )

@@ -9,7 +9,8 @@ import numpy as np
 
 from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray, sums_by
+from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.covered import extents
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("cover")
@@ -205,14 +206,8 @@ def step_times(events: StepEvents, steps: Account) -> StepTimes:
 
 def _spent_in(events: StepEvents, spans: Int64Array) -> Int64Array:
     """What spans are spent on, shape (n spans, len(SPENT)); the groups of events are spans."""
-    begins, ends = spans.T.copy()
-    start, end = begins[events.group], ends[events.group]
-    np.maximum(start, events.start_ps, out=start)
-    np.minimum(end, events.end_ps, out=end)
-    kept = replace(events, start_ps=start, end_ps=end).only(end > start)
-    covered = _covered(kept.group, kept.start_ps, kept.end_ps, kept.spent, spans)
     spent = np.zeros((len(spans), len(SPENT)), np.int64)
-    for kind, amount in covered.items():
+    for kind, amount in covered_by_kind(events, spans).items():
         spent[:, SPENT_COLUMN[Spent(kind)]] = amount
     spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = spans[:, 1] - spans[:, 0] - spent.sum(axis=1)
     return spent
@@ -231,24 +226,37 @@ def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
     return row_of[wanted]
 
 
-def _covered(
-    row: Int64Array, start: Int64Array, end: Int64Array, spent: IntArray, spans: Int64Array
-) -> dict[int, Int64Array]:
-    """Time of each row that a kind covers and no larger one does, by kind.
+def covered_by_kind(events: StepEvents, spans: Int64Array) -> dict[int, Int64Array]:
+    """Time of each span that a kind covers and no larger one does, by kind.
 
     What the kinds from one upwards cover together, less what those above it cover.
+
+    Args:
+        events: Their groups are spans; what reaches out of these counts in no other.
+        spans: Start and end of each, shape (n, 2).
     """
-    start, end, row, (spent,) = _side_by_side(row, start, end, spans, spent)
+    row, spent = events.group, events.spent
+    begins, ends = spans.T.copy()
+    # Each span lies behind the one before: one pass does for all of them.
+    shift = np.cumsum(ends - begins) - ends
+    start = begins[row]
+    np.maximum(start, events.start_ps, out=start)
+    start += shift[row]
+    order = np.argsort(start, kind="stable")
     kinds = np.flatnonzero(np.bincount(spent))
     together = np.zeros((len(kinds) + 1, len(spans)), np.int64)
     if is_native() and _native is not None:
         levels = np.zeros(kinds.max(initial=0) + 1, np.int8)
         levels[kinds] = np.arange(len(kinds))
         reached = np.full(len(kinds), start.min(initial=0))
-        _native.covered(start, end, row, levels[spent], reached, together[:-1])
+        _native.covered(
+            order, start, events.end_ps, row, levels[spent], ends, shift, reached, together[:-1]
+        )
     else:
+        end = np.minimum(events.end_ps, ends[row]) + shift[row]
+        start, end, row, spent = (column[order] for column in (start, end, row, spent))
         for level, kind in enumerate(kinds.tolist()):
-            chosen = np.flatnonzero(spent >= kind)
+            chosen = np.flatnonzero((spent >= kind) & (end > start))
             together[level] = _covered_in_order(row[chosen], start[chosen], end[chosen], len(spans))
     return dict(zip(kinds.tolist(), together[:-1] - together[1:], strict=True))
 
@@ -259,32 +267,16 @@ def union_lengths(
     """How much of each span its intervals cover.
 
     Args:
-        row: The span of each interval, shape (n,).
-        start: Starts, inside the span.
-        end: Ends, inside the span.
+        row: The span of each interval, shape (n,); what reaches out of it counts in no other.
+        start: Starts.
+        end: Ends.
         spans: Start and end of each, shape (m, 2).
 
     Returns:
         Shape (m,).
     """
-    start, end, row, _ = _side_by_side(row, start, end, spans)
-    return _covered_in_order(row, start, end, len(spans))
-
-
-def _side_by_side(
-    row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array, *others: IntArray
-) -> tuple[Int64Array, Int64Array, Int64Array, list[IntArray]]:
-    """Intervals in order of time, their spans laid side by side: one pass does for all of them.
-
-    Returns:
-        Starts, ends, rows, and other columns in the same order.
-    """
-    lengths = spans[:, 1] - spans[:, 0]
-    shift = np.cumsum(lengths) - lengths - spans[:, 0]
-    by = shift[row]
-    start, end = start + by, end + by
-    order = np.argsort(start, kind="stable")
-    return start[order], end[order], row[order], [column[order] for column in others]
+    events = StepEvents(row, np.zeros(len(row), np.int8), start, end)
+    return covered_by_kind(events, spans).get(0, np.zeros(len(spans), np.int64))
 
 
 def _covered_in_order(
@@ -319,12 +311,4 @@ def spent_by_kind(events: StepEvents, n_rows: int) -> dict[int, Int64Array]:
         By kind the time of each row, ps, shape (n_rows,).
     """
     spans = extents(events.group, events.start_ps, events.end_ps, n_rows)
-    return _covered(events.group, events.start_ps, events.end_ps, events.spent, spans)
-
-
-def extents(row: Int64Array, start_ps: Int64Array, end_ps: Int64Array, n_rows: int) -> Int64Array:
-    """The first start and the last end of each row, shape (n_rows, 2); 0 and 0 without any."""
-    low, high = np.full(n_rows, np.iinfo(np.int64).max), np.zeros(n_rows, np.int64)
-    np.minimum.at(low, row, start_ps)
-    np.maximum.at(high, row, end_ps)
-    return np.stack([np.minimum(low, high), high], axis=1)
+    return covered_by_kind(events, spans)

@@ -17,7 +17,6 @@ from tfprof.captures.events.steps.step_times import (
     SPENT,
     SPENT_COLUMN,
     StepTimes,
-    extents,
     union_lengths,
 )
 from tfprof.captures.events.steps.tpu_groups import MODULE_LINES, STEP_LINES
@@ -32,6 +31,7 @@ from tfprof.captures.events.tpu.categories import (
 )
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
 from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.columns.covered import extents
 from tfprof.columns.distinct import distinct_rows
 
 OP_LINES = ("XLA Ops", "Sparse Core Ops")
@@ -291,7 +291,7 @@ def _steps_of(
     own = self_times(spans)
     row, is_in = rows_of(groups.of_event[spans.events], known)
     stat = timeline.stat("hlo_category")
-    category = stat.text_ids(len(timeline))[spans.events]
+    category = stat.texts_at(spans.events)
     sums = np.zeros((len(stat.texts) + 1, len(known)), np.int64)
     np.add.at(sums, (category[is_in], row[is_in]), own[is_in])  # without any: the last row
     names = [*stat.texts, ""]
