@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.lookup import numbered_rows
+from tfprof.columns.columns import Int64Array, IntArray
+from tfprof.columns.lookup import DENSE, numbered_rows
 
 
 class DistinctRows(NamedTuple):
@@ -41,16 +42,37 @@ def distinct_rows(columns: Sequence[np.ndarray[Any, np.dtype[Any]]]) -> Distinct
     Args:
         columns: At least one, each of shape (n,).
     """
-    wide = [column.astype(np.int64) for column in columns]
-    n_rows = len(wide[0])
-    varied = [column for column in wide if n_rows and column.min() != column.max()]
-    numbers, n_distinct = numbered_rows(varied or wide[:1])
-    first = np.empty(n_distinct, np.int64)
-    first[numbers[::-1]] = np.arange(n_rows)[::-1]  # of several rows the last one stays
-    values = np.stack([column[first] for column in wide], axis=1)
+    wide = [column.astype(np.int64, copy=False) for column in columns]
+    numbers, size = _numbered(wide)
+    first = np.full(size, -1)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of several rows the last one stays
+    used = np.flatnonzero(first >= 0)
+    values = np.stack([column[first[used]] for column in wide], axis=1)
     order = np.lexsort(values.T[::-1])
-    rank = np.empty(n_distinct, np.int64)
-    rank[order] = np.arange(n_distinct)
+    used = used[order]
+    rank = np.empty(size, np.int64)
+    rank[used] = np.arange(len(used))
     place = rank[numbers]
-    counts = np.bincount(place, minlength=n_distinct)
-    return DistinctRows(values[order], first[order], place, counts)
+    counts = np.bincount(place, minlength=len(used))
+    return DistinctRows(values[order], first[used], place, counts)
+
+
+def _numbered(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:
+    """A number from 0 for each row, alike for equal rows, and what all numbers are below.
+
+    What has few values need not be looked up: the values themselves make the number.
+    """
+    n_rows = len(columns[0])
+    if not n_rows:
+        return numbered_rows(columns[:1])
+    bounds = [(int(column.min()), int(column.max())) for column in columns]
+    varied = [each for each in zip(columns, bounds, strict=True) if each[1][0] < each[1][1]]
+    size = math.prod(high - low + 1 for _, (low, high) in varied)
+    if size > DENSE * n_rows:
+        return numbered_rows([column for column, _ in varied])
+    numbers = np.zeros(n_rows, np.int64)
+    for column, (low, high) in varied:
+        numbers *= high - low + 1
+        numbers += column
+        numbers -= low
+    return numbers, size

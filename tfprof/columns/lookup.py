@@ -17,7 +17,7 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 _MOST_ROWS = 1 << 31
 
-_DENSE = 4
+DENSE = 4
 """Up to so many possible numbers for each row are counted instead of sorted."""
 
 
@@ -109,7 +109,7 @@ def _ranks(values: Int64Array) -> tuple[IntArray, int]:
         return values, 0
     narrow = narrowest(len(values))
     lowest, highest = int(values.min()), int(values.max())
-    if highest - lowest < _DENSE * len(values):
+    if highest - lowest < DENSE * len(values):
         above = values - lowest
         is_there = np.zeros(highest - lowest + 1, np.bool_)
         is_there[above] = True

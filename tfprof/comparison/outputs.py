@@ -64,7 +64,7 @@ def _allocated(host: Host) -> dict[str, tuple[str, str]]:
     first[said.values[::-1]] = said.events[::-1]
     named = np.flatnonzero(first >= 0)
     events = first[named]
-    shapes = shape.text_ids(len(timeline))[events]
+    shapes = shape.texts_at(events)
     columns = zip(named.tolist(), dtype.at(events).tolist(), shapes.tolist(), strict=True)
     return {
         op.texts[name].partition(":")[0]: (

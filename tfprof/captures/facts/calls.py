@@ -132,7 +132,7 @@ def _named_by_step(forest: Forest, events: Int64Array, groups: IntArray) -> Call
     """The same for each group of events, shape (n,)."""
     timeline = forest.timeline
     modules = timeline.stat("hlo_module")
-    module = modules.text_ids(len(timeline))[events]
+    module = modules.texts_at(events)
     kinds = distinct_rows([timeline.kinds[events], module])
     numbers: dict[str, int] = {}
     number_of_kind = [

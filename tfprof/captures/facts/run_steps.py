@@ -30,7 +30,7 @@ from tfprof.captures.events.steps.step_times import (
     spans_array,
     step_times,
 )
-from tfprof.captures.events.timeline.runs import ended_runs, launches
+from tfprof.captures.events.timeline.runs import ended_runs
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.host_devices import hosts_with_steps, uses_gpu, uses_tpu
@@ -90,7 +90,7 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
     names = _names_of(groups, times.groups)
     launched, worked = None, None
     if groups.work is not None:
-        launched = np.unique(groups.of_event[launches(host.timeline)])
+        launched = groups.launched
         worked = np.unique(groups.of_event[groups.work & ended_runs(host.timeline, groups.work)])
     marked = np.zeros(0, np.int64)
     if groups.kind is not StepKind.CALLED:

@@ -60,7 +60,7 @@ def provenance_of(
     program = timeline.stat("program_id")
     has_program = np.zeros(n_events, np.int64)
     has_program[program.events[program.is_integer()]] = 1
-    columns = [stat.text_ids(n_events)[events].astype(np.int64) for stat in stats]
+    columns = [stat.texts_at(events) for stat in stats]
     columns += [has_program[events], program.dense(n_events)[events]]
     distinct, _, what, _ = distinct_rows(columns)
     facts = Provenance(what, [], [], [], [], [])

@@ -61,7 +61,7 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
     chosen = timeline.events_of(place)
     events = np.flatnonzero(~timeline.is_asynchronous[chosen]) + chosen.start
     stats = [timeline.stat(name) for name in ("tf_op", "source")]
-    columns = [stat.text_ids(len(timeline))[events].astype(np.int64) for stat in stats]
+    columns = [stat.texts_at(events) for stat in stats]
     distinct, _, what, _ = distinct_rows(columns)
     texts = [
         [stat.texts[text] if text >= 0 else "" for text in distinct[:, column].tolist()]

@@ -96,12 +96,12 @@ def gpu_kernels(
     if not len(events):
         return []
     op_stat, equation_stat = timeline.stat("tf_op"), timeline.stat("equation")
-    ops = op_stat.text_ids(len(timeline))[events]
+    ops = op_stat.texts_at(events)
+    has_op = ops >= 0
     op_names = [parse_op_name(text).name for text in op_stat.texts]
     if op_of_hlo is not None:
         ops = _with_hlo(ops, op_names, timeline, events, op_of_hlo)
-    equations = equation_stat.text_ids(len(timeline))[events]
-    has_op = op_stat.text_ids(len(timeline))[events] >= 0
+    equations = equation_stat.texts_at(events)
     vendors, vendor_of = _vendors(timeline, events)
     columns = [timeline.kinds[events], chosen.values, ops, equations, has_op, vendor_of]
     distinct, _, place, _ = distinct_rows(columns)

@@ -140,7 +140,7 @@ def _framework_ops(
 ) -> list[DeviceOp]:
     """Ops of events that no known program explains: one for each op and kernel."""
     tf_op = timeline.stat("tf_op")
-    ops = tf_op.text_ids(len(timeline))[events].astype(np.int64)
+    ops = tf_op.texts_at(events)
     rows = np.flatnonzero(is_free)
     if not len(rows):
         return []
@@ -193,7 +193,7 @@ def _has_text(
     """Whether a stat of each event has a text that says something."""
     stat = timeline.stat(name)
     says = np.array([*(text not in unless for text in stat.texts), False], np.bool_)
-    has_text: BoolArray = says[stat.text_ids(len(timeline))[events]]
+    has_text: BoolArray = says[stat.texts_at(events)]
     return has_text
 
 

@@ -136,7 +136,7 @@ def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
 
 def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tuple[str, ...]]:
     stat = timeline.stat("allocator_name")
-    texts = stat.text_ids(len(timeline))[events].astype(np.int64)
+    texts = stat.texts_at(events)
     names = (*stat.texts, _UNNAMED)
     return np.where(texts < 0, len(names) - 1, texts), names
 

@@ -114,7 +114,7 @@ def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRun
     ops = _of_keys(names, known, place)
     tf_op = timeline.stat("tf_op")
     of_text = [NO_OP if text == UNKNOWN_MODULE else names.parsed(text) for text in tf_op.texts]
-    texts = tf_op.text_ids(len(timeline))[events]
+    texts = tf_op.texts_at(events)
     by_text = np.array([*of_text, NO_OP], np.int64)[texts]
     ops = np.where(ops < 0, by_text, ops)
     if (ops < 0).any():

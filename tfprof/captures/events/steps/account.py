@@ -29,7 +29,7 @@ from tfprof.captures.events.steps.grouping import Groups, led_to
 from tfprof.captures.events.timeline.pool_events import of_xla_pools
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.distinct import distinct_rows
+from tfprof.columns.covered import extents
 
 _REGULAR = 0.9
 """Of a program that numbers its steps one by one, at least this part of the jumps is the same."""
@@ -143,12 +143,10 @@ def work_spans(timeline: Timeline, groups: Groups) -> dict[int, tuple[int, int]]
     if groups.work is None:
         return {}
     events = np.flatnonzero(groups.work & (groups.of_event >= 0))
-    found = distinct_rows([groups.of_event[events]])
-    first, last = timeline.starts_ps[events[found.first]], np.zeros(len(found.first), np.int64)
-    np.minimum.at(first, found.place, timeline.starts_ps[events])
-    np.maximum.at(last, found.place, timeline.ends_of(events))
-    spans = zip(first.tolist(), last.tolist(), strict=True)
-    return dict(zip(found.values[:, 0].tolist(), spans, strict=True))
+    group = groups.of_event[events]
+    counts = np.bincount(group)
+    spans = extents(group, timeline.starts_ps[events], timeline.ends_of(events), len(counts))
+    return {number: (*spans[number].tolist(),) for number in np.flatnonzero(counts).tolist()}
 
 
 @dataclass(frozen=True, slots=True)

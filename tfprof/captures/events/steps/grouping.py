@@ -6,7 +6,7 @@ A step is what a root event holds, on its thread and wherever links lead from th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_STEPS
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
@@ -53,6 +53,7 @@ class Groups:
         calls: The calls that count as steps, where these are calls.
         work: Which events are runs of compiled programs on a CPU's devices that are linked to the
             call that launched them, shape (n events,); None if the capture does not tell.
+        launched: The groups that launched such runs, and -1 if there are launches in none.
     """
 
     of_event: IntArray
@@ -62,6 +63,7 @@ class Groups:
     kind: StepKind = StepKind.NONE
     calls: Calls | None = None
     work: BoolArray | None = None
+    launched: IntArray = field(default_factory=no_rows)
 
     @property
     def are_given(self) -> bool:
@@ -121,7 +123,8 @@ def _found(forest: Forest) -> Groups:
     runs = compiled_runs(timeline, forest.nesting, forest.links)
     work = _with_their_calls(forest, groups.of_event, runs)
     fill_pools(timeline, groups.of_event, spans, work)
-    return replace(groups, work=work)
+    launched = np.unique(groups.of_event[runs.launches])
+    return replace(groups, work=work, launched=launched)
 
 
 def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArray | None:

@@ -20,7 +20,6 @@ import numpy as np
 
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.hlo import Instruction
-from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
 from tfprof.columns.columns import Int64Array
 from tfprof.columns.distinct import distinct_rows
@@ -72,19 +71,16 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
     """
     hlo, modules = timeline.stat("hlo_op"), timeline.stat("hlo_module")
     programs = timeline.stat("program_id")
-    rows = programs.rows_of(events)
-    has_id = np.zeros(len(events), np.bool_)
-    if len(programs):
-        has_id = (rows >= 0) & programs.is_integer()[rows]
-    instruction = _texts_at(hlo.text_ids(len(timeline)), events)
-    module = _texts_at(modules.text_ids(len(timeline)), events)
+    numbered = programs.only(programs.is_integer())
+    has_id, program = numbered.has(events), numbered.at(events)
+    instruction, module = hlo.texts_at(events), modules.texts_at(events)
     around = np.full(len(events), -1, np.int64)
     lost = np.flatnonzero((instruction >= 0) & ~has_id & (module < 0))
     if len(lost):
         around[lost] = _modules_around(timeline, events[lost])
-    found = distinct_rows([instruction, module, has_id, programs.at(events), around])
+    found = distinct_rows([instruction, module, has_id, program, around])
     keys: list[HloKey | None] = []
-    for text, of_module, known, program, run in found.values.tolist():
+    for text, of_module, known, program_id, run in found.values.tolist():
         if text < 0:
             keys.append(None)
             continue
@@ -92,14 +88,9 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
             modules.texts[of_module] if of_module >= 0 else timeline.names[run] if run >= 0 else ""
         )
         name, in_title = split_title(title)
-        number = unsigned(program) if known else in_title
+        number = unsigned(program_id) if known else in_title
         keys.append(HloKey(number, name, hlo.texts[text].rpartition("::")[2]))
     return keys, found.place
-
-
-def _texts_at(ids: IntArray, events: Int64Array) -> Int64Array:
-    text_ids: Int64Array = ids[events].astype(np.int64)
-    return text_ids
 
 
 def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:

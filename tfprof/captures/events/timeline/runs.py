@@ -50,10 +50,12 @@ class Runs(NamedTuple):
     Attributes:
         of_event: The run of each event that has one, -1 for others, shape (n events,).
         calls: The event that launched each run, -1 if it is not in the capture, shape (n runs,).
+        launches: The events that launch runs, whether or not these ran.
     """
 
     of_event: IntArray
     calls: Int64Array
+    launches: Int64Array
 
 
 def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
@@ -62,8 +64,10 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     run_ids, devices = _with_ids(timeline)
     on_device = devices >= 0
     events, others = run_ids.events[on_device].astype(np.int64), run_ids.only(~on_device)
+    single = np.flatnonzero(_calls_of_one(timeline))
+    launches = np.union1d(single, others.events)
     if not len(events):
-        return Runs(of_event, np.zeros(0, np.int64))
+        return Runs(of_event, np.zeros(0, np.int64), launches)
     rows = distinct_rows([devices[on_device], run_ids.held[on_device]])
     of_event[events] = rows.place
     starts = np.full(len(rows.first), np.iinfo(np.int64).max)
@@ -71,14 +75,14 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     by_id = dict(zip(others.held[::-1].tolist(), others.events[::-1].tolist(), strict=True))
     of_run = [by_id.get(run_id, _NO_CALL) for run_id in rows.values[:, 1].tolist()]
     calls = np.array(of_run, np.int64)
-    single = np.flatnonzero(_calls_of_one(timeline))
     single = single[np.argsort(timeline.starts_ps[single], kind="stable")]
     open_runs = np.flatnonzero(calls < 0)
     if not len(single) or not len(open_runs):
-        return Runs(of_event, calls)
+        return Runs(of_event, calls, launches)
     # A call of one device tells no device, but a program has one queue only if it has one device.
     in_order = open_runs[np.argsort(starts[open_runs], kind="stable")]
-    modules = _modules(timeline, events, rows.place, len(calls))
+    of_open = np.flatnonzero((calls < 0)[rows.place])
+    modules = _modules(timeline, events[of_open], rows.place[of_open], len(calls))
     called = _called(timeline, nesting, single)
     chained = _chained(timeline, nesting, links, single, of_event)
     calls[in_order] = _in_order(
@@ -87,27 +91,24 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
         [chained.get(run, _NO_CALL) for run in in_order.tolist()],
         single,
     )  # fmt: skip
-    return Runs(of_event, calls)
+    return Runs(of_event, calls, launches)
 
 
 def _with_ids(timeline: Timeline) -> tuple[SparseStat, Int64Array]:
     """The run ids on threads, and the device of those of ops, -1 for those of calls."""
     run_ids = timeline.stat("run_id")
     run_ids = run_ids.only(run_ids.is_integer() & timeline.on_threads[run_ids.events])
+    if not len(run_ids):
+        return run_ids, np.zeros(0, np.int64)
     devices = timeline.stat("device_ordinal").at(run_ids.events, missing=_NO_CALL)
     is_part = timeline.having("hlo_op") | timeline.named(lambda name: name.startswith(_WAIT))
-    return run_ids, np.where(is_part[run_ids.events], devices, _NO_CALL).astype(np.int64)
+    devices[~is_part[run_ids.events]] = _NO_CALL
+    return run_ids, devices
 
 
 def _calls_of_one(timeline: Timeline) -> BoolArray:
     is_call: BoolArray = timeline.named(lambda name: _CALL_OF_ONE.fullmatch(name) is not None)
     return is_call & timeline.on_threads
-
-
-def launches(timeline: Timeline) -> Int64Array:
-    """The events that launch runs of programs on a CPU's devices, whether or not these ran."""
-    run_ids, devices = _with_ids(timeline)
-    return np.union1d(np.flatnonzero(_calls_of_one(timeline)), run_ids.events[devices < 0])
 
 
 def ended_runs(timeline: Timeline, work: BoolArray) -> BoolArray:
@@ -196,14 +197,10 @@ def _between(
 def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: int) -> list[str]:
     """The module of each run; empty if its ops do not tell."""
     stat = timeline.stat("hlo_module")
-    texts = stat.only(stat.is_text())
-    rows = texts.rows_of(events)
-    known = np.flatnonzero(rows >= 0)
-    numbers = texts.held[rows[known]]
-    is_told = np.array([*map(bool, stat.texts), False])[numbers]
+    texts = stat.texts_at(events)
+    told = np.flatnonzero(np.array([*map(bool, stat.texts), False])[texts])
     of_run = np.full(n_runs, -1, np.int64)
-    # Of several texts the first one stays.
-    of_run[row[known[is_told]][::-1]] = numbers[is_told][::-1]
+    of_run[row[told][::-1]] = texts[told][::-1]  # of several texts the first one stays
     return [stat.texts[text] if text >= 0 else "" for text in of_run.tolist()]
 
 

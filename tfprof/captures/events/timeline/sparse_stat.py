@@ -71,11 +71,17 @@ class SparseStat(NamedTuple):
 
     def at(self, events: IntArray, missing: int = 0) -> Int64Array:
         """The integers of some events, shape of ``events``: cheaper than those of all."""
+        return self._at(events, self.is_integer(), missing)
+
+    def texts_at(self, events: IntArray) -> Int64Array:
+        """The number of the text of some events, -1 without one, shape of ``events``."""
+        return self._at(events, self.is_text(), -1)
+
+    def _at(self, events: IntArray, is_wanted: BoolArray, missing: int) -> Int64Array:
         values_at = np.full(len(events), missing, np.int64)
-        rows = self.rows_of(events)
-        is_integer = rows >= 0
-        is_integer[is_integer] = self.is_integer()[rows[is_integer]]
-        values_at[is_integer] = self.held[rows[is_integer]]
+        if len(self):
+            rows = self.rows_of(events)
+            np.copyto(values_at, self.held[rows], where=(rows >= 0) & is_wanted[rows])
         return values_at
 
     def has(self, events: IntArray) -> BoolArray:
@@ -92,6 +98,8 @@ class SparseStat(NamedTuple):
         """The rows of some events, -1 for those without, shape of ``events``."""
         if not len(self):
             return np.full(len(events), -1)
+        if np.array_equal(self.events, events):  # stats that were written together
+            return np.arange(len(self))
         row = np.minimum(places_in(self.events, events), len(self) - 1)
         return np.where(self.events[row] == events, row, -1)
 

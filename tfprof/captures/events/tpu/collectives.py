@@ -43,7 +43,7 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     order = np.lexsort((-ends, starts))
     events, starts, ends = events[order], starts[order], ends[order]
     stat = timeline.stat("hlo_category")
-    category = stat.text_ids(len(timeline))[events]
+    category = stat.texts_at(events)
     kinds, first, place = np.unique(timeline.kinds[events], return_index=True, return_inverse=True)
     texts = [timeline.names[kind] for kind in kinds.tolist()]
     of_kind = [stat.texts[at] if at >= 0 else "" for at in category[first].tolist()]

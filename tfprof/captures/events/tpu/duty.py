@@ -66,5 +66,5 @@ def _of_chip(timeline: Timeline, cores: list[Core]) -> DutyCycle:
 def _off_duty(timeline: Timeline, events: Int64Array) -> BoolArray:
     stat = timeline.stat("hlo_category")
     off = np.array([*(text in OFF_DUTY for text in stat.texts), False], np.bool_)
-    is_off: BoolArray = off[stat.text_ids(len(timeline))[events]]
+    is_off: BoolArray = off[stat.texts_at(events)]
     return is_off

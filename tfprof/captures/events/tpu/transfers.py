@@ -164,7 +164,7 @@ def core_transfers(timeline: Timeline, groups: Groups, core: Core) -> CoreTransf
         or spent_on(category, classic=False) is Spent.DEVICE_COLLECTIVES
         for category in stat.texts
     ]
-    category = stat.text_ids(len(timeline))[spans.events]
+    category = stat.texts_at(spans.events)
     chosen = np.flatnonzero((group >= 0) & np.array([*wanted, False], np.bool_)[category])
     kinds = timeline.kinds[spans.events[chosen]]
     distinct, first, which = np.unique(kinds, return_index=True, return_inverse=True)
