@@ -150,7 +150,7 @@ def site(session: nox.Session) -> None:
     strict = ("-q", "-W", "--keep-going", "-j", "auto")
     places = ("-c", "docs", "-d", str(Path(session.create_tmp()) / "doctrees"), ".", str(target))
     session.run("python", "-m", "sphinx", "-E", *strict, *places)
-    checks = ("tests/web/test_documentation_site.py", "-m", "", *session.posargs)
+    checks = ("tests/ui/web/test_documentation_site.py", "-m", "", *session.posargs)
     session.run("pytest", *checks, env={"TFPROF_SITE": str(target)})
 
 

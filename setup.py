@@ -13,13 +13,13 @@ from setuptools.command.build_ext import build_ext
 
 WANTED = os.environ.get("TFPROF_NATIVE", "")
 
-FOLDER = Path("tfprof/wire/native")
+FOLDER = Path("tfprof/core/wire/native")
 
 INCLUDED = sorted(str(path) for path in FOLDER.glob("*.px[id]"))
 
 NATIVE = [
     Extension(
-        f"tfprof.wire.native.{source.stem}",
+        f"tfprof.core.wire.native.{source.stem}",
         [str(source)],
         depends=INCLUDED,
         extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],

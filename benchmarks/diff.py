@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 import tfprof
-from tfprof.comparison.ask import diff
+from tfprof.insight.diff.ask import diff
 
 
 def main() -> None:

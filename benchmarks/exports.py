@@ -18,9 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tfprof.exports.formats import BY_NAME, export_chunks
-from tfprof.pages.open_paths import open_paths
-from tfprof.pages.trace.of_opened import trace_of
+from tfprof.export.formats import BY_NAME, export_chunks
+from tfprof.inputs.open_paths import open_paths
+from tfprof.inputs.traces import trace_of
 from tfprof.sql.catalog import Catalog
 
 

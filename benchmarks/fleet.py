@@ -34,12 +34,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tfprof import Profiler, tools
+from tfprof.captures.hosts.asked import fleet_of
+from tfprof.captures.hosts.dask_engine import DaskEngine
+from tfprof.captures.hosts.engines import Engine, OneProcess, Processes
 from tfprof.captures.parts.condense import HostFile
 from tfprof.captures.parts.part import Part, Wanted
 from tfprof.captures.run.run import Run
-from tfprof.fleet.asked import fleet_of
-from tfprof.fleet.dask_engine import DaskEngine
-from tfprof.fleet.engines import Engine, OneProcess, Processes
 
 VIEWS = ("scope", "graph", "op", "code")
 ENGINES = ("process", "processes", "dask")

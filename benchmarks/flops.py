@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import tfprof
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 NODES_PER_FUNCTION = 1000
 

@@ -9,10 +9,10 @@ import sys
 import time
 from timeit import repeat
 
-from tests.gpu.stand_in import Cupti, call, kernel
+from tests.capture.cupti.stand_in import Cupti, call, kernel
+from tfprof.capture.cupti.adapter import GpuSession
 from tfprof.capture.gpu_part import with_gpus
 from tfprof.capture.program import scope
-from tfprof.gpu.adapter import GpuSession
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 START_NS = 1_790_000_000_000_000_000

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from longer_capture import write_longer
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 _TOOLS = ("op-stats", "memory", "overview")
 _EVERY_S = 0.02

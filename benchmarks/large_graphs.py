@@ -69,7 +69,7 @@ def reading(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
 def message(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     """The graph as a message, which takes most of the memory itself."""
     import tfprof
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
     graph = pb.GraphDef.FromString(graph_of(folder))
     yield "Profiler(GraphDef)", lambda: tfprof.Profiler(graph)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 _STEPS = ("group_id", "step_num", "iter_num", "step_id", "iteration_number")
 _PAIRS = ("correlation_id", "_p", "_c", "producer_id", "consumer_id", "context_id", "run_id",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from generate import BYTES, encode, time_stamps, varint
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 BATCH, LENGTH, WIDTH, HEADS = 8, 128, 512, 8
 FLOAT, INT32 = 1, 3

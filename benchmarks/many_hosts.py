@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from longer_capture import write_longer
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import is_folder
@@ -29,7 +30,6 @@ from tfprof.files.sniff import packed_format
 from tfprof.testing.many_hosts import INPUT, TRUTH, WAITS, Plan, write_run
 from tfprof.testing.other_steps import consecutive_steps
 from tfprof.testing.pod_damage import DAMAGE
-from tfprof.wire import messages as pb
 
 
 def options() -> argparse.ArgumentParser:

@@ -191,10 +191,10 @@ def tools_mb(large: Path) -> float:
 
 def large_pages(folder: Path) -> Iterator[tuple[str, Path]]:
     """A table and a tree of 100,000 rows, each as a file."""
-    from tfprof.pages.document import Page as Shown
-    from tfprof.pages.document import column
-    from tfprof.pages.tree_block import TreeMeasure, tree_block
-    from tfprof.web.report import one_page
+    from tfprof.ui.pages.document import Page as Shown
+    from tfprof.ui.pages.document import column
+    from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
+    from tfprof.ui.web.report import one_page
 
     chance = np.random.default_rng(7)
     names = [f"model/block{row % 97}/layer{row}/MatMul" for row in range(ROWS)]

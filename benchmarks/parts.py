@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfprof import tools
+from tfprof.captures.hosts.asked import Fleet, fleet_of
 from tfprof.captures.parts.condense import condense
 from tfprof.captures.parts.condensed import Facts, condensed_run
 from tfprof.captures.parts.part import Part, Wanted, merge
 from tfprof.captures.run.run import Run
-from tfprof.fleet.asked import Fleet, fleet_of
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import tensorflow as tf
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 BATCH, STEPS, WARM_UP = 16, 8, 4
 DECODE_SECONDS = 0.002

@@ -24,7 +24,7 @@ import tensorflow as tf
 from measure import timed
 from tensorflow.python.client.session import BaseSession
 
-from tfprof.recording.sessions.profile_context import ProfileContext
+from tfprof.capture.graph_sessions.profile_context import ProfileContext
 
 tf1 = tf.compat.v1
 

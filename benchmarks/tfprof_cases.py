@@ -9,7 +9,7 @@ from typing import Any
 from measure import VIEWS, Input, Result, options, peak_mb, resident_mb, timed
 
 import tfprof
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 LATER_STEPS = 5
 """For each first one; they are short."""

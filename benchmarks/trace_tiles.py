@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.pages.document import to_json
-from tfprof.pages.opened import Once, Opened
-from tfprof.pages.site import Site
-from tfprof.pages.trace.model import Flows, Shown, TraceModel, TraceTrack
-from tfprof.pages.trace.tiles import TILE_PIXELS, tile
+from tfprof.captures.trace.model import Flows, Shown, TraceModel, TraceTrack
+from tfprof.core.columns.columns import Int64Array
+from tfprof.inputs.opened import Once, Opened
+from tfprof.ui.pages.document import to_json
+from tfprof.ui.pages.site import Site
+from tfprof.ui.pages.trace.tiles import TILE_PIXELS, tile
 
 GOAL_MS, GOAL_SHARE, GOAL_FRAMES = 50.0, 0.5, 30.0
 N_NAMES = 2000
@@ -139,7 +139,7 @@ def frames(model: TraceModel, chromium: str) -> list[dict[str, Any]]:
     import uvicorn
     from playwright.sync_api import sync_playwright
 
-    from tfprof.web.server import application
+    from tfprof.ui.web.server import application
 
     site = Site([Opened("synthetic", "synthetic", trace=Once(lambda: model))])
     server = uvicorn.Server(uvicorn.Config(application(site), port=0, log_level="error"))

@@ -35,7 +35,7 @@ _OP_STATS = ("id", "_p", "_pt", "step_id", "iter_num", "tf_op", "shape", "bytes"
 
 def built_capture(n_lines: int = 64, n_events: int = 400) -> Any:
     """A host and a device with ordinary events, and with every kind of stat."""
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
     chance = random.Random(7)
     space = pb.XSpace(hostnames=["worker0"])
@@ -171,7 +171,7 @@ def copy_once(path: str) -> dict[str, float]:
 
 def parse_once(path: str) -> dict[str, float]:
     """Protobuf makes messages of it."""
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
     data = Path(path).read_bytes()
     start, start_cpu = time.perf_counter(), time.process_time()
@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=0, help="short lines instead of megabytes")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
     capture = options.capture
     space = pb.XSpace.FromString(capture.read_bytes()) if capture else built_capture()

@@ -31,9 +31,9 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column
 from tfprof.captures.tools import tpu_pod
-from tfprof.comparison.answer import DIFFERENCE_TABLES
-from tfprof.comparison.views import VIEW_COLUMNS
 from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
+from tfprof.insight.diff.answer import DIFFERENCE_TABLES
+from tfprof.insight.diff.views import VIEW_COLUMNS
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.profiles.write.tables import TABLES as PROFILE_TABLES
 from tfprof.sql.capture_tables import CAPTURE_TABLES

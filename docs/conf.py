@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from tfprof._version import __version__
+from tfprof.core.version import __version__
 
 project = "tfprof"
 release = __version__

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from tfprof.pages.opened import Opened
-    from tfprof.pages.site import Site
+    from tfprof.inputs.opened import Opened
+    from tfprof.ui.pages.site import Site
 
 DOCS = Path(__file__).resolve().parent
 WIDTHS = (1400, 700)
@@ -88,9 +88,9 @@ def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
     import uvicorn
 
     from tfprof.cli.sites import SiteInputs, open_site
-    from tfprof.web.guard import Door
-    from tfprof.web.listening import listening
-    from tfprof.web.server import application
+    from tfprof.ui.web.guard import Door
+    from tfprof.ui.web.listening import listening
+    from tfprof.ui.web.server import application
 
     site = open_site(SiteInputs(paths=tuple(paths), demo=not paths))
     if with_tpu:
@@ -110,7 +110,7 @@ def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
 
 def made_up_tpu() -> Opened:
     """A capture with known roofs: none that comes with tfprof has them."""
-    from tfprof.pages.opened import opened_run
+    from tfprof.inputs.opened import opened_run
     from tfprof.testing.xspace_builders import event, line, opened, plane, xspace
 
     peaks = {

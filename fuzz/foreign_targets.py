@@ -6,18 +6,18 @@ import contextlib
 from collections.abc import Callable, Iterable
 
 from fuzz.budget import question
-from tfprof.columns.stacks import Stacks
+from tfprof.captures.trace.foreign import model_of_json
+from tfprof.core.columns.stacks import Stacks
 from tfprof.errors import TfprofError
-from tfprof.exports.callgrind import callgrind_chunks
-from tfprof.exports.collapsed import collapsed_chunks
-from tfprof.exports.pprof import pprof_chunks
-from tfprof.exports.speedscope import speedscope_chunks
+from tfprof.export.callgrind import callgrind_chunks
+from tfprof.export.collapsed import collapsed_chunks
+from tfprof.export.pprof import pprof_chunks
+from tfprof.export.speedscope import speedscope_chunks
 from tfprof.files.chrome_json import arrow_pairs, read_chrome_json
 from tfprof.files.collapsed import stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.speedscope import stacks_of_speedscope
-from tfprof.gate.budget import budget_of
-from tfprof.pages.trace.foreign import model_of_json
+from tfprof.insight.budgets.budget import budget_of
 
 
 def chrome_json(data: bytes) -> None:

@@ -101,7 +101,7 @@ class _Driver:
         return 1 if found else 0
 
     def _inputs(self) -> Iterator[bytes]:
-        from tests.wire.random_messages import MESSAGES, mutated, random_message
+        from tests.core.wire.random_messages import MESSAGES, mutated, random_message
 
         chance = random.Random(self.options.seed)
         while True:
@@ -122,7 +122,7 @@ class _Driver:
 
         from fuzz.hostile import with_hostile_value
         from fuzz.targets import MESSAGES, TARGETS
-        from tfprof.wire import messages as pb
+        from tfprof.core.wire import messages as pb
 
         name = MESSAGES.get(list(TARGETS)[data[0]])
         if name is None:

@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tfprof.wire import messages as pb
-from tfprof.wire.pool import is_repeated
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.pool import is_repeated
 
 _STRING, _GROUP, _MESSAGE, _BYTES, _BOOL, _ENUM = 9, 10, 11, 12, 8, 14
 _FLOATS = (1, 2)

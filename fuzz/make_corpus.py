@@ -22,10 +22,10 @@ from fuzz.foreign_targets import SMALL
 from fuzz.targets import RECORDED, TARGETS
 from fuzz.tools_target import small_captures
 from tests import hlo_programs
+from tests.core.wire.random_messages import MESSAGES, odd_message, random_message, random_plan
 from tests.files.event_files import event_file, graph_event, run_event
-from tests.wire.random_messages import MESSAGES, odd_message, random_message, random_plan
+from tfprof.core.wire import messages as pb
 from tfprof.demo import demo_files
-from tfprof.wire import messages as pb
 
 MAX_BYTES = 20_000
 """Of one piece."""

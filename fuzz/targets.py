@@ -20,9 +20,9 @@ import tfprof
 from fuzz.budget import question
 from fuzz.foreign_targets import FOREIGN
 from fuzz.tools_target import every_tool
+from tests.core.wire.engines import by_messages, by_native, by_pure
+from tests.core.wire.random_messages import random_plan
 from tests.hlo_programs import capture
-from tests.wire.engines import by_messages, by_native, by_pure
-from tests.wire.random_messages import random_plan
 from tfprof.captures.model.xspace import Plane
 from tfprof.captures.read import xspace, xspace_plane
 from tfprof.captures.run.run import open_run
@@ -31,6 +31,9 @@ from tfprof.captures.tools.hlo_graph import graph_viewer
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_profile_tree import op_profile
 from tfprof.captures.tools.roofline_model import roofline
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.plan import Plan
+from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import TfprofError, TfprofWarning
 from tfprof.files import disk as files
 from tfprof.files.checkpoint import open_checkpoint
@@ -45,9 +48,6 @@ from tfprof.profiles.read.run_metadata import read_run_metadata
 from tfprof.profiles.read.run_shapes import SeenShapes
 from tfprof.testing.builders import graph, op, options
 from tfprof.testing.xspace_builders import event, gpu, host, line
-from tfprof.wire import messages as pb
-from tfprof.wire.plan import Plan
-from tfprof.wire.text_index import TextIndex
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests/files/checkpoint/recorded"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.budget import question
-from tests.wire.random_messages import mutated
+from tests.core.wire.random_messages import mutated
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.buffer_memory import memory_viewer
@@ -37,6 +37,7 @@ from tfprof.captures.tools.pod_viewer import pod
 from tfprof.captures.tools.roofline_model import roofline
 from tfprof.captures.tools.tf_data_bottleneck import tf_data
 from tfprof.captures.trace.events import trace
+from tfprof.core.wire import messages as pb
 from tfprof.errors import TfprofError
 from tfprof.testing.xspace_builders import (
     Reference,
@@ -48,7 +49,6 @@ from tfprof.testing.xspace_builders import (
     plane,
     xspace,
 )
-from tfprof.wire import messages as pb
 
 TOOLS: tuple[Callable[..., Any], ...] = (
     graph_viewer, hlo_stats, input_pipeline, kernel_stats, memory, memory_viewer, monitor,

@@ -13,7 +13,7 @@ trap 'rm -rf -- "$work"' EXIT
 for part in tfprof tests fuzz setup.py pyproject.toml README.md LICENSE; do
     cp -R -- "$root/$part" "$work/"
 done
-rm -f -- "$work"/tfprof/wire/native/*.so "$work"/tfprof/wire/native/*.c
+rm -f -- "$work"/tfprof/core/wire/native/*.so "$work"/tfprof/core/wire/native/*.c
 cd -- "$work"
 CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all" \
     TFPROF_NATIVE=1 "$python" setup.py -q build_ext --inplace

@@ -22,7 +22,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 
 PROTOS = Path(__file__).resolve().parent
-WIRE = PROTOS.parent / "tfprof" / "wire"
+WIRE = PROTOS.parent / "tfprof" / "core" / "wire"
 DESCRIPTORS = WIRE / "descriptors.binpb"
 STUBS = WIRE / "messages.pyi"
 
@@ -43,7 +43,7 @@ from google.protobuf.internal.containers import (
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.message import Message
 
-from tfprof.wire.parsing import parse as parse
+from tfprof.core.wire.parsing import parse as parse
 
 def message_class(full_name: builtins.str) -> builtins.type[Message]: ...
 def message_names() -> builtins.list[builtins.str]: ...
@@ -96,7 +96,7 @@ class StubWriter:
 
     def _register(self, full_name: str, name: str, message: DescriptorProto) -> None:
         if name in self._names.values():
-            raise SystemExit(f"two messages are called {name}: tfprof.wire.messages is flat")
+            raise SystemExit(f"two messages are called {name}: tfprof.core.wire.messages is flat")
         self._names[full_name] = name
         if message.options.map_entry:
             self._entries[full_name] = message

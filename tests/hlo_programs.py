@@ -8,7 +8,7 @@
 import re
 
 from tfprof.captures.read.hlo import module_of
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 _SHAPE = re.compile(r"(\w+)\[([\d,]*)\](?:\{([\d,]*):?(?:T\(([\d,]+)\))?(?:S\((\d+)\))?\})?")
 

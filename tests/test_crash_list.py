@@ -10,7 +10,7 @@ Ours gives a defined result or an exception of its own. Of the list in the speci
 * scope or code timeline with negative times; graph timeline without steps;
 * advise with ExpensiveOperationChecker;
 * the command line: a bad ``--output``, a line of spaces;
-* a graph or profile over 2 GiB (tests/wire/test_parsing.py has the limit).
+* a graph or profile over 2 GiB (tests/core/wire/test_parsing.py has the limit).
 """
 
 import gc
@@ -23,9 +23,9 @@ import pytest
 
 import tfprof
 from tfprof import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import graph, logged, op, op_log, options, run, stat, traced
 from tfprof.views.write.protos import MAX_PROTO_LEVELS
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

@@ -12,6 +12,7 @@ import pytest
 
 import tfprof
 from tfprof import EmptyProfileError, InputError, TfprofWarning, UsageError
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.graphdef import read_graph
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.oplog import read_op_log
@@ -25,7 +26,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.wire import messages as pb
 
 TABLE = Path(__file__).parents[1] / "docs" / "differences.md"
 MAIN = "f.py:1:main"

@@ -18,18 +18,18 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import ToolText
+from tfprof.captures.trace.from_run import model_of_run
 from tfprof.captures.trace.tracks import ThreadNumbers
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
-from tfprof.exports.stacks import stacks_of_trace
-from tfprof.pages.opened import opened_run
-from tfprof.pages.trace.from_run import model_of_run
-from tfprof.profiler import Profiler
+from tfprof.export.stacks import stacks_of_trace
+from tfprof.inputs.opened import opened_run
+from tfprof.inputs.profiler import Profiler
 from tfprof.sql.catalog import Catalog
 from tfprof.testing.builders import options
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

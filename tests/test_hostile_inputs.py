@@ -23,8 +23,10 @@ from tests.graphs.interpreter.programs import analyse
 from tfprof.captures.events.ops.gpu_kernels import uses_tensor_cores
 from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.captures.hlo.cost import costs_of
-from tfprof.columns.frames_of_rows import column_of
-from tfprof.columns.numerals import LARGEST, whole_number
+from tfprof.captures.trace.lanes import Lanes
+from tfprof.core.columns.frames_of_rows import column_of
+from tfprof.core.columns.numerals import LARGEST, whole_number
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.sniff import Format, sniff
@@ -32,14 +34,12 @@ from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.graphs.costs.scope_sums import call_scope, scope_sums
 from tfprof.graphs.interpreter.naming import Names, function_label
 from tfprof.graphs.read.program import read_program
-from tfprof.pages.trace.details import source_of
-from tfprof.pages.trace.lanes import Lanes
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat
 from tfprof.testing.xspace_builders import event, gpu, host, line, plane, xspace
 from tfprof.tools import hlo_stats, kernel_stats, open_run, overview, pod, roofline
+from tfprof.ui.pages.trace.details import source_of
 from tfprof.views.show.drawing.files import _DOT_START
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.capture.eager.trace import trace
 from tfprof.errors import TfprofWarning, UsageError
-from tfprof.recording.eager.trace import trace
 from tfprof.testing.builders import options
 
 pytestmark = pytest.mark.tensorflow
@@ -290,7 +290,7 @@ def test_without_tensorflow_the_error_names_the_extra() -> None:
         "import sys\n"
         "sys.modules['tensorflow'] = None\n"
         "import tfprof\n"
-        "from tfprof.recording.eager.trace import trace\n"
+        "from tfprof.capture.eager.trace import trace\n"
         "try:\n"
         "    trace().__enter__()\n"
         "except tfprof.MissingDependencyError as error:\n"

@@ -178,7 +178,7 @@ def test_no_code_holds_an_address_of_the_web():
 
 NEEDS = {
     "tfprof.capture.keras_callback": "keras",
-    "tfprof.web.tensorboard_plugin": "tensorboard",
+    "tfprof.ui.web.tensorboard_plugin": "tensorboard",
 }
 """Packages that modules need to be imported at all."""
 
@@ -208,7 +208,7 @@ def has_what_it_needs(module):
 def test_some_doctests_were_found():
     finder = doctest.DocTestFinder()
     examples = sum(
-        len(t.examples) for t in finder.find(importlib.import_module("tfprof.columns.strings"))
+        len(t.examples) for t in finder.find(importlib.import_module("tfprof.core.columns.strings"))
     )
     assert examples == 3
 

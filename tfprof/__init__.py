@@ -11,13 +11,22 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tfprof._version import __version__
+from tfprof.core.version import __version__
 
 if TYPE_CHECKING:
     from tfprof.capture import _typed as capture
+    from tfprof.capture.eager.trace import trace
+    from tfprof.capture.graph_sessions.profile_context import ProfileContext
+    from tfprof.capture.graph_sessions.profiler_hook import ProfilerHook
     from tfprof.captures.run.run import open_run
-    from tfprof.columns.findings import Finding
-    from tfprof.columns.remarks import Notice
+    from tfprof.core.columns.findings import Finding
+    from tfprof.core.columns.remarks import Notice
+    from tfprof.core.wire.messages import (
+        AdviceProto,
+        GraphNodeProto,
+        MultiGraphNodeProto,
+        OpLogProto,
+    )
     from tfprof.demo import demo_files
     from tfprof.errors import (
         EmptyProfileError,
@@ -36,39 +45,35 @@ if TYPE_CHECKING:
     from tfprof.graphs.reports.flops import flops, params
     from tfprof.graphs.reports.report import FlopsReport
     from tfprof.graphs.reports.summary import ModelSummary, summary
-    from tfprof.one_shot import advise, profile
+    from tfprof.inputs.one_shot import advise, profile
+    from tfprof.inputs.profile_files import open_profile
+    from tfprof.inputs.profiler import Profiler, load
     from tfprof.options.builder import ProfileOptionBuilder
-    from tfprof.profile_files import open_profile
-    from tfprof.profiler import Profiler, load
     from tfprof.profiles.session.device_profiles import pprof_profile
     from tfprof.profiles.session.op_logs import merge_default_with_oplog, write_op_log
-    from tfprof.recording.eager.trace import trace
-    from tfprof.recording.sessions.profile_context import ProfileContext
-    from tfprof.recording.sessions.profiler_hook import ProfilerHook
     from tfprof.views.result import ViewNode, ViewTree
     from tfprof.views.show.drawing import render_dot_file
     from tfprof.views.write.client_timeline import Timeline
-    from tfprof.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
 
 _HOME = {
-    "AdviceProto": "tfprof.wire.messages",
+    "AdviceProto": "tfprof.core.wire.messages",
     "Checkpoint": "tfprof.files.checkpoint",
     "EmptyProfileError": "tfprof.errors",
-    "Finding": "tfprof.columns.findings",
+    "Finding": "tfprof.core.columns.findings",
     "FlopsReport": "tfprof.graphs.reports.report",
-    "GraphNodeProto": "tfprof.wire.messages",
+    "GraphNodeProto": "tfprof.core.wire.messages",
     "InputError": "tfprof.errors",
     "MalformedProfileError": "tfprof.errors",
     "MissingDependencyError": "tfprof.errors",
     "ModelSummary": "tfprof.graphs.reports.summary",
-    "MultiGraphNodeProto": "tfprof.wire.messages",
-    "Notice": "tfprof.columns.remarks",
-    "OpLogProto": "tfprof.wire.messages",
+    "MultiGraphNodeProto": "tfprof.core.wire.messages",
+    "Notice": "tfprof.core.columns.remarks",
+    "OpLogProto": "tfprof.core.wire.messages",
     "ParamsReport": "tfprof.graphs.costs.params",
-    "ProfileContext": "tfprof.recording.sessions.profile_context",
+    "ProfileContext": "tfprof.capture.graph_sessions.profile_context",
     "ProfileOptionBuilder": "tfprof.options.builder",
-    "Profiler": "tfprof.profiler",
-    "ProfilerHook": "tfprof.recording.sessions.profiler_hook",
+    "Profiler": "tfprof.inputs.profiler",
+    "ProfilerHook": "tfprof.capture.graph_sessions.profiler_hook",
     "Symbolic": "tfprof.graphs.model.symbolic",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
@@ -77,24 +82,24 @@ _HOME = {
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
     "ViewTree": "tfprof.views.result",
-    "advise": "tfprof.one_shot",
+    "advise": "tfprof.inputs.one_shot",
     "demo_files": "tfprof.demo",
-    "diff": "tfprof.comparison.ask",
+    "diff": "tfprof.insight.diff.ask",
     "flops": "tfprof.graphs.reports.flops",
-    "html_of": "tfprof.web.notebook",
-    "load": "tfprof.profiler",
+    "html_of": "tfprof.ui.web.notebook",
+    "load": "tfprof.inputs.profiler",
     "merge_default_with_oplog": "tfprof.profiles.session.op_logs",
     "open_checkpoint": "tfprof.files.checkpoint",
-    "open_profile": "tfprof.profile_files",
+    "open_profile": "tfprof.inputs.profile_files",
     "open_run": "tfprof.captures.run.run",
     "params": "tfprof.graphs.reports.flops",
     "pprof_profile": "tfprof.profiles.session.device_profiles",
-    "profile": "tfprof.one_shot",
+    "profile": "tfprof.inputs.one_shot",
     "register_flops": "tfprof.graphs.flops.registry",
     "render_dot_file": "tfprof.views.show.drawing",
     "summary": "tfprof.graphs.reports.summary",
-    "trace": "tfprof.recording.eager.trace",
-    "whatif": "tfprof.replay.ask",
+    "trace": "tfprof.capture.eager.trace",
+    "whatif": "tfprof.insight.whatif.ask",
     "write_op_log": "tfprof.profiles.session.op_logs",
 }
 
@@ -150,7 +155,7 @@ __all__ = [
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext tfprof``: adds ``%%tfprof``, which runs a cell and shows its profile."""
-    from tfprof.web.notebook import add_magics
+    from tfprof.ui.web.notebook import add_magics
 
     add_magics(ipython)
 

@@ -19,7 +19,7 @@ __all__ = ["ProfilerCallback"]  # noqa: F822  # made at first use
 def __getattr__(name: str) -> Any:
     if name != "ProfilerCallback":
         raise AttributeError(f"module 'tfprof.keras' has no attribute {name!r}")
-    from tfprof.recording.eager.profiler_callback import profiler_callback
+    from tfprof.capture.eager.profiler_callback import profiler_callback
 
     value = globals()[name] = profiler_callback(__name__)
     return value

@@ -8,10 +8,10 @@ from typing import Any
 
 import tfprof
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
+from tfprof.core.text.wording import memory_text, share_text, time_text
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import graph
-from tfprof.text.wording import memory_text, share_text, time_text
-from tfprof.wire import messages as pb
 
 FLOAT32, FLOAT16, INT32 = 1, 19, 3
 

@@ -5,7 +5,7 @@ import pytest
 import tfprof
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.registry import BY_DEFAULT
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 from tfprof.testing.builders import graph, op, run
 
 from .checking import assert_explained

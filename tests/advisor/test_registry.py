@@ -6,7 +6,7 @@ import tfprof
 from tfprof.advisor.advice import run_checkers
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.registry import BUILT_IN, BY_DEFAULT, select_checkers
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 from tfprof.testing.builders import op
 
 from .checking import context
@@ -40,7 +40,7 @@ def install(tmp_path, monkeypatch):
 
 
 GOOD = """
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 def check(context):
     return [Finding("Good", "info", "From a package.", {})]
 """

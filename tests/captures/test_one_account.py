@@ -18,23 +18,23 @@ import tfprof
 from tests.captures.tools.oracle import CAPTURES, folder
 from tests.captures.tools.test_stragglers import files
 from tfprof import tools
-from tfprof.assistants.answers import Answers
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.cli.mcp.answers import Answers
 from tfprof.cli.program import cli
-from tfprof.comparison.answer import diff
-from tfprof.comparison.difference import difference
-from tfprof.comparison.side import Side
+from tfprof.core.text.claims import Claim
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.gate.budget import budget_of
-from tfprof.gate.check import check
-from tfprof.gate.first_budget import first_budget
-from tfprof.gate.subject import subject_of
-from tfprof.pages.opened import opened_run
-from tfprof.pages.site import Site
+from tfprof.inputs.opened import opened_run
+from tfprof.insight.budgets.budget import budget_of
+from tfprof.insight.budgets.check import check
+from tfprof.insight.budgets.first_budget import first_budget
+from tfprof.insight.budgets.subject import subject_of
+from tfprof.insight.diff.answer import diff
+from tfprof.insight.diff.difference import difference
+from tfprof.insight.diff.side import Side
 from tfprof.remote.flight.snapshots import look
 from tfprof.sql import query
-from tfprof.text.claims import Claim
+from tfprof.ui.pages.site import Site
 
 pytest.importorskip("duckdb")
 

@@ -6,9 +6,9 @@ import pytest
 
 import tfprof
 from tests.captures.tools.recorded import TUTORIALS
-from tfprof.fleet.engines import OneProcess
+from tfprof.captures.hosts.engines import OneProcess
+from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
-from tfprof.wire import messages as pb
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
 from tfprof.cli.commands.tool import TOOLS, commands
 from tfprof.cli.registry import COMMANDS
-from tfprof.text.claims import quoted
-from tfprof.wire import messages as pb
+from tfprof.core.text.claims import quoted
+from tfprof.core.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

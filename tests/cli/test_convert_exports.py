@@ -7,13 +7,13 @@ import json
 import pytest
 
 import tfprof
-from tests.exports.perfetto_reader import read
+from tests.export.perfetto_reader import read
+from tfprof.captures.trace.foreign import model_of_json
 from tfprof.cli.commands.convert import _EXPORTS
 from tfprof.demo import demo_capture
-from tfprof.exports import formats
+from tfprof.export import formats
 from tfprof.files.chrome_json import read_chrome_json
 from tfprof.files.pprof import stacks_of_pprof
-from tfprof.pages.trace.foreign import model_of_json
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 pytestmark = pytest.mark.one_engine
@@ -204,8 +204,8 @@ def test_foreign_traces_and_stacks_can_be_asked(call, foreign, tmp_path):
 
 
 def test_foreign_stacks_have_a_page(tmp_path):
-    from tfprof.pages.open_paths import open_paths
-    from tfprof.pages.site import Site
+    from tfprof.inputs.open_paths import open_paths
+    from tfprof.ui.pages.site import Site
 
     (tmp_path / "in.folded").write_text("main;work 5\nmain 7\n\x1b[31m;b 1\n")
     site = Site(open_paths([tmp_path / "in.folded"]))

@@ -12,11 +12,11 @@ import pytest
 from tests.cli.conftest import environment
 from tfprof.cli import output
 from tfprof.cli.output import Target
+from tfprof.core.text.csv_text import csv_text, no_formula
 from tfprof.errors import InputError
-from tfprof.exports.tables import csv_chunks
+from tfprof.export.tables import csv_chunks
 from tfprof.sql import Database
 from tfprof.testing.xspace_builders import event, host, line, xspace
-from tfprof.text.csv_text import csv_text, no_formula
 from tfprof.tools import SliceChoice, open_run, slice_capture
 
 pytestmark = pytest.mark.one_engine

@@ -11,8 +11,8 @@ from google.protobuf import text_format
 
 import tfprof
 from tests.files.event_files import event_file, graph_event, run_event
+from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
-from tfprof.wire import messages as pb
 
 from .conftest import environment
 

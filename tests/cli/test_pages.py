@@ -14,7 +14,7 @@ from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS, find_command
 from tfprof.demo import demo_capture, tutorial_files
 from tfprof.options.spec import ALL_VIEWS
-from tfprof.pages.tool_list import TOOL_PAGES
+from tfprof.ui.pages.tool_list import TOOL_PAGES
 
 pytestmark = pytest.mark.one_engine
 

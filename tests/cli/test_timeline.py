@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import run_on
-from tfprof.wire import messages as pb
 
 from .conftest import environment
 

@@ -222,7 +222,7 @@ def test_interrupt_exits_with_130(call, graph, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tfprof.profile_files.Profiler", interrupt)
+    monkeypatch.setattr("tfprof.inputs.profile_files.Profiler", interrupt)
     assert call("op", "--graph_path", graph).exit_code == 130
 
 
@@ -230,7 +230,7 @@ def test_too_little_memory_names_the_remedy(call, graph, monkeypatch):
     def fail(*arguments, **options):
         raise MemoryError
 
-    monkeypatch.setattr("tfprof.profile_files.Profiler", fail)
+    monkeypatch.setattr("tfprof.inputs.profile_files.Profiler", fail)
     result = call("op", "--graph_path", graph)
     assert result.exit_code == 3
     assert result.stderr.startswith("tfprof: error: there is not enough memory for this")
@@ -241,7 +241,7 @@ def test_library_error_while_running(call, graph, monkeypatch):
     def fail(*arguments, **options):
         raise InputError("broken \x1b[31m")
 
-    monkeypatch.setattr("tfprof.profile_files.Profiler", fail)
+    monkeypatch.setattr("tfprof.inputs.profile_files.Profiler", fail)
     result = call("op", "--graph_path", graph)
     assert (result.exit_code, result.stderr) == (3, "tfprof: error: broken \\x1b[31m\n")
 

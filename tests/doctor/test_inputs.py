@@ -11,10 +11,10 @@ import tfprof
 from tests.doctor.test_captures import HOST
 from tests.files.checkpoint.tables import entry, write_bundle
 from tfprof.captures.run.result import Note
+from tfprof.core.wire import messages as pb
 from tfprof.doctor import inputs
 from tfprof.doctor.inputs import check_paths
 from tfprof.testing.builders import graph, op, op_log, run, traced
-from tfprof.wire import messages as pb
 
 RUN = run({"a": 3}).SerializeToString()
 GRAPH = graph(op("a", "Relu"), op("b", "MatMul", "a")).SerializeToString()

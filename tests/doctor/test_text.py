@@ -3,9 +3,9 @@ import io
 import pytest
 from rich.console import Console
 
+from tfprof.core.text.tables import ASCII, UNICODE
 from tfprof.doctor.report import Area, Check, Report
 from tfprof.doctor.text import ReportText
-from tfprof.text.tables import ASCII, UNICODE
 
 REPORT = Report(
     (

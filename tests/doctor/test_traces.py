@@ -2,6 +2,7 @@ import pytest
 
 import tfprof
 from tests.doctor.conftest import by_name
+from tfprof.core.wire import messages as pb
 from tfprof.doctor import traces
 from tfprof.testing.builders import (
     CPU,
@@ -17,7 +18,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.wire import messages as pb
 
 MEMORY = stat(5, memory=(64, 64, 0))
 

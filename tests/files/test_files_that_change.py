@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.files.event_files import event_file, run_event
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError
 from tfprof.files import disk as files
 from tfprof.files.disk import file_parts, read_file
-from tfprof.wire import messages as pb
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 

@@ -6,6 +6,9 @@ import threading
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.compiled import is_native
+from tfprof.core.wire.varints import encode_varint
 from tfprof.errors import (
     EmptyProfileError,
     InputError,
@@ -17,9 +20,6 @@ from tfprof.files import open as opening
 from tfprof.graphs.read.graphdef import GRAPH_FORMATS, read_graph
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, run, traced
-from tfprof.wire import messages as pb
-from tfprof.wire.compiled import is_native
-from tfprof.wire.varints import encode_varint
 
 from .packed import zst_compress
 

@@ -5,11 +5,11 @@ import shutil
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.numbered_names import step_in_name
 from tfprof.files.run_files import find_run_files, look_at
 from tfprof.files.sniff import Format
-from tfprof.wire import messages as pb
 
 from .event_files import event_file, graph_event, meta_graph_event, run_event
 from .packed import zst_compress

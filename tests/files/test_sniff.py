@@ -11,11 +11,11 @@ from google.protobuf import text_format
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tfprof.core.wire import messages
+from tfprof.core.wire.parsing import with_article
+from tfprof.core.wire.pool import is_repeated
 from tfprof.errors import UnknownFormatError
 from tfprof.files.sniff import Format, Sniffed, check_expected, sniff
-from tfprof.wire import messages
-from tfprof.wire.parsing import with_article
-from tfprof.wire.pool import is_repeated
 
 MESSAGES = {
     Format.GRAPH_DEF: messages.GraphDef,

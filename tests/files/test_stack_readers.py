@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from tfprof.columns.stacks import SampleType, StackFrame
+from tfprof.core.columns.stacks import SampleType, StackFrame
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
-from tfprof.exports.callgrind import callgrind_chunks
-from tfprof.exports.collapsed import collapsed_chunks
-from tfprof.exports.pprof import pprof_chunks
-from tfprof.exports.speedscope import speedscope_chunks
+from tfprof.export.callgrind import callgrind_chunks
+from tfprof.export.collapsed import collapsed_chunks
+from tfprof.export.pprof import pprof_chunks
+from tfprof.export.speedscope import speedscope_chunks
 from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.one_engine
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 from .engine import Item
 

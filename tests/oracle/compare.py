@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 from .cases import DICT_DEFAULTS, AddStep, Query, Session, random_session
 from .engine import Answer, Engine

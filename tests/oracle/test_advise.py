@@ -11,7 +11,7 @@ import pytest
 
 import tfprof
 from tfprof.advisor.classic import CLASSIC_CHECKERS
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 from .cases import AddStep, Session, random_session
 from .engine import Engine

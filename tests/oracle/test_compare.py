@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 from .compare import Outcome, canonical, difference, proto_difference, text_difference
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.views.write.pprof import SAMPLE_TYPES
-from tfprof.wire import messages as pb
 
 from .cases import AddStep, Query, Session, options_proto, random_session
 from .engine import Engine

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import graph, op, options, run, stat
-from tfprof.wire import messages as pb
 
 from . import models
 from .cases import AddStep, Query, Session, random_session

@@ -9,8 +9,8 @@ from tests.graphs.interpreter.programs import FLOAT, Ref, Type, const, function,
 from tests.graphs.interpreter.programs import placeholder as fed
 from tests.graphs.interpreter.test_control_flow import conditional, loop
 from tests.profiles.float_ops.test_profile_flops import LOOP
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.op_outputs import outputs_of
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

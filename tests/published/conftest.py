@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedGraph
 from tfprof.graphs.reports.report import FlopsReport
-from tfprof.wire import messages as pb
 
 LARGE = (
     "DenseNet169",

@@ -25,8 +25,8 @@ from tests.published.models import (
     unet,
 )
 from tests.published.test_layers import check
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.live.model_graphs import traced
-from tfprof.wire import messages as pb
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 

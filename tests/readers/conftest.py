@@ -12,10 +12,10 @@ import pytest
 
 import tfprof
 from tests.captures.tools.oracle import folder
-from tests.web.conftest import chromium  # noqa: F401
+from tests.ui.web.conftest import chromium  # noqa: F401
 from tfprof.demo import demo_files
-from tfprof.exports.formats import BY_NAME, export_chunks
-from tfprof.pages.opened import opened_profiler, opened_run
+from tfprof.export.formats import BY_NAME, export_chunks
+from tfprof.inputs.opened import opened_profiler, opened_run
 
 SPEEDSCOPE = os.environ.get("TFPROF_SPEEDSCOPE", "")
 """The folder of speedscope's page, as its npm package has it."""

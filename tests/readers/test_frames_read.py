@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.readers.conftest import opened
-from tfprof.columns.arrow import Coded, Numbers
-from tfprof.profiler import session_of
+from tfprof.core.columns.arrow import Coded, Numbers
+from tfprof.inputs.profiler import session_of
 from tfprof.profiles.write.table_text import table_chunks
 from tfprof.profiles.write.tables import BY_NAME
 from tfprof.sql.catalog import Catalog

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from tests.readers.conftest import opened
-from tfprof.exports.formats import BY_NAME, trace_to_export
+from tfprof.export.formats import BY_NAME, trace_to_export
+from tfprof.inputs.open_paths import opened_trace
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.pages.open_paths import opened_trace
 
 pytestmark = pytest.mark.readers
 
@@ -87,7 +87,7 @@ def test_a_host_in_a_tar(trace_processor, converted):
 @pytest.mark.parametrize("form", ["perfetto", "chrome"])
 def test_a_trace_that_was_read_again(trace_processor, converted, tmp_path, form):
     """As those of other programs are."""
-    from tfprof.exports.formats import export_chunks
+    from tfprof.export.formats import export_chunks
 
     again = opened_trace(converted("cpu-while-steps", "chrome"))
     path = tmp_path / f"again{BY_NAME[form].endings[0]}"

@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 
 from tests.readers.conftest import opened
-from tfprof.exports.profiles import stacks_of_profile
-from tfprof.exports.stacks import stacks_of_trace
+from tfprof.export.profiles import stacks_of_profile
+from tfprof.export.stacks import stacks_of_trace
+from tfprof.inputs.profiler import session_of
+from tfprof.inputs.traces import trace_of
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.pages.trace.of_opened import trace_of
-from tfprof.profiler import session_of
 from tfprof.profiles.write.tables import BY_NAME
 
 pytestmark = pytest.mark.readers

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from tests.readers.conftest import opened
-from tfprof.exports.profiles import stacks_of_profile
-from tfprof.exports.stacks import stacks_of_trace
-from tfprof.pages.trace.of_opened import trace_of
+from tfprof.export.profiles import stacks_of_profile
+from tfprof.export.stacks import stacks_of_trace
+from tfprof.inputs.traces import trace_of
 
 pytestmark = pytest.mark.readers
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from tests.remote.programs import nursery
-from tfprof.wire import messages
+from tfprof.core.wire import messages
 
 FOLDER = Path(__file__).parent
 SERVICE = "/tensorflow.ProfilerService/"

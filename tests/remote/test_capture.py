@@ -8,13 +8,13 @@ import grpc
 import pytest
 
 from tests.remote.conftest import BUSY, space
+from tfprof.core.wire import messages
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.remote import CaptureOptions, capture
 from tfprof.remote.addresses import addresses_of, is_address
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import received
 from tfprof.remote.troubles import ServerError
-from tfprof.wire import messages
 
 
 def files(folder):

@@ -4,9 +4,9 @@ import pytest
 
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY, space
+from tfprof.core.wire import messages
 from tfprof.errors import UsageError
 from tfprof.remote import monitor
-from tfprof.wire import messages
 
 FIGURES = messages.ProfilerServiceMonitorResult(
     response_type=messages.ProfilerServiceMonitorResult.UTIL_IDLE_STEP,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.wire.test_messages import compare_messages
-from tfprof.wire import messages
+from tests.core.wire.test_messages import compare_messages
+from tfprof.core.wire import messages
 
 FILES = (
     "profiler_options.proto",

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.captures.tools.oracle import folder
+from tfprof.captures.hosts.asked import fleet_of
 from tfprof.errors import UsageError
-from tfprof.fleet.asked import fleet_of
 from tfprof.sql import Database, Limits
 from tfprof.sql.parted import PartedQuery, ask_parted, average
 from tfprof.tools import open_run

@@ -9,7 +9,7 @@ import pytest
 
 from tests.truth.recorded import CLAIM, DENIAL, median
 from tests.truth.test_tensorflow import SHARE, is_about, lasts_as_long
-from tfprof.gate.capture_metrics import compilations
+from tfprof.insight.budgets.capture_metrics import compilations
 
 pytestmark = pytest.mark.jax
 

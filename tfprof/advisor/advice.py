@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.registry import Checker, Wanted, items_of, select_checkers, unknown_checker
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 from tfprof.errors import TfprofWarning, UsageError
 
 

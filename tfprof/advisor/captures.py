@@ -17,7 +17,7 @@ from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.practices.practices import PRACTICES, advice
 from tfprof.captures.run.result import Advice, Note
 from tfprof.captures.run.run import Run
-from tfprof.columns.findings import Finding, Gain, Severity
+from tfprof.core.columns.findings import Finding, Gain, Severity
 from tfprof.errors import UsageError
 
 WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.units import classic_time
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.options.parse import parse_options
 from tfprof.profiles.model.profile import Profile
-from tfprof.text.units import classic_time
 from tfprof.views.build import ViewBuilder
 from tfprof.views.result import ViewKind, ViewNode, ViewTree
 

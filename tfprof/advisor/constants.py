@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.columns import BoolArray
-from tfprof.columns.findings import Finding, Gain
-from tfprof.text.wording import plural, quoted, share_text, time_text
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.columns.findings import Finding, Gain
+from tfprof.core.text.wording import plural, quoted, share_text, time_text
 
 WARNING_SHARE = 0.01
 """Of the time of all ops; constants are cheap to move out of the step."""

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.frames import NO_STACK, Frame
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.frames import NO_STACK, Frame
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.accounting.library_frames import (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.columns.frames import Frame
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.columns.frames import Frame
+from tfprof.core.text.wording import listing, memory_text, plural, quoted, share_text, time_text
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.model.executions import ACCELERATOR
-from tfprof.text.wording import listing, memory_text, plural, quoted, share_text, time_text
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
 """Part of the step in which the GPU copies and computes nothing."""

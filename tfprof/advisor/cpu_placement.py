@@ -6,8 +6,8 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import FLOATING, element_type
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.text.wording import listing, plural, quoted, share_text, time_text
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import listing, plural, quoted, share_text, time_text
 
 GPU_TYPES = frozenset(
     {

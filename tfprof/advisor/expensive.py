@@ -8,9 +8,9 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.captures.practices.worth import WORTH
-from tfprof.columns.findings import Finding
-from tfprof.columns.frames import Frame
-from tfprof.text.wording import line_names, listing, quoted, share_text, time_text
+from tfprof.core.columns.findings import Finding
+from tfprof.core.columns.frames import Frame
+from tfprof.core.text.wording import line_names, listing, quoted, share_text, time_text
 
 TOP = 3
 """Number of each to name, as in the original."""

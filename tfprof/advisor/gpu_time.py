@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.accounting.processors import Processor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.text.wording import listing, quoted, share_text, time_text
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import listing, quoted, share_text, time_text
 
 INPUT_TYPES = frozenset(
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 
 
 def check_job(context: CheckContext) -> list[Finding]:

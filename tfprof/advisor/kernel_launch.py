@@ -6,8 +6,8 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.gpu_time import GpuTime, gpu_times
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.text.wording import share_text, time_text
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import share_text, time_text
 
 SHORT_KERNEL_MICROS = 10
 """About what the host needs to schedule an op and launch its kernel."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import HALF
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.text.wording import listing, plural, quoted, share_text, time_text
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import listing, plural, quoted, share_text, time_text
 
 FUSED_TYPES = frozenset(
     {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding, Gain
-from tfprof.columns.frames import Frame
+from tfprof.core.columns.findings import Finding, Gain
+from tfprof.core.columns.frames import Frame
+from tfprof.core.text.wording import line_names, listing, memory_text, quoted, share_text
 from tfprof.profiles.accounting.live_buffers import PeakHolders, peak_holders
 from tfprof.profiles.accounting.processors import device_role
-from tfprof.text.wording import line_names, listing, memory_text, quoted, share_text
 
 MIN_PEAK_BYTES = 100_000_000
 """Programs that need less do not run out of memory."""

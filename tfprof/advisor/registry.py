@@ -25,7 +25,7 @@ from tfprof.advisor.small_ops import check_small_operations
 from tfprof.advisor.stragglers import check_stragglers
 from tfprof.advisor.tensor_cores import check_tensor_cores
 from tfprof.advisor.utilization import check_accelerator_utilization
-from tfprof.columns.findings import Finding
+from tfprof.core.columns.findings import Finding
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.columns.findings import Finding, Gain, Severity
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import listing, quoted, share_text, time_text
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.model.executions import HOST
-from tfprof.text.wording import listing, quoted, share_text, time_text
 
 SMALL_OP_NANOS = 10_000
 """Below this, the executor's own work for an op, some microseconds, is no longer negligible."""

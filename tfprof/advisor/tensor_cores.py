@@ -6,9 +6,9 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.dtypes import FLOAT32, HALF, element_type
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.findings import Finding, Gain, Severity
-from tfprof.text.wording import plural, share_text, time_text
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import plural, share_text, time_text
 
 MULTIPLE = 8
 """Tensor cores take 16-bit matrices whose sizes are multiples of this."""

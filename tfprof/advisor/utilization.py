@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tfprof.advisor.context import CheckContext
 from tfprof.advisor.gpu_time import GpuTime, gpu_times
-from tfprof.columns.findings import Finding, Gain
-from tfprof.text.wording import share_text, time_text
+from tfprof.core.columns.findings import Finding, Gain
+from tfprof.core.text.wording import share_text, time_text
 
 LOW_UTILIZATION = 0.5
 """The original's limit: a GPU that idles more than half of the step deserves a look."""

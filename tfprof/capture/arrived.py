@@ -11,9 +11,9 @@ from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.facts.missing import Asked, notes_of_missing
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.wording import sentence
 from tfprof.options.captures import OPS_LEVEL, CaptureOptions
-from tfprof.text import how_to_capture
-from tfprof.text.wording import sentence
 
 NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
                       f"{sentence(how_to_capture.LOAD_FRAMEWORK)}")  # fmt: skip

@@ -5,23 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfprof.capture.cupti.adapter import GpuError, GpuSession
+from tfprof.capture.cupti.cuda import synchronize
+from tfprof.capture.cupti.host_ops import host_ops
+from tfprof.capture.cupti.status import of_error
+from tfprof.capture.cupti.step_stats import step_stats
+from tfprof.capture.cupti.tracks import add_tracks
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import open_run
+from tfprof.core.text.units import some
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.gpu.adapter import GpuError, GpuSession
-from tfprof.gpu.cuda import synchronize
-from tfprof.gpu.host_ops import host_ops
-from tfprof.gpu.status import of_error
-from tfprof.gpu.step_stats import step_stats
-from tfprof.gpu.tracks import add_tracks
-from tfprof.text.units import some
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
+    from tfprof.capture.cupti.records import Records
     from tfprof.captures.model.xspace import XSpace
     from tfprof.captures.run.run import Host
-    from tfprof.gpu.records import Records
 
 _ABSOLUTE_NS = 10**17
 """Times since 1970 are larger, times since the start of a capture smaller."""

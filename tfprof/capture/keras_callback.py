@@ -9,6 +9,13 @@ import weakref
 from dataclasses import replace
 from typing import Any
 
+from tfprof.capture.eager.callback_class import (
+    backend_of,
+    backends,
+    callback_class,
+    is_keras_2,
+)
+from tfprof.capture.eager.train_function import TrainFunctionGuard, batch_range
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
 from tfprof.capture.windows import Windows
@@ -16,13 +23,6 @@ from tfprof.captures.run.result import Note
 from tfprof.errors import TfprofWarning, UsageError
 from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import FRAMEWORKS, CaptureOptions
-from tfprof.recording.eager.callback_class import (
-    backend_of,
-    backends,
-    callback_class,
-    is_keras_2,
-)
-from tfprof.recording.eager.train_function import TrainFunctionGuard, batch_range
 
 _Callback: Any = callback_class("KerasCallback")
 

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.options.captures import CaptureOptions
-from tfprof.wire import messages as pb
 
 _MOST_MARKS = 1 << 20
 _NO_NAME = re.compile(r"[^A-Za-z0-9_./>-]")

@@ -31,8 +31,8 @@ from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import NO_FRAMEWORK, CaptureOptions
 
 if TYPE_CHECKING:
-    from tfprof.profiler import Profiler
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
+    from tfprof.inputs.profiler import Profiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -163,7 +163,7 @@ class Capture:
         Raises:
             UsageError: As for ``run``.
         """
-        from tfprof.profiler import Profiler
+        from tfprof.inputs.profiler import Profiler
 
         return Profiler.from_xspace(self.run)
 

@@ -13,11 +13,11 @@ from types import TracebackType
 
 from tfprof.capture import steps
 from tfprof.capture.session import Capture
+from tfprof.core.text.wording import plural
 from tfprof.errors import TfprofError, UsageError
 from tfprof.files.kept_runs import KeptRuns
 from tfprof.files.local_folder import local_folder
 from tfprof.options.captures import CaptureOptions
-from tfprof.text.wording import plural
 
 _log = logging.getLogger("tfprof")
 

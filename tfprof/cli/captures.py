@@ -14,17 +14,17 @@ from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.web_pages import as_params
+from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import files_below, is_folder
 from tfprof.files.remote.path import AnyPath, as_path
-from tfprof.text.units import some
 
 if TYPE_CHECKING:
+    from tfprof.captures.hosts.asked import Fleet
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
-    from tfprof.fleet.asked import Fleet
-    from tfprof.pages.document import Page
+    from tfprof.ui.pages.document import Page
 
 SECTION = "Input"
 
@@ -248,9 +248,9 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     """
     from tfprof.captures.all_tools import tool_function
     from tfprof.captures.run.result import ToolResult
-    from tfprof.pages.opened import opened_run
-    from tfprof.pages.precomputed_page import result_page
-    from tfprof.pages.site import Site
+    from tfprof.inputs.opened import opened_run
+    from tfprof.ui.pages.precomputed_page import result_page
+    from tfprof.ui.pages.site import Site
 
     question = _with_paths(tool, question)
     source = source_of(question)
@@ -277,9 +277,9 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
 def report_of(page: str, question: Question) -> bytes:
     """A report with one page, and all that it asks for; arguments and errors as ``page_of``."""
     from tfprof.captures.run.result import ToolResult
-    from tfprof.pages.opened import opened_run
-    from tfprof.pages.site import Site
-    from tfprof.web.report import report
+    from tfprof.inputs.opened import opened_run
+    from tfprof.ui.pages.site import Site
+    from tfprof.ui.web.report import report
 
     question = _with_paths(page, question)
     source = source_of(question)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfprof.graphs.reports.report import FlopsReport
     from tfprof.graphs.reports.summary import ModelSummary
     from tfprof.graphs.reports.targets import Target as Program
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
 FORMATS = ("text", "json", "csv", "html")
 DEPTH, TOP = 2, 10
@@ -248,7 +248,7 @@ def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
     from tfprof.files.run_files import find_run_files, is_run_folder, look_at, refuse_empty
     from tfprof.files.run_folder import is_capture
     from tfprof.files.sniff import Format
-    from tfprof.profile_files import profiler_of
+    from tfprof.inputs.profile_files import profiler_of
 
     if not isinstance(target, str) or is_capture(target):
         return target

@@ -12,8 +12,8 @@ from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
 
 if TYPE_CHECKING:
-    from tfprof.exports.formats import ExportFormat
-    from tfprof.pages.opened import Opened
+    from tfprof.export.formats import ExportFormat
+    from tfprof.inputs.opened import Opened
 
 MESSAGE_ENDINGS = ("", "bin", "binpb", "meta", "pb", "profile", "proto")
 """Endings of files that hold a message as it is."""
@@ -30,8 +30,8 @@ def opened_runs(inputs: RunInputs, name: str | None) -> Sequence[Opened]:
         UsageError: There is no such run, or nothing was named.
         InputError: A path cannot be read.
     """
-    from tfprof.pages.open_paths import open_paths
-    from tfprof.pages.opened import opened_profiler
+    from tfprof.inputs.open_paths import open_paths
+    from tfprof.inputs.opened import opened_profiler
 
     if inputs.demo or inputs.options or inputs.recover or not inputs.paths:
         found = [opened_profiler(open_profiler(inputs), inputs.title)]
@@ -65,7 +65,7 @@ def refuse_unknown(name: str, more: Sequence[str]) -> None:
     ending = name.rpartition(".")[2].lower() if "." in name.lstrip(".") else ""
     if ending in MESSAGE_ENDINGS or f".{ending}" in more or not ending.isalpha():
         return
-    from tfprof.exports.formats import endings
+    from tfprof.export.formats import endings
 
     raise UsageError(
         f"{name}: no format has names that end in .{ending}; there are {endings()}; .pb is a "
@@ -75,7 +75,7 @@ def refuse_unknown(name: str, more: Sequence[str]) -> None:
 
 def write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, table: str) -> None:
     """Write runs in a format, and say what became of them; errors as ``export_chunks``."""
-    from tfprof.exports.formats import export_chunks
+    from tfprof.export.formats import export_chunks
 
     name = "" if target.path is None else target.path.name
     if form.name in ("perfetto", "perfetto-tar", "pprof", "parquet", "arrow"):
@@ -89,7 +89,7 @@ def write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, t
 
 def _counted(one: Opened, form: ExportFormat) -> str:
     """How many events there were, and that all are there."""
-    from tfprof.exports.formats import trace_to_export
+    from tfprof.export.formats import trace_to_export
 
     shown = trace_to_export(one, form).shown
     why = "".join(f"; {count:,} {reason}" for reason, count in shown.left_out)

@@ -9,9 +9,9 @@ from tfprof.cli.options import CommandOption, MemorySize
 from tfprof.cli.progress import progress
 
 if TYPE_CHECKING:
+    from tfprof.captures.hosts.asked import Fleet
     from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
-    from tfprof.fleet.asked import Fleet
 
 _SECTION = "Many hosts"
 
@@ -59,8 +59,8 @@ def fleet_for(
         InputError: A path cannot be read.
         MissingDependencyError: The engine is not installed.
     """
-    from tfprof.fleet.asked import fleet_of
-    from tfprof.fleet.engines import engine_named, most_workers
+    from tfprof.captures.hosts.asked import fleet_of
+    from tfprof.captures.hosts.engines import engine_named, most_workers
 
     fleet = fleet_of(paths[0] if len(paths) == 1 else list(paths), run=run, watch=watch)
     n_bytes = sum(file.n_bytes for file in fleet.files)
@@ -118,9 +118,9 @@ def read_hosts(
     """``read_for`` the first page; others ask for more when they are opened."""
 
     def first_page(run: Run) -> object:
-        from tfprof.pages.opened import opened_run
-        from tfprof.pages.site import Site
-        from tfprof.pages.start_page import START
+        from tfprof.inputs.opened import opened_run
+        from tfprof.ui.pages.site import Site
+        from tfprof.ui.pages.start_page import START
 
         return Site([opened_run(run)]).page(START, {})
 

@@ -14,17 +14,17 @@ from tfprof.cli.options import CommandOption, HelpedArgument, InputPath
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
+from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.disk import is_ordinary_file
 from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.options.lists import split_list
-from tfprof.text.units import some
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
     from tfprof.files.run_files import Role, RunFile, RunFiles
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
 DEMO = "the recorded ResNet-50 step of tfprof"
 _MOST_SOURCES = 4
@@ -178,7 +178,7 @@ def open_profiler(inputs: RunInputs) -> Profiler:
     session = current_session()
     if session is not None and not inputs.is_named:
         return session.profiler
-    from tfprof.profile_files import profiler_of_captures, split_captures
+    from tfprof.inputs.profile_files import profiler_of_captures, split_captures
 
     captures, others = ([], inputs.paths) if inputs.demo else split_captures(inputs.paths)
     with progress() as watch:
@@ -211,7 +211,7 @@ def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Watch) -> Ru
     Ctrl-C ends the reading: the command then answers from the hosts that were read, and ends as
     one that was interrupted.
     """
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
     fleet = fleet_for(captures, None, *inputs.reading, watch)
     if fleet is None:
@@ -228,8 +228,8 @@ def _end_as_interrupted() -> None:
 
 def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
     """The profiler of files, in the mode that the options choose; errors as ``open_profiler``."""
-    from tfprof.profile_files import profiler_of
-    from tfprof.wire.compiled import native
+    from tfprof.core.wire.compiled import native
+    from tfprof.inputs.profile_files import profiler_of
 
     if native is None and files.n_bytes > _LARGE_BYTES:
         note("reading with Python, as the native reader was not built; see tfprof doctor")

@@ -18,11 +18,11 @@ from tfprof.cli.spelling import (
     did_you_mean,
     key_of,
 )
+from tfprof.core.text.units import bytes_of
 from tfprof.errors import UsageError
 from tfprof.files.remote.path import named
 from tfprof.options.lists import split_list
 from tfprof.options.spec import ALL_VIEWS, OPTIONS, UNASKED, Option
-from tfprof.text.units import bytes_of
 
 CLI_DEFAULTS: Mapping[str, Any] = {
     **UNASKED,

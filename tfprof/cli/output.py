@@ -23,7 +23,7 @@ from tfprof.files.local_folder import local_folder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.text.tables import Glyphs
+    from tfprof.core.text.tables import Glyphs
 
 ColourChoice = Literal["auto", "always", "never"]
 
@@ -126,7 +126,7 @@ class Target:
 
     def glyphs(self) -> Glyphs:
         """The characters that the target can show."""
-        from tfprof.text.tables import ASCII, UNICODE
+        from tfprof.core.text.tables import ASCII, UNICODE
 
         if self.path is not None:
             return UNICODE
@@ -235,7 +235,7 @@ def harmless(text: str) -> str:
     """The text with control characters made visible, so that they cannot steer a terminal."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    from tfprof.text.tables import escaped
+    from tfprof.core.text.tables import escaped
 
     return escaped(text, keep="\n\t")
 
@@ -258,7 +258,7 @@ def note(text: str, kind: str = "note") -> None:
 
 def notes(texts: Iterable[str], kind: str = "note") -> None:
     """Print the first of some lines, and how many more there are: files hold any number."""
-    from tfprof.text.wording import shortened  # imports more than the first screen needs
+    from tfprof.core.text.wording import shortened  # imports more than the first screen needs
 
     every = list(texts)
     for text in every[:_MOST_NOTES]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from tfprof._version import __version__
 from tfprof.cli import EXIT_INTERRUPTED
 from tfprof.cli.output import deliver_quietly, note, silence_stdout
 from tfprof.cli.registry import COMMANDS, find_command, sections
 from tfprof.cli.spelling import did_you_mean
+from tfprof.core.version import __version__
 from tfprof.errors import InputError, TfprofError
 
 _SHELL = "shell"

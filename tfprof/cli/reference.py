@@ -14,12 +14,12 @@ from typing import Literal
 
 import click
 
-from tfprof._version import __version__
 from tfprof.cli.invocation import SHELL
 from tfprof.cli.options import Command, CommandOption, view_options
 from tfprof.cli.program import cli
 from tfprof.cli.registry import COMMANDS
 from tfprof.cli.spelling import key_of
+from tfprof.core.version import __version__
 from tfprof.options.spec import BY_NAME
 
 ValueKind = Literal[

@@ -19,7 +19,7 @@ from tfprof.files.disk import PACKED_SUFFIXES
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from tfprof.columns.remarks import Notice
+    from tfprof.core.columns.remarks import Notice
 
 SECTION = "Result"
 
@@ -204,7 +204,7 @@ def as_json(head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> str:
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """A CSV table with the names of its columns."""
-    from tfprof.text.csv_text import csv_text
+    from tfprof.core.text.csv_text import csv_text
 
     return csv_text(rows)
 

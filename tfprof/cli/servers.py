@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tfprof.cli.options import CommandOption, HelpedArgument, IntType
-from tfprof.text import how_to_capture
+from tfprof.core.text import how_to_capture
 
 
 @dataclass(frozen=True, slots=True)

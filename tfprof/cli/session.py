@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from tfprof.cli.captured_runs import CapturedRuns
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
 
 class Session:

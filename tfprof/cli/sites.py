@@ -16,9 +16,9 @@ from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.pages.open_paths import ReadRun
-    from tfprof.pages.opened import Opened
-    from tfprof.pages.site import Site
+    from tfprof.inputs.open_paths import ReadRun
+    from tfprof.inputs.opened import Opened
+    from tfprof.ui.pages.site import Site
 
 _SECTION = "Input"
 
@@ -89,7 +89,7 @@ def open_site(inputs: SiteInputs) -> Site:
 def site_of(runs: Sequence[Opened], classic: bool | None) -> Site:
     """The site of runs."""
     from tfprof.options.parse import is_classic
-    from tfprof.pages.site import Site
+    from tfprof.ui.pages.site import Site
 
     return Site(runs, {"classic": "1"} if is_classic(classic) else {})
 
@@ -105,7 +105,7 @@ def open_runs(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[O
         UsageError: They name nothing, or no such run.
         InputError: A path cannot be read.
     """
-    from tfprof.pages.source_lines import source_roots
+    from tfprof.ui.pages.source_lines import source_roots
 
     roots = source_roots(inputs.sources)
     found = [replace(one, source_roots=roots) for one in _opened(inputs, read_run)]
@@ -122,8 +122,8 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
     """Finds the runs of paths anew; None if there cannot be others."""
     if not inputs.paths:
         return None
-    from tfprof.pages.open_paths import open_paths
-    from tfprof.pages.source_lines import source_roots
+    from tfprof.inputs.open_paths import open_paths
+    from tfprof.ui.pages.source_lines import source_roots
 
     roots = source_roots(inputs.sources)
 
@@ -135,9 +135,9 @@ def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:
 
 
 def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
-    from tfprof.columns.once import Once
-    from tfprof.pages.open_paths import open_paths
-    from tfprof.pages.opened import Opened
+    from tfprof.core.columns.once import Once
+    from tfprof.inputs.open_paths import open_paths
+    from tfprof.inputs.opened import Opened
 
     if inputs.demo:
         if inputs.paths:
@@ -163,7 +163,7 @@ def _opened(inputs: SiteInputs, read_run: ReadRun | None) -> Sequence[Opened]:
 def _demo(classic: bool | None) -> list[Opened]:
     from tfprof.cli.inputs import DEMO
     from tfprof.demo import DEMO_CAPTURES, demo_capture, demo_files
-    from tfprof.pages.open_paths import open_paths
+    from tfprof.inputs.open_paths import open_paths
 
     files = demo_files()
     open_all = partial(open_paths, classic=classic)

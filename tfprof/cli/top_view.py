@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfprof.text.folding import fitted, folded, head
-from tfprof.text.tables import escaped
-from tfprof.text.units import human_memory
+from tfprof.core.text.folding import fitted, folded, head
+from tfprof.core.text.tables import escaped
+from tfprof.core.text.units import human_memory
 
 if TYPE_CHECKING:
     from tfprof.remote import Look, OpTime

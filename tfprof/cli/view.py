@@ -33,7 +33,7 @@ from tfprof.cli.web_pages import as_params, write_page
 from tfprof.errors import TfprofWarning, UsageError
 
 if TYPE_CHECKING:
-    from tfprof.columns.remarks import Notice
+    from tfprof.core.columns.remarks import Notice
     from tfprof.views.result import ViewTree
     from tfprof.views.write.outputs import OutputFile
 
@@ -128,7 +128,7 @@ def run_view(
 
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
     """The remarks below tables and pages, for formats that have no place for them."""
-    from tfprof.columns.remarks import Notice
+    from tfprof.core.columns.remarks import Notice
     from tfprof.views.show.view_hints import about_idle, about_unknown, hints
 
     if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
@@ -140,7 +140,7 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
 
 def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target) -> list[Notice]:
     """A remark on a text that is too long to be read; programs read pipes and other formats."""
-    from tfprof.columns.remarks import Notice
+    from tfprof.core.columns.remarks import Notice
     from tfprof.views.show.view_hints import about_length
 
     if tree.options.classic or target.path is not None or chosen_format not in _FOR_PEOPLE:
@@ -217,7 +217,7 @@ def _is_text(options: dict[str, Any]) -> bool:
 def _write_page(
     tree: ViewTree, options: dict[str, Any], max_rows: int, source: str, target: Target
 ) -> None:
-    from tfprof.pages.view_pages import view_page
+    from tfprof.ui.pages.view_pages import view_page
 
     page = view_page(tree, source, as_params(options), max_rows=max_rows)
     write_page(page, source, target)

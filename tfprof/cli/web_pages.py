@@ -10,7 +10,7 @@ from tfprof.cli.output import Target
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
-    from tfprof.pages.document import Page
+    from tfprof.ui.pages.document import Page
 
 _ALWAYS_SHOWN = ("words", "remarks")
 """Kinds of blocks that go together with a table that is shown alone."""
@@ -24,7 +24,7 @@ def write_page(page: Page, source: str, target: Target) -> None:
         source: What it is about, such as the names of files.
         target: Where it goes.
     """
-    from tfprof.web.report import one_page
+    from tfprof.ui.web.report import one_page
 
     target.write(one_page(page, source).decode())
 
@@ -40,7 +40,7 @@ def with_choice(page: Page, table: str | None, top: int | None) -> Page:
     Raises:
         UsageError: There is no such table.
     """
-    from tfprof.pages.rows_table import first_rows
+    from tfprof.ui.pages.rows_table import first_rows
 
     blocks = list(page.blocks)
     if table is not None:

@@ -15,8 +15,8 @@ from tfprof.compat import v1
 from tfprof.options.builder import ProfileOptionBuilder
 
 if TYPE_CHECKING:
+    from tfprof.core.wire.messages import GraphNodeProto, MultiGraphNodeProto
     from tfprof.files.open import Source
-    from tfprof.wire.messages import GraphNodeProto, MultiGraphNodeProto
 
 __all__ = [
     "FLOAT_OPS_OPTIONS",

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tfprof.profiles.session.device_profiles import pprof_profile
 
 if TYPE_CHECKING:
+    from tfprof.core.wire.messages import Profile
     from tfprof.files.open import Source
-    from tfprof.wire.messages import Profile
 
 __all__ = ["get_profiles", "profile"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof import one_shot
-from tfprof import profiler as api
+from tfprof.capture.graph_sessions import profile_context
+from tfprof.core.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
+from tfprof.inputs import one_shot
+from tfprof.inputs import profiler as api
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.profiles.session import op_logs
-from tfprof.recording.sessions import profile_context
-from tfprof.wire.messages import AdviceProto, GraphNodeProto, MultiGraphNodeProto, OpLogProto
 
 if TYPE_CHECKING:
     import os

@@ -11,10 +11,10 @@ from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.capture_record import notes_at_capture
 from tfprof.captures.run.remarks import Lack
 from tfprof.captures.run.run import Host
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.wording import sentence
 from tfprof.doctor.report import Check, Status
 from tfprof.files.remote.path import AnyPath
-from tfprof.text import how_to_capture
-from tfprof.text.wording import sentence
 
 LONGER_WINDOW: Final = f"{sentence(how_to_capture.LONGER)}."
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfprof.core.text.units import human_memory
+from tfprof.core.text.wording import plural
 from tfprof.doctor.report import Check
 from tfprof.errors import InputError, UsageError
 from tfprof.files.checkpoint import open_checkpoint
 from tfprof.files.remote.path import AnyPath
-from tfprof.text.units import human_memory
-from tfprof.text.wording import plural
 
 
 def check_checkpoint(path: AnyPath) -> Iterator[Check]:

@@ -52,7 +52,7 @@ class Environment:
         """This machine and this process."""
         import platform
 
-        from tfprof.wire.compiled import native
+        from tfprof.core.wire.compiled import native
 
         try:
             from google.protobuf.internal import api_implementation

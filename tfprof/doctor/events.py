@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tfprof.core.text.wording import plural
 from tfprof.doctor.report import Check
 from tfprof.doctor.traces import check_graph, check_run
 from tfprof.files.events import read_events
-from tfprof.text.wording import plural
 
 
 def check_events(data: bytes) -> Iterator[Check]:

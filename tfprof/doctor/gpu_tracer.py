@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from tfprof.capture.cupti import status as gpu
+from tfprof.capture.cupti.self_test import SelfTest, self_test
 from tfprof.doctor.report import Area, Check, Report, Status
-from tfprof.gpu import status as gpu
-from tfprof.gpu.self_test import SelfTest, self_test
 
 _STATUS: dict[gpu.Code, Status] = {
     "ok": "ok", "bindings_missing": "note", "no_driver": "note", "no_gpu": "warning",

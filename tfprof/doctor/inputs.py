@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from tfprof.core.text.wording import plural
 from tfprof.doctor.captures import LONGER_WINDOW, check_capture, check_record
 from tfprof.doctor.checkpoints import check_checkpoint
 from tfprof.doctor.events import check_events
@@ -27,7 +28,6 @@ from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.files.run_files import look_at
 from tfprof.files.run_folder import host_name
 from tfprof.files.sniff import Format, advice, sniff
-from tfprof.text.wording import plural
 
 _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.GRAPH_DEF: check_graph,

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tfprof._version import __version__
+from tfprof.core.version import __version__
 from tfprof.doctor.facts import Facts
 from tfprof.doctor.report import Check, Status
 from tfprof.doctor.versions import is_within

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from tfprof.core.text import how_to_capture
 from tfprof.doctor.report import Check
 from tfprof.remote.addresses import address_of
 from tfprof.remote.grpc_probe import Kind, probe
-from tfprof.text import how_to_capture
 
 _MOST_AT_ONCE = 32
 

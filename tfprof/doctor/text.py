@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.metrics import BLUE, GREEN, ORANGE
+from tfprof.core.text.tables import UNICODE, Glyphs, escaped
+from tfprof.core.text.wording import listing, plural, shortened
 from tfprof.doctor.report import Area, Check, Report, Status
-from tfprof.text.metrics import BLUE, GREEN, ORANGE
-from tfprof.text.tables import UNICODE, Glyphs, escaped
-from tfprof.text.wording import listing, plural, shortened
 
 _RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Status, str] = {

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tfprof.columns.remarks import Notice
+from tfprof.core.columns.remarks import Notice
+from tfprof.core.text.units import some
+from tfprof.core.text.wording import plural
+from tfprof.core.wire import messages as pb
 from tfprof.doctor.report import Check, Status
 from tfprof.errors import MalformedProfileError
 from tfprof.files.open import open_message
@@ -19,9 +22,6 @@ from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.profile_proto import read_profile
 from tfprof.profiles.session.inputs import GraphSource
-from tfprof.text.units import some
-from tfprof.text.wording import plural
-from tfprof.wire import messages as pb
 
 _DT_STRING = 7  # types.proto
 _DAY_MICROS = 24 * 3600 * 1_000_000

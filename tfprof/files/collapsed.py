@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.core.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.errors import MalformedProfileError
 
 _LINE: Final = re.compile(r"(.+) (\d{1,18})\Z")

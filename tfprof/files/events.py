@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from tfprof.core.wire.message_fields import BrokenError, message_fields
 from tfprof.files.crc32c import crc32c, masked
-from tfprof.wire.message_fields import BrokenError, message_fields
 
 if TYPE_CHECKING:
     from tfprof.files.disk import FileParts

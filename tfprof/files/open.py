@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import MAX_MESSAGE_BYTES, parse
 from tfprof.errors import MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack
 from tfprof.files.disk import content_of, entries, is_folder, is_ordinary_file, opened
 from tfprof.files.remote.path import AnyPath, as_path, named
 from tfprof.files.sniff import Format, check_expected, packed_format, sniff
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import MAX_MESSAGE_BYTES, parse
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from tfprof.core.wire.scan import Data
     from tfprof.files.disk import Watch
-    from tfprof.wire.scan import Data
 
     Source: TypeAlias = (
         "Message | bytes | bytearray | memoryview | str | os.PathLike[str] | LoadedFile"
@@ -178,8 +178,8 @@ def _checked(kind: Format, data: bytes, label: str) -> Opened:
     """A message that can be parsed; a large graph is not kept as one, as its bytes are enough."""
     message_class = getattr(pb, CLASSES[kind])
     if kind is Format.GRAPH_DEF and len(data) > _LARGE_BYTES:
-        from tfprof.wire.plan import Plan, rows
-        from tfprof.wire.scan_parts import is_valid_in_parts
+        from tfprof.core.wire.plan import Plan, rows
+        from tfprof.core.wire.scan_parts import is_valid_in_parts
 
         outline = Plan(message_class.DESCRIPTOR.full_name, [rows("node")])
         if is_valid_in_parts(outline, message_class, data):

@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tfprof.wire.pool import is_repeated
-from tfprof.wire.walk import (
+from tfprof.core.wire.pool import is_repeated
+from tfprof.core.wire.walk import (
     END_GROUP,
     FIXED32,
     FIXED64,

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.columns.arrow import Coded
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.core.columns.arrow import Coded
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.errors import MalformedProfileError
 from tfprof.files.compression import decompressed
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
 
 
 def stacks_of_pprof(data: bytes, label: str) -> Stacks:

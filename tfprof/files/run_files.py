@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from tfprof.core.wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack_head
 from tfprof.files.disk import (
@@ -24,7 +25,6 @@ from tfprof.files.numbered_names import natural_order, step_in_name, unpacked_na
 from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
 from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
-from tfprof.wire.parsing import with_article
 
 if TYPE_CHECKING:
     from tfprof.files.events import EventLog

@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tfprof.core.wire.messages import private_pool
+from tfprof.core.wire.parsing import with_article
 from tfprof.errors import UnknownFormatError
 from tfprof.files.plausible import Evidence, examine, field_names
-from tfprof.wire.messages import private_pool
-from tfprof.wire.parsing import with_article
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfprof.columns.arrow import Coded
-from tfprof.columns.stacks import SampleType, StackFrame, Stacks, StackTree
+from tfprof.core.columns.arrow import Coded
+from tfprof.core.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.errors import MalformedProfileError
 
 _SCHEMA: Final = b"speedscope.app/file-format-schema.json"

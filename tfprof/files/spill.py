@@ -20,8 +20,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.core.text.units import human_memory
 from tfprof.errors import InputError
-from tfprof.text.units import human_memory
 
 _NOT_SUPPORTED = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 _WRITTEN_AT_ONCE = 1 << 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfprof.core.wire import messages
+from tfprof.core.wire.walk import LENGTH_DELIMITED, WireError, walk
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.troubles import ServerError, shortened
-from tfprof.wire import messages
-from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
 
 _VERSION = 1
 _XSPACE, _EMPTY_TRACE = 8, 7  # of ProfileResponse

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tfprof.core.text import how_to_capture
 from tfprof.remote.addresses import Address
 from tfprof.remote.grpc_probe import Answer, Kind
-from tfprof.text import how_to_capture
 
 _MOST_OF_A_TEXT = 300
 

@@ -13,13 +13,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from tfprof.core.wire import messages
 from tfprof.errors import TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
 from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.troubles import ServerError, shortened
-from tfprof.wire import messages
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run

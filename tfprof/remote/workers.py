@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from tfprof.captures.facts.arrival import Arrival
 from tfprof.captures.run.result import Note
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.wording import sentence
 from tfprof.errors import InputError, UsageError
 from tfprof.files.disk import Unwatched, Watch
 from tfprof.options.captures import CaptureOptions
@@ -21,8 +23,6 @@ from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
 from tfprof.remote.staging import ServersFolder, Staging, new_run_name
 from tfprof.remote.troubles import ServerError
-from tfprof.text import how_to_capture
-from tfprof.text.wording import sentence
 
 T = TypeVar("T")
 

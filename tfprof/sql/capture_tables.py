@@ -11,8 +11,8 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, HostSteps
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
-from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, Numbers
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.sql.event_tables import argument_chunks, detail_chunks, is_derived, self_times_ps
 
 NamedRun = tuple[str, Run]

@@ -23,10 +23,10 @@ from tfprof.captures.all_tools import tool_function
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import KINDS
-from tfprof.columns.arrow import ArrowColumn, Coded, Field, stream_of
-from tfprof.columns.frames_of_rows import column_of
-from tfprof.pages.opened import Opened
-from tfprof.profiler import session_of
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, stream_of
+from tfprof.core.columns.frames_of_rows import column_of
+from tfprof.inputs.opened import Opened
+from tfprof.inputs.profiler import session_of
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
 from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described

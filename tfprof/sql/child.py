@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers, stream_of
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, Numbers, stream_of
 
 try:
     import resource

@@ -18,9 +18,9 @@ import numpy as np
 
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Column, Table
-from tfprof.columns.arrow import ArrowColumn, Coded, Field, Numbers
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, Numbers
+from tfprof.core.text.units import human_memory
 from tfprof.errors import MissingDependencyError, TfprofError, UsageError
-from tfprof.text.units import human_memory
 
 TOOL = "query"
 

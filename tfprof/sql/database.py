@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.errors import UsageError
-from tfprof.pages.open_paths import open_paths, with_names_of_their_own
-from tfprof.pages.opened import Opened, opened_profiler, opened_run
-from tfprof.profiler import Profiler
+from tfprof.inputs.open_paths import open_paths, with_names_of_their_own
+from tfprof.inputs.opened import Opened, opened_profiler, opened_run
+from tfprof.inputs.profiler import Profiler
 from tfprof.sql.catalog import Catalog, SqlTable, TableDescription
 from tfprof.sql.connection import Connection, Limits, UnknownTableError
 

@@ -11,8 +11,8 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.arrow import ArrowColumn, Coded, Numbers
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Numbers
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 
 _SHAPES = ("shape", "shapes", "shape_with_layout", "tensor_shapes")
 _DETAILS = ("kernel_details", "memcpy_details", "memset_details", "Memset_details")

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
-from tfprof.columns.arrow import ArrowColumn, Coded, Numbers
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.stacks import Stacks
-from tfprof.pages.trace.model import TraceModel, TraceTrack
+from tfprof.captures.trace.model import TraceModel, TraceTrack
+from tfprof.core.columns.arrow import ArrowColumn, Coded, Numbers
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.stacks import Stacks
 
 
 def events_of_trace(run: str, model: TraceModel) -> Iterator[Sequence[ArrowColumn]]:

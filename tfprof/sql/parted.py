@@ -14,7 +14,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begin_ps, first_ns
-from tfprof.columns.arrow import ArrowColumn, Field
+from tfprof.core.columns.arrow import ArrowColumn, Field
 from tfprof.errors import UsageError
 from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, events_of
 from tfprof.sql.connection import Connection, Limits, UnknownTableError

@@ -12,7 +12,7 @@ from tfprof.captures.run.recorded_levels import LEVELS, recorded_levels
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.events import first_ns
-from tfprof.pages.opened import Opened
+from tfprof.inputs.opened import Opened
 from tfprof.sql.capture_tables import Described
 
 _SINCE_1970_NS = 10**17

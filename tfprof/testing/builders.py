@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from tfprof.core.wire import messages as pb
 from tfprof.options.builder import ProfileOptionBuilder
-from tfprof.wire import messages as pb
 
 Shape = Sequence[int] | Literal["?"]
 """Dimensions, -1 for an unknown one; ``"?"`` is a shape of unknown rank."""

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from tfprof.capture.eager.recorder import EagerRecording
+from tfprof.capture.eager.trace import TracedProfile, trace
 from tfprof.captures.run.run import Run, open_run
 from tfprof.errors import TfprofWarning, UsageError
-from tfprof.gate.budget import Limit
-from tfprof.gate.check import Outcome, outcome_of
-from tfprof.gate.measure import measure
-from tfprof.gate.measurement import Measurement, Missing
-from tfprof.gate.metrics import METRICS
-from tfprof.gate.quantities import bound_of
-from tfprof.gate.subject import Subject
-from tfprof.recording.eager.recorder import EagerRecording
-from tfprof.recording.eager.trace import TracedProfile, trace
+from tfprof.insight.budgets.budget import Limit
+from tfprof.insight.budgets.check import Outcome, outcome_of
+from tfprof.insight.budgets.measure import measure
+from tfprof.insight.budgets.measurement import Measurement, Missing
+from tfprof.insight.budgets.metrics import METRICS
+from tfprof.insight.budgets.quantities import bound_of
+from tfprof.insight.budgets.subject import Subject
 
 _ARGUMENTS: Mapping[str, tuple[str, str]] = {
     "max_flops": ("float_operations", ""),

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.testing.other_steps import other_steps
 from tfprof.testing.pod_damage import DAMAGE, damaged, tail_of
 from tfprof.testing.pod_template import Clock, Recorded, Template, recorded_times
 from tfprof.testing.pod_times import Late, PodTimes, Segments, Spans, segments
-from tfprof.wire import messages as pb
 
 RUN = "many_hosts"
 TRUTH = "truth.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 _STEPS = ("group_id", "step_num", "iter_num", "step_id", "iteration_number")
 _MARKED = "step_num"

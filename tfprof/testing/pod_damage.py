@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.varints import encode_varint
 from tfprof.testing.xspace_builders import event, line, plane, xspace
-from tfprof.wire import messages as pb
-from tfprof.wire.varints import encode_varint
 
 DAMAGE = {
     "missing": "a link to a file that is gone",

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.captures.read.xspace import read_xspace
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.intervals import Float64Array
-from tfprof.wire.lockstep import PADDING, Messages, read_fields
-from tfprof.wire.varints import (
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.intervals import Float64Array
+from tfprof.core.wire.lockstep import PADDING, Messages, read_fields
+from tfprof.core.wire.varints import (
     encode_varint,
     length_delimited,
     length_delimited_tag,
     put_varints,
     varint_sizes,
 )
-from tfprof.wire.xspace_lines import elements
+from tfprof.core.wire.xspace_lines import elements
 
 _PLANES, _LINES, _HOSTNAMES = 1, 3, 4
 _STAMP, _EVENTS = 3, 4

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.intervals import Float64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.intervals import Float64Array
 
 _TRANSFER = 0.25
 """The part of a recorded collective that is work: the rest was waiting, which depends on hosts."""

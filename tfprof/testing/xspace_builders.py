@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from tfprof.captures.events.timeline.names import HOST_PLANE
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.run import Run, open_run
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 Value = Any
 """Value of a stat: int, float, str, bytes, ``Unsigned``, ``Reference``; None: no value."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text import how_to_capture
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import (
@@ -19,7 +20,6 @@ from tfprof.profiles.accounting.accounting import (
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
-from tfprof.text import how_to_capture
 from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.defaults import settled
 from tfprof.views.graph import build_graph_tree

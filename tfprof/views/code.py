@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import EMPTY_STACK
-from tfprof.columns.tree import Tree
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import EMPTY_STACK
+from tfprof.core.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.members import Groups
 from tfprof.views.ordering import NameRanks

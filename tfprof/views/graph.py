@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.tree import Tree
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.tree import Tree
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.ordering import NameRanks

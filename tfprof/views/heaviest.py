@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.views.result import ViewTree
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.text.metrics import METRIC_FORMS
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.accounting.lacking import why_no_memory, why_no_variables
-from tfprof.text.metrics import METRIC_FORMS
 
 if TYPE_CHECKING:
     from tfprof.views.result import ViewTree

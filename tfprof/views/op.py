@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import Metrics
 from tfprof.profiles.accounting.op_facts import OpFacts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 
 METRIC_OF_ORDER = {

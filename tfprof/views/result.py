@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.mixins import DiffMixin, NotebookMixin
-from tfprof.columns.remarks import Notice
-from tfprof.columns.tree import Tree
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.columns.remarks import Notice
+from tfprof.core.columns.tree import Tree
 from tfprof.errors import UsageError
 from tfprof.files.checkpoint.value_text import short_text
 from tfprof.files.checkpoint.variable_values import VariableValue

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.tree import Tree
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.ordering import NameRanks
 from tfprof.views.roots import ROOT_NAME

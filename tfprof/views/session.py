@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.files.checkpoint.variable_values import CHECKPOINT_VARIABLES, VariableValues
 from tfprof.graphs.model.seen_program import SeenProgram
 from tfprof.options.parse import ProfileOptions

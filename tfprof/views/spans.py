@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 def spans_of(rows: Int64Array, n_rows: int) -> tuple[Int64Array, Int64Array]:

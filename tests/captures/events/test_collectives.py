@@ -22,7 +22,7 @@ from tfprof.captures.events.timeline.collective_names import (
 )
 from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.steps import CATEGORIES
-from tfprof.columns.numerals import LARGEST
+from tfprof.core.columns.numerals import LARGEST
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import pod
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tfprof.captures.events.steps import step_times
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.captures.events.steps.step_times import spent_by_kind
-from tfprof.wire.compiled import native_module
+from tfprof.core.wire.compiled import native_module
 
 native = native_module("cover")
 N_ROWS = 3

@@ -11,7 +11,7 @@ from tfprof.captures.events.steps.grouping import spread_each
 from tfprof.captures.events.timeline import nesting
 from tfprof.captures.events.timeline.links import joined
 from tfprof.captures.events.timeline.nesting import nest, nest_pure
-from tfprof.wire.compiled import native_module
+from tfprof.core.wire.compiled import native_module
 
 NATIVE = native_module("nesting")
 needs_native = pytest.mark.skipif(NATIVE is None, reason="the extension is not built")

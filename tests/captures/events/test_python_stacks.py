@@ -2,7 +2,7 @@
 
 from tfprof.captures.events.ops.op_runs import first_runs, host_op_runs
 from tfprof.captures.events.steps.python_stacks import python_stacks
-from tfprof.columns.frames import Frame
+from tfprof.core.columns.frames import Frame
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 TRAIN = Frame("train.py", "main", 3, function_start_line=3)

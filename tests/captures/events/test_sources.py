@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.captures.events.timeline.sources import Sources
-from tfprof.columns import columns
+from tfprof.core.columns import columns
 
 
 @given(st.data(), st.integers(0, 12))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from tfprof.captures.events.ops import tf_data
 from tfprof.captures.events.ops.tf_data import _Walker, find_pipelines
+from tfprof.core.wire.compiled import native_module
 from tfprof.testing.xspace_builders import Unsigned, event, gpu, host, line, opened, xspace
-from tfprof.wire.compiled import native_module
 
 BIG = 2**63 + 5
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.captures.events.timeline.clocks import MOST_NS
-from tfprof.columns import columns
+from tfprof.core.columns import columns
+from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import (
     START_NS,
     Reference,
@@ -22,7 +23,6 @@ from tfprof.testing.xspace_builders import (
     timeline_of,
     xspace,
 )
-from tfprof.wire import messages as pb
 
 
 def shown(timeline):

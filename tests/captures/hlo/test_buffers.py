@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.hlo_programs import op, program, read
 from tfprof.captures.hlo.buffers import memory_use
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 KIB = 1024
 ALLOC, FREE, SHARE = 0, 1, 2

@@ -11,7 +11,7 @@ from tfprof.captures.hlo.convolutions import (
     valid_positions,
 )
 from tfprof.captures.model.hlo import DotDimensions, Shape, WindowDimension
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 few = st.integers(1, 4)
 NUMBERS = pb.ConvolutionDimensionNumbers(

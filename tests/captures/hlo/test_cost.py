@@ -6,7 +6,7 @@ import pytest
 
 from tests.hlo_programs import ADD, op, program, read
 from tfprof.captures.hlo.cost import Cost, costs_of
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 A = op("a", "parameter", "f32[4,8]")
 B = op("b", "parameter", "f32[4,8]", parameter_number=1)

@@ -8,8 +8,8 @@ import pytest
 from tests.captures.tools.oracle import folder
 from tfprof.captures.legacy.results import LegacyName, legacy_name, open_legacy
 from tfprof.captures.legacy.tables import plain_text
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
-from tfprof.wire import messages as pb
 
 DEMO = folder("legacy-demo")
 

@@ -12,14 +12,14 @@ from tfprof import tools
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_op_db import host_ops
+from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.parts.condense import HostFile, condense, failed
 from tfprof.captures.parts.part import Part, Wanted, fact_of, merge
 from tfprof.captures.run.fact import Key
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.errors import EmptyProfileError, MalformedProfileError
-from tfprof.fleet.asked import fleet_of
-from tfprof.pages.opened import opened_run
-from tfprof.pages.site import Site
+from tfprof.inputs.opened import opened_run
+from tfprof.ui.pages.site import Site
 
 pytestmark = pytest.mark.one_engine
 

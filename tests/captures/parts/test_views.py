@@ -8,11 +8,11 @@ import pytest
 from tests.captures.tools.oracle import folder
 from tfprof import Profiler
 from tfprof.captures.facts.op_sums import op_sums
+from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.run.run import open_run
-from tfprof.fleet.asked import fleet_of
-from tfprof.profiler import session_of
+from tfprof.core.wire import messages as pb
+from tfprof.inputs.profiler import session_of
 from tfprof.testing.xspace_builders import event, host, line, xspace
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.one_engine
 

@@ -9,8 +9,8 @@ from tests.hlo_programs import ADD, capture, op, program, read
 from tfprof.captures.events.timeline.programs import HloKey, KnownPrograms
 from tfprof.captures.read.hlo import hlo_programs, read_hlo, split_title
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
-from tfprof.wire import messages as pb
 
 A, B = op("a", "parameter", "f32[4]"), op("b", "parameter", "f32[4]", parameter_number=1)
 

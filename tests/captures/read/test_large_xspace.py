@@ -12,7 +12,7 @@ from tfprof import tools
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.read import xspace_plane
 from tfprof.captures.read.xspace import read_xspace
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 N_EVENTS = 3000
 

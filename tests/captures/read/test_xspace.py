@@ -19,8 +19,8 @@ from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.read import xspace as reader
 from tfprof.captures.read import xspace_plane
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ from tfprof.captures.show.tool_files import (
     table_paths,
     trace_chunks,
 )
-from tfprof.text.claims import quoted
+from tfprof.core.text.claims import quoted
 
 TABLE = Table(
     "ops",

@@ -14,10 +14,10 @@ from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_text import TOP, ToolText
 from tfprof.captures.show.tool_values import cell_text, header_of, number_text
+from tfprof.core.text.claims import quoted
+from tfprof.core.text.metrics import ORANGE
+from tfprof.core.text.tables import ASCII, UNICODE, escaped
 from tfprof.errors import UsageError
-from tfprof.text.claims import quoted
-from tfprof.text.metrics import ORANGE
-from tfprof.text.tables import ASCII, UNICODE, escaped
 
 NAME = Column("operation", "Operation", "string")
 TIME = Column("total_time", "Total time (us)", unit="us")

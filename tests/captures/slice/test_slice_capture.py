@@ -9,6 +9,7 @@ from tests.captures.tools import oracle
 from tfprof import tools
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.model.xspace import SLICE_PLANE
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.testing.xspace_builders import (
     Reference,
@@ -21,7 +22,6 @@ from tfprof.testing.xspace_builders import (
     xspace,
 )
 from tfprof.tools import SliceChoice, open_run, slice_capture
-from tfprof.wire import messages as pb
 
 RECORDED = ("cpu-custom-loop-py", "cpu-jax-pmap", "cpu-keras-fit", "cpu-multi-worker",
             "gpu-synthetic", "tpu-synthetic")  # fmt: skip

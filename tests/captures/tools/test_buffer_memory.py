@@ -7,9 +7,9 @@ from tests.captures.tools.oracle import folder
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.buffer_memory import memory_viewer
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, host, line
-from tfprof.wire import messages as pb
 
 SMALL = with_buffers(allocations=[PARAMETER])
 LARGE = with_buffers(allocations=[TEMPORARY, PARAMETER], trace=TRACE)

@@ -163,7 +163,7 @@ def test_calls_feed_the_code_view():
 
 
 def graph_of(*nodes):
-    graph = tfprof.wire.messages.GraphDef()
+    graph = tfprof.core.wire.messages.GraphDef()
     for name, op, *inputs in nodes:
         graph.node.add(name=name, op=op, input=inputs)
     return graph

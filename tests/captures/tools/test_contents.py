@@ -6,7 +6,7 @@ from tests.captures.tools.oracle import folder
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 ALL = [
     "overview", "input-pipeline", "tf-data", "op-stats", "kernel-stats", "memory", "pod",

@@ -21,8 +21,8 @@ from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
 from tfprof.captures.tools.monitor_report import monitor
 from tfprof.captures.tools.pod_viewer import pod
+from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, plane, xspace
-from tfprof.wire import messages as pb
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 

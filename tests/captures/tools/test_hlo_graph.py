@@ -9,8 +9,8 @@ from tests.captures.tools.oracle import folder
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.hlo_graph import graph_viewer
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
-from tfprof.wire import messages as pb
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from tests.captures.tools.oracle import folder
 from tfprof import tools
 from tfprof.captures.model.xspace import METADATA_PLANE
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
-from tfprof.wire import messages as pb
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 

@@ -15,13 +15,13 @@ from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.tools import straggler_tables
+from tfprof.core.wire import messages as pb
 from tfprof.demo import tutorial_files
-from tfprof.fleet.asked import fleet_of
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 from tfprof.tools import stragglers
-from tfprof.wire import messages as pb
 
 RECORDED = Path(__file__).parents[2] / "data" / "stragglers"
 US = 1000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.trace.blocks import Block, OwnStats, Texts, each, micros, value_text
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.wire.compiled import is_native, native_module
 
 native = pytest.mark.skipif(
     not is_native() or native_module("trace") is None, reason="nothing compiled"

@@ -208,7 +208,7 @@ def test_an_interrupt_ends_the_command_only(told, shell, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tfprof.profiler.Profiler.view", interrupt)
+    monkeypatch.setattr("tfprof.inputs.profiler.Profiler.view", interrupt)
     assert told("op")[1:] == ("\ntfprof: interrupted\n", 130)
     assert not shell.is_over
 
@@ -217,7 +217,7 @@ def test_errors_of_the_library_end_the_command_only(told, monkeypatch):
     def fail(*_, **__):
         raise InputError("bad \x1b[31m")
 
-    monkeypatch.setattr("tfprof.profiler.Profiler.view", fail)
+    monkeypatch.setattr("tfprof.inputs.profiler.Profiler.view", fail)
     assert told("op")[1:] == ("error: bad \\x1b[31m\n", 3)
 
 
@@ -225,7 +225,7 @@ def test_a_mistake_of_tfprofs_own_ends_the_command_only(told, shell, monkeypatch
     def fail(*_, **__):
         raise ZeroDivisionError("1/0")
 
-    monkeypatch.setattr("tfprof.profiler.Profiler.view", fail)
+    monkeypatch.setattr("tfprof.inputs.profiler.Profiler.view", fail)
     out, err, code = told("op")
     assert (out, code) == ("", 1)
     assert "ZeroDivisionError: 1/0" in err
@@ -237,7 +237,7 @@ def test_a_lack_of_memory_ends_the_command_only(told, shell, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("tfprof.profiler.Profiler.view", fail)
+    monkeypatch.setattr("tfprof.inputs.profiler.Profiler.view", fail)
     out, err, code = told("op")
     assert (out, code) == ("", 1)
     assert err.startswith("error: out of memory; show less")

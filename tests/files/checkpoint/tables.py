@@ -2,8 +2,8 @@
 
 import struct
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.crc32c import crc32c, masked
-from tfprof.wire import messages as pb
 
 MAGIC = bytes.fromhex("57fb808b247547db")
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tests.files.checkpoint.tables import entry, strings, table, write_bundle
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.checkpoint.bundle import Bundle
 from tfprof.files.checkpoint.slices import Slice
 from tfprof.files.crc32c import crc32c, masked
-from tfprof.wire import messages as pb
 
 FLOAT, STRING, INT16, VARIANT = 1, 7, 5, 21
 

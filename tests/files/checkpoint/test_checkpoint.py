@@ -5,9 +5,9 @@ import pytest
 
 from tests.files.checkpoint.recorded.make import FOLDER, IN_V1, NUMBERS, PARTS, TEXTS
 from tests.files.checkpoint.tables import entry, strings, write_bundle
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UsageError
 from tfprof.files.checkpoint import CheckpointVariable, open_checkpoint
-from tfprof.wire import messages as pb
 
 
 @pytest.mark.parametrize(("name", "types"), [("types", tuple(NUMBERS)), ("types.v1", IN_V1)])

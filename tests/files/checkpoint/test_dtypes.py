@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.checkpoint.dtypes import ELEMENT_TYPES, dtype_name, is_readable, values_of
-from tfprof.wire import messages as pb
 
 
 def read(name, *bits):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tests.files.checkpoint.tables import table
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.checkpoint.saved_slices import SavedSlices
 from tfprof.files.checkpoint.slices import Slice
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.checkpoint.slices import WHOLE, Slice, assembled, may_cover
-from tfprof.wire import messages as pb
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from tfprof.demo import demo_capture, demo_files
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.remote.path import as_path
 from tfprof.files.run_folder import runs
-from tfprof.pages.open_paths import open_paths
-from tfprof.pages.site import Site
-from tfprof.web.report import report
+from tfprof.inputs.open_paths import open_paths
+from tfprof.ui.pages.site import Site
+from tfprof.ui.web.report import report
 
 pytestmark = pytest.mark.one_engine
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.costs.graph_variables import GraphVariables, variables_of_graph
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.read.program import read_program
 from tfprof.testing.builders import graph, op
-from tfprof.wire import messages as pb
 
 FLOAT, INT = pb.DataType.DT_FLOAT, pb.DataType.DT_INT32
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.flops.registry import all_formulas
 from tfprof.graphs.interpreter.analysis import Analysis
 from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.read.program import read_program
-from tfprof.wire import messages as pb
 
 FLOAT, INT, BOOL, RESOURCE = 1, 3, 10, 20
 

@@ -4,7 +4,7 @@ import pytest
 
 import tfprof
 from tests.graphs.interpreter.programs import analyse
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 pytestmark = pytest.mark.tensorflow
 

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.graphs.costs.params import params_report
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedGraph, TracedLayer
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.read import graphdef, library
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.tensorflow
 tf: Any = None
@@ -588,7 +588,7 @@ def test_other_things_are_nothing_live() -> None:
 V1_MODE = """
 import tensorflow as tf, tf_keras
 tf.compat.v1.disable_eager_execution()
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.live.model_graphs import traced
 layers = tf_keras.layers
 x = layers.Input((4,), name="x")

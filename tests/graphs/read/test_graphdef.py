@@ -4,10 +4,10 @@ import lzma
 import pytest
 from google.protobuf import text_format
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.graphs.read.graphdef import read_graph
 from tfprof.testing.builders import graph, op
-from tfprof.wire import messages as pb
 
 
 def shape_of(node):

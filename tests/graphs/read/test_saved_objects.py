@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.read.saved_objects import variables_of
-from tfprof.wire import messages as pb
 
 FLOAT, INT64 = pb.DataType.DT_FLOAT, pb.DataType.DT_INT64
 

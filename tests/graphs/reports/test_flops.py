@@ -13,7 +13,7 @@ from tests.graphs.interpreter.programs import (
     placeholder,
     shape,
 )
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 T = {"T": Type(FLOAT)}
 WEIGHTS = node("w", "VariableV2", dtype=Type(FLOAT), shape=shape(4, 5))

@@ -83,7 +83,7 @@ def _inferred(
     definition: Any, feeds: Mapping[str, np.ndarray[Any, Any]]
 ) -> tuple[dict[str, Tensor], dict[str, Number]]:
     """What the rules say of every tensor, and the numbers of the names of dimensions."""
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
     body = read_program(pb.GraphDef.FromString(definition.SerializeToString())).body
     numbers: dict[str, Number] = {}

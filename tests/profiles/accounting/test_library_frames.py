@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof.columns.frames import Frame, StackTable
+from tfprof.core.columns.frames import Frame, StackTable
 from tfprof.profiles.accounting.library_frames import (
     NO_FRAME,
     innermost_frames,

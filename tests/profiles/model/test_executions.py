@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, OTHER, StepDetail
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, graph, op, run, run_on, stat
-from tfprof.wire import messages as pb
 
 
 def details(*runs: pb.RunMetadata) -> tuple[tfprof.Profiler, StepDetail]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -18,7 +19,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.wire import messages as pb
 
 
 def worker(number: int) -> tfprof.Profiler:

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tfprof.columns.compact import CompactColumn
-from tfprof.columns.shapes import OutputShapes
+from tfprof.core.columns.compact import CompactColumn
+from tfprof.core.columns.shapes import OutputShapes
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
 from tfprof.profiles.model.runs import KnownNames, RunColumns
 from tfprof.profiles.read.run_metadata import read_run_metadata
 from tfprof.profiles.read.run_shapes import SeenShapes
-from tfprof.wire import messages as pb
-from tfprof.wire.text_index import TextIndex
 
 pytestmark = pytest.mark.slow
 

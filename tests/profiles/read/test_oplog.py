@@ -1,9 +1,9 @@
 from google.protobuf import text_format
 
-from tfprof.columns.frames import EMPTY_STACK, NO_STACK
+from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import logged, op_log, traced
-from tfprof.wire import messages as pb
 
 
 def labels(columns, entry):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, graph, op, options, run_on, stat
-from tfprof.wire import messages as pb
 
 NODES = graph(op("a", "MatMul"), op("b", "Relu", "a"))
 

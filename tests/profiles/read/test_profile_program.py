@@ -13,9 +13,9 @@ from tests.graphs.interpreter.programs import (
     placeholder,
     shape,
 )
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.program import read_program
 from tfprof.profiles.read.profile_program import program_of_ops
-from tfprof.wire import messages as pb
 
 T = {"T": Type(FLOAT)}
 

@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfprof
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.varints import encode_varint, length_delimited
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -27,8 +29,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.wire import messages as pb
-from tfprof.wire.varints import encode_varint, length_delimited
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ import pytest
 from google.protobuf import text_format
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.read.run_metadata import SMALL
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
-from tfprof.wire import messages as pb
 
 
 def rows(run_meta, **changes):

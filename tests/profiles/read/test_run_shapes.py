@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
 from tfprof.profiles.read import run_shapes
 from tfprof.testing import builders as build
-from tfprof.wire import messages as pb
 
 Outputs = dict[int, "list[int] | None"]
 

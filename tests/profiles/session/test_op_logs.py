@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import graph, logged, op, op_log, run, shape_proto, stat, traced
-from tfprof.wire import messages as pb
 
 
 def entries(log: tfprof.OpLogProto) -> dict[str, tuple[int, list[str], list[tuple[str, int, str]]]]:

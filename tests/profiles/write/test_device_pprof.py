@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import tfprof
-from tfprof.profiler import Profiler
+from tfprof.core.wire import messages as pb
+from tfprof.inputs.profiler import Profiler
 from tfprof.profiles.write.device_pprof import device_profiles, encode, file_names
 from tfprof.testing.builders import CPU, GPU, graph, op, op_log, run_on, stat, traced
-from tfprof.wire import messages as pb
 
 MAIN = "dir/train.py:3:main"
 BUILD = "dir/train.py:10:build"

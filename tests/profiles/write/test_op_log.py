@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tfprof.columns.frames import NO_STACK, Frame
+from tfprof.core.columns.frames import NO_STACK, Frame
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.write.op_log import columns_to_op_log
 

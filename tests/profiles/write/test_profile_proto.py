@@ -9,6 +9,7 @@ import pytest
 from google.protobuf import text_format
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.write import profile_proto
 from tfprof.testing.builders import (
     CPU,
@@ -22,7 +23,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.wire import messages as pb
 
 
 def saved(profiler: tfprof.Profiler, **arguments: Any) -> pb.ProfileProto:

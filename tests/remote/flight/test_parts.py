@@ -7,6 +7,7 @@ import pytest
 
 from tfprof.captures.events.timeline.names import END_OF_STEP
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.core.wire import messages as pb
 from tfprof.remote.flight import keeping
 from tfprof.remote.flight.events import Event, held, with_ends
 from tfprof.remote.flight.history import StepSeen
@@ -16,7 +17,6 @@ from tfprof.remote.flight.overhead import overhead
 from tfprof.remote.flight.pacing import SNAPSHOT_BYTES, Pace
 from tfprof.remote.flight.snapshots import Times, look
 from tfprof.testing.xspace_builders import Reference, event, gpu, host, line, xspace
-from tfprof.wire import messages as pb
 
 MS, S = 1_000_000, 1_000_000_000
 

@@ -13,12 +13,12 @@ import pytest
 import tfprof
 from tests.remote.flight.test_parts import snapshot
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, UsageError
 from tfprof.remote.flight import FlightRecorder, Observed, sessions, watched
 from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.staging import Staging
 from tfprof.testing.xspace_builders import event, host, line
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.one_engine
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import tfprof
 from tfprof.cli.program import cli
-from tfprof.text.claims import Claim as Stated
+from tfprof.core.text.claims import Claim as Stated
 
 UNKNOWN = "unknown"
 

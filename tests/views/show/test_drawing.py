@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import tfprof
+from tfprof.core.text.drawing.plan import Drawing, Edge
 from tfprof.testing.builders import graph, op, op_log, options, run, stat, traced
-from tfprof.text.drawing.plan import Drawing, Edge
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.files import draw_to_file, render_dot_file
 from tfprof.views.show.drawing.views import draw_view, view_to_graphviz

@@ -5,8 +5,8 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tfprof.text.tables import ASCII, Column, Grid, bar, escaped, folded
-from tfprof.text.units import human_count, human_memory, human_share, human_time
+from tfprof.core.text.tables import ASCII, Column, Grid, bar, escaped, folded
+from tfprof.core.text.units import human_count, human_memory, human_share, human_time
 from tfprof.views.show.terminal import ViewTable
 
 

@@ -5,10 +5,10 @@ import pytest
 from rich.console import Console
 
 import tfprof
+from tfprof.core.text.tables import ASCII
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.spec import SELECT
 from tfprof.testing.builders import graph, op, run, stat
-from tfprof.text.tables import ASCII
 from tfprof.views.show.view_outline import MAX_GUIDES, ViewOutline, view_outline
 
 

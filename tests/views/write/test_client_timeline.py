@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfprof
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.walk import walk
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, run_on, stat
 from tfprof.views.write.client_timeline import AllocationMaximum, Timeline
 from tfprof.views.write.client_timeline.step_stats import (
@@ -20,8 +22,6 @@ from tfprof.views.write.client_timeline.step_stats import (
     parse_kernel_label,
     parse_op_label,
 )
-from tfprof.wire import messages as pb
-from tfprof.wire.walk import walk
 
 RECORDED = Path(__file__).with_name("recorded")
 STEP = RECORDED / "client_timeline.pbtxt"
@@ -278,7 +278,7 @@ def test_all_ways_to_give_a_step(tmp_path):
 def foreign(name):
     """A message class from a descriptor pool that is not ours."""
     pool = DescriptorPool()
-    data = (Path(tfprof.__file__).parent / "wire" / "descriptors.binpb").read_bytes()
+    data = (Path(tfprof.__file__).parent / "core" / "wire" / "descriptors.binpb").read_bytes()
     for field in walk(memoryview(data)):
         pool.AddSerializedFile(data[field.offset : field.offset + field.value])
     return GetMessageClass(pool.FindMessageTypeByName(name))

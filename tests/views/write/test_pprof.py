@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import CPU, graph, op, op_log, options, run, traced
 from tfprof.views.write.pprof import view_to_pprof
-from tfprof.wire import messages as pb
 
 MAIN = "dir/train.py:3:main"
 BUILD = "dir/train.py:10:build"

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 import tfprof
+from tfprof.core.wire import encode
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.testing.builders import (
@@ -17,8 +19,6 @@ from tfprof.testing.builders import (
 )
 from tfprof.views.write import protos
 from tfprof.views.write.protos import MAX_PROTO_LEVELS, view_to_proto
-from tfprof.wire import encode
-from tfprof.wire import messages as pb
 
 pytestmark = pytest.mark.slow
 

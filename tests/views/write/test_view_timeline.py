@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.options.output import Output
 from tfprof.options.parse import parse_options
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
@@ -22,7 +23,6 @@ from tfprof.views.write.view_timeline import options_of_step, view_to_timelines
 from tfprof.views.write.view_timeline.arrows import MOST_ARROWS_INTO
 from tfprof.views.write.view_timeline.outputs import path_of_step
 from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_of
-from tfprof.wire import messages as pb
 
 from .trace_format import Event, validate
 

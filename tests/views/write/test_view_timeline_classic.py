@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import tfprof
+from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 from tfprof.views.write.view_timeline import outputs
 from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.wire import messages as pb
 
 C, G, A = CPU.lower(), GPU.lower(), f"{GPU.lower()}/stream:all"
 

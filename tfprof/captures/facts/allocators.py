@@ -26,7 +26,7 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.intervals import Float64Array
+from tfprof.core.columns.intervals import Float64Array
 
 NO_DTYPE = "INVALID"
 PREALLOCATED = "unused preallocated device memory"

@@ -17,8 +17,8 @@ from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.run.remarks import n_dropped
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
-from tfprof.text.units import human_count, human_memory, human_time
-from tfprof.text.wording import plural
+from tfprof.core.text.units import human_count, human_memory, human_time
+from tfprof.core.text.wording import plural
 
 VERSION = 1
 """Of ``capture.json``: higher where a field changes its meaning or goes away."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tfprof.captures.facts.steps import CATEGORIES, RunSteps
-from tfprof.text.claims import Claim
+from tfprof.core.text.claims import Claim
 
 HIGHLY_INPUT_BOUND = 20.0
 MODERATELY_INPUT_BOUND = 5.0

@@ -15,8 +15,8 @@ from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.distinct import distinct_rows
 
 _OF_JAX = re.compile(r"PjitFunction\((.*)\)")
 SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))

@@ -17,7 +17,7 @@ from tfprof.captures.facts.device_work import device_work
 from tfprof.captures.facts.run_steps import cores_of
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray, narrowest, no_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray, narrowest, no_rows
 
 MOST_COLLECTIVES = 10_000
 """Of more collectives a host keeps those of some kinds, the same kinds on all hosts."""

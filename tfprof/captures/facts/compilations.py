@@ -15,7 +15,7 @@ from tfprof.captures.facts.hlo_programs import programs_of
 from tfprof.captures.model.hlo import HloModule
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
 """What comes before compiling, in names of events."""

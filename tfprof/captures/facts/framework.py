@@ -10,7 +10,7 @@ from tfprof.captures.events.timeline.names import DEVICE_PREFIXES
 from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.text import how_to_capture
+from tfprof.core.text import how_to_capture
 
 _TENSORFLOW = re.compile(
     r"TFE_|Eager(Local|Kernel)?Execute|ExecutorState::|SessionRun|FunctionRun|Iterator"

@@ -8,7 +8,7 @@ from tfprof.captures.facts.environment import device_planes, device_type
 from tfprof.captures.model.described_plane import DescribedPlane
 from tfprof.captures.run.result import Note, Severity
 from tfprof.captures.run.run import Host
-from tfprof.text import how_to_capture
+from tfprof.core.text import how_to_capture
 
 
 def has_gpu(host: Host) -> bool:

@@ -26,8 +26,8 @@ from tfprof.captures.facts.run_steps import steps_of_host
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array, no_rows
-from tfprof.columns.covered import covered_until
+from tfprof.core.columns.columns import Int64Array, no_rows
+from tfprof.core.columns.covered import covered_until
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ import numpy as np
 from tfprof.captures.events.steps.collectives import CollectiveKind
 from tfprof.captures.facts.communication import JointRuns
 from tfprof.captures.facts.host_work import HostWork
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _FAR = np.iinfo(np.int64).max
 

@@ -20,9 +20,9 @@ from tfprof.captures.run.recorded_levels import DEVICE_LEVEL, HOST_LEVEL, record
 from tfprof.captures.run.remarks import ON_THAT_MACHINE, Lack, remarks, why_without_cupti
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Run
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.units import human_time
 from tfprof.options.captures import CaptureOptions
-from tfprof.text import how_to_capture
-from tfprof.text.units import human_time
 
 _MARKS = {"step_num", "group_id", "step_name"}
 """Stats that mark steps, as captured and after TensorBoard's converters."""

@@ -17,7 +17,7 @@ from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 class _StepHost(Host):

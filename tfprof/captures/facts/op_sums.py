@@ -18,8 +18,8 @@ from tfprof.captures.facts.host_op_db import ops_of_programs
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array, sums_by
-from tfprof.columns.frames import StackTable
+from tfprof.core.columns.columns import Int64Array, sums_by
+from tfprof.core.columns.frames import StackTable
 
 
 class SumColumns(NamedTuple):

@@ -42,7 +42,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import Int64Array, concatenate_tables
+from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 
 class _SharedColumns:

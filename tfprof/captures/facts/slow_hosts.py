@@ -15,8 +15,8 @@ from tfprof.captures.events.steps.step_times import SPENT_COLUMN
 from tfprof.captures.facts.host_work import HostWork, work_of_hosts
 from tfprof.captures.facts.joint_collectives import JointCollectives, joint_collectives
 from tfprof.captures.facts.steps import FEWEST, RunSteps
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.intervals import (
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.intervals import (
     CONFIDENCE,
     Interval,
     interval_of,

@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.slow_hosts import Float64Array, without_own
 from tfprof.captures.facts.steps import ONE_IN
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _FEWEST = 5
 """Of fewer steps none is a single one."""

@@ -19,8 +19,8 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import MOST_ALONE
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
-from tfprof.text.wording import plural
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.wording import plural
 
 
 class Matched(NamedTuple):

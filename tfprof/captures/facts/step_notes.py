@@ -12,9 +12,9 @@ from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_devices import uses_gpu
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.run.result import Note, listed
-from tfprof.columns.columns import Int64Array
-from tfprof.text import how_to_capture
-from tfprof.text.wording import sentence
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.wording import sentence
 
 
 def step_notes(cores: Sequence[HostSteps]) -> list[Note]:

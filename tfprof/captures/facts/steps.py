@@ -17,9 +17,9 @@ from tfprof.captures.events.tpu.steps import CoreSteps
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.wording import plural
 from tfprof.errors import UsageError
-from tfprof.text.wording import plural
 
 Steps = int | tuple[int, ...]
 """One step or several, by the numbers at the ends of their names."""

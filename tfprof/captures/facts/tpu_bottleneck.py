@@ -14,7 +14,7 @@ from tfprof.captures.facts.bottleneck import (
 )
 from tfprof.captures.facts.framework import TENSORFLOW, Words
 from tfprof.captures.facts.tpu_steps import TpuRunSteps
-from tfprof.text.claims import Claim
+from tfprof.core.text.claims import Claim
 
 _MUCH_ALL_REDUCE = 6.0
 _MUCH_SPARSE = 10.0

@@ -38,9 +38,9 @@ from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, Hos
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run
-from tfprof.columns.columns import Int64Array
-from tfprof.text import how_to_capture
-from tfprof.text.claims import Claim, Detail, unknown
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
 """A category is named from this part on of a slow step's additional time."""

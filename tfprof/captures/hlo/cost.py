@@ -25,7 +25,7 @@ from tfprof.captures.hlo.opcodes import (
     is_bitcast,
 )
 from tfprof.captures.model.hlo import BITS, Computation, HloModule, Instruction, Shape
-from tfprof.columns.numerals import LARGEST
+from tfprof.core.columns.numerals import LARGEST
 
 MAIN_MEMORY: Final = 0
 """The memory space of a device's main memory: HBM, or a host's."""

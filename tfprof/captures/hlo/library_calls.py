@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from tfprof.captures.model.hlo import DotDimensions, Instruction
-from tfprof.columns.numerals import LARGEST
+from tfprof.core.columns.numerals import LARGEST
 
 _PRODUCTS: Final = ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8")
 _CONVOLUTIONS: Final = "__cudnn$conv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tfprof.wire.walk import LENGTH_DELIMITED, VARINT, walk
+from tfprof.core.wire.walk import LENGTH_DELIMITED, VARINT, walk
 
 HBM: Final = 1
 CMEM: Final = 2

@@ -11,7 +11,7 @@ from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.memory_profile import BREAKDOWN, SUMMARY
 from tfprof.captures.tools.tpu_pod import ALL_REDUCES, CHANNELS, PARTS
-from tfprof.text.claims import Claim
+from tfprof.core.text.claims import Claim
 
 _POD_PARTS: Final = {
     "highFlopsComputeUs": "high_flops_compute_us",

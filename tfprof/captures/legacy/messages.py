@@ -17,9 +17,9 @@ from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import COLUMNS as KERNELS
 from tfprof.captures.tools.input_pipeline_analyzer import INPUT_COLUMNS, STEP_COLUMNS
 from tfprof.captures.tools.op_statistics import TIME_COLUMNS
-from tfprof.text.claims import Claim
-from tfprof.wire import messages as pb
-from tfprof.wire.messages import parse
+from tfprof.core.text.claims import Claim
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.messages import parse
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

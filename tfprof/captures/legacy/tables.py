@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import quoted
+from tfprof.core.text.claims import quoted
 
 _UNITS: Final = {
     "selfTimePercent": "fraction",

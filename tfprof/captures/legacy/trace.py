@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import Claim
-from tfprof.wire import messages as pb
-from tfprof.wire.messages import parse
+from tfprof.core.text.claims import Claim
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.messages import parse
 
 _PICOS_PER_MICRO: Final = 1e6
 _COLUMNS: Final = (

@@ -14,7 +14,7 @@ from math import prod
 from typing import Final
 
 from tfprof.captures.model.hlo_buffers import BufferAssignment
-from tfprof.columns.remarks import Notice
+from tfprof.core.columns.remarks import Notice
 
 BITS: Final[Mapping[str, int]] = {
     "pred": 8, "s1": 1, "s2": 2, "s4": 4, "s8": 8, "s16": 16, "s32": 32, "s64": 64,

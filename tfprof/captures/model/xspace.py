@@ -47,8 +47,8 @@ from tfprof.captures.model.xspace_stats import (
     StatValue,
     value_of,
 )
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
-from tfprof.columns.remarks import Notice
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.remarks import Notice
 from tfprof.files.spill import Room
 
 METADATA_PLANE = "/host:metadata"

@@ -21,7 +21,7 @@ from tfprof.captures.model.xspace_stats import (
     text_bounds,
     value_of,
 )
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 
 TextNumbers: TypeAlias = Callable[[Buffer, Int64Array, Int64Array], tuple[Int64Array, list[bytes]]]
 """Numbers texts of a buffer, given by start and length: equal ones alike, by appearance."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import ByteArray, DecodedTexts, IntArray, Keys, StatTable
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 OFFSET, AGGREGATED = 2, 5
 """Values of ``which``: the event has a start, or it is the sum of many events."""

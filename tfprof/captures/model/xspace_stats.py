@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import Int64Array, blocks, narrowest
-from tfprof.columns.lookup import places_in, rows_by_key
+from tfprof.core.columns.columns import Int64Array, blocks, narrowest
+from tfprof.core.columns.lookup import places_in, rows_by_key
 
 Buffer: TypeAlias = bytes | memoryview
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]

@@ -37,7 +37,7 @@ from tfprof.captures.tools.op_statistics import (
     has_known_cost,
     in_order,
 )
-from tfprof.text.claims import Claim, scoped
+from tfprof.core.text.claims import Claim, scoped
 
 _TOP_OPS = 10
 

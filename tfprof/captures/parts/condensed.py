@@ -25,7 +25,7 @@ from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import Copy
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, ReadHost, Run, hosts_of
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 from tfprof.errors import EmptyProfileError, InputError
 
 T = TypeVar("T")

@@ -123,7 +123,7 @@ def merge(parts: Iterable[Part]) -> Part:
     return Part().merge(*parts)
 
 
-_HOMES = ("captures.", "comparison.", "gate.", "pages.", "sql.")
+_HOMES = ("captures.", "insight.", "sql.", "ui.")
 """Packages of facts."""
 
 

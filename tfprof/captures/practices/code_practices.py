@@ -19,8 +19,8 @@ from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.practices.op_practices import MANY_OPS
 from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice
-from tfprof.text.claims import Claim, Details
-from tfprof.text.wording import sentence
+from tfprof.core.text.claims import Claim, Details
+from tfprof.core.text.wording import sentence
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2

@@ -36,7 +36,7 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.memory_profile import allocator_tables
 from tfprof.captures.tools.op_statistics import Op, all_device_ops, all_host_ops, in_order
-from tfprof.text.claims import Details
+from tfprof.core.text.claims import Details
 
 T = TypeVar("T")
 

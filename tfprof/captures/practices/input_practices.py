@@ -21,7 +21,7 @@ from tfprof.captures.facts.verdict import input_share
 from tfprof.captures.practices.evidence import Evidence, and_others, first_of_alike
 from tfprof.captures.run.result import Advice
 from tfprof.captures.tools.iterator_advice import Suggestion, suggestion
-from tfprof.text.claims import Details
+from tfprof.core.text.claims import Details
 
 _WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 

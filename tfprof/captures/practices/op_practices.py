@@ -10,7 +10,7 @@ from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, named, self_time
 from tfprof.captures.run.result import Advice
-from tfprof.text.claims import Details
+from tfprof.core.text.claims import Details
 
 LOW_PRECISION = 0.1
 """With less computation in 16 bits, mixed precision is worth a try."""

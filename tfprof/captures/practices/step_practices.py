@@ -13,7 +13,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
-from tfprof.text.claims import Details
+from tfprof.core.text.claims import Details
 
 if TYPE_CHECKING:
     from tfprof.captures.tools.op_statistics import Op

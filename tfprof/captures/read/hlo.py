@@ -14,9 +14,9 @@ from tfprof.captures.model.xspace import METADATA_PLANE
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.read.hlo_attributes import attributes_of, shape_of
 from tfprof.captures.read.hlo_buffers import buffers_of
-from tfprof.columns.remarks import Notice, Notices
+from tfprof.core.columns.remarks import Notice, Notices
+from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace import Plane, XSpace

@@ -16,7 +16,7 @@ from tfprof.captures.model.hlo import (
     Shape,
     WindowDimension,
 )
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 Places: TypeAlias = tuple[tuple[str, int | tuple[int, ...]], ...]
 

@@ -13,7 +13,7 @@ from tfprof.captures.model.hlo_buffers import (
 )
 
 if TYPE_CHECKING:
-    from tfprof.wire import messages as pb
+    from tfprof.core.wire import messages as pb
 
 
 def buffers_of(proto: pb.BufferAssignmentProto) -> BufferAssignment:

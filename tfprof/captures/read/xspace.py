@@ -14,7 +14,10 @@ import numpy as np
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.read.xspace_damage import Damage
 from tfprof.captures.read.xspace_plane import MAX_LINES, PlaneReader
-from tfprof.columns.remarks import Notice
+from tfprof.core.columns.remarks import Notice
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.walk import WireError, read_varint
+from tfprof.core.wire.xspace_lines import Elements, elements
 from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import forget, read_file
@@ -23,9 +26,6 @@ from tfprof.files.remote.path import named
 from tfprof.files.sniff import Format, check_expected, packed_format
 from tfprof.files.spill import Room
 from tfprof.files.threads import number_of_threads
-from tfprof.wire import messages as pb
-from tfprof.wire.walk import WireError, read_varint
-from tfprof.wire.xspace_lines import Elements, elements
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

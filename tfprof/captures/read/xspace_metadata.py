@@ -9,14 +9,14 @@ import numpy as np
 
 from tfprof.captures.model.xspace_events import EventMetadata
 from tfprof.captures.model.xspace_stats import DecodedTexts, StatKind, StatMetadata, StatTable
-from tfprof.wire.plan import Entries, Plan, number, oneof, rows, text
-from tfprof.wire.scan import Columns, scan
-from tfprof.wire.walk import read_varint
-from tfprof.wire.xspace_lines import Elements, prefix_places
+from tfprof.core.wire.plan import Entries, Plan, number, oneof, rows, text
+from tfprof.core.wire.scan import Columns, scan
+from tfprof.core.wire.walk import read_varint
+from tfprof.core.wire.xspace_lines import Elements, prefix_places
 
 if TYPE_CHECKING:
     from tfprof.captures.read.xspace_damage import Damage
-    from tfprof.columns.columns import Int64Array
+    from tfprof.core.columns.columns import Int64Array
 
 _ID, _NAME, _TABLES = 1, 2, (4, 5, 6)
 """Fields of a plane."""

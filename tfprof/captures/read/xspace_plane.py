@@ -14,14 +14,14 @@ from tfprof.captures.model.xspace_stats import DecodedTexts, StatTable
 from tfprof.captures.read.xspace_damage import Damage
 from tfprof.captures.read.xspace_metadata import MetadataReader, width_of
 from tfprof.captures.read.xspace_texts import EventTexts
+from tfprof.core.wire.compiled import is_native
+from tfprof.core.wire.scan import Texts as WireTexts
+from tfprof.core.wire.text_index import TextIndex
+from tfprof.core.wire.xspace_lines import ALL_OFFSETS, CHANGED, HEADER, MISFIT, elements, walks
 from tfprof.files.spill import Room
-from tfprof.wire.compiled import is_native
-from tfprof.wire.scan import Texts as WireTexts
-from tfprof.wire.text_index import TextIndex
-from tfprof.wire.xspace_lines import ALL_OFFSETS, CHANGED, HEADER, MISFIT, elements, walks
 
 if TYPE_CHECKING:
-    from tfprof.columns.columns import Int64Array
+    from tfprof.core.columns.columns import Int64Array
 
 MAX_LINES = 10_000
 """Of all planes of a capture together. The largest recorded one has 142 (a TPU host), which is a

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import StatKind, text_bounds
-from tfprof.columns.columns import blocks
-from tfprof.wire.scan import Texts
-from tfprof.wire.text_index import TextIndex
+from tfprof.core.columns.columns import blocks
+from tfprof.core.wire.scan import Texts
+from tfprof.core.wire.text_index import TextIndex
 
 if TYPE_CHECKING:
     from tfprof.captures.model.xspace_stats import ByteArray
-    from tfprof.columns.columns import BoolArray, Int64Array
+    from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 class EventTexts:

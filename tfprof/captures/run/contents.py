@@ -11,7 +11,7 @@ from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
-from tfprof.text import how_to_capture
+from tfprof.core.text import how_to_capture
 
 _HOST: Final = "/host:CPU"
 _DEVICES: Final = ("/device:GPU:", "/device:TPU:", "/device:CUSTOM:")

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tfprof.captures.run.result import Note, listed
-from tfprof.text.wording import plural
+from tfprof.core.text.wording import plural
 
 MOST_ALONE = 5
 """Hosts that have a note of their own, if the same is said of others."""

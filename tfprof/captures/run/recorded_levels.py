@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.model.xspace import XSpace
-from tfprof.wire.message_fields import BrokenError, message_fields
+from tfprof.core.wire.message_fields import BrokenError, message_fields
 
 HOST_LEVEL, DEVICE_LEVEL = "host_tracer_level", "device_tracer_level"
 _LEVEL_FIELDS = {2: HOST_LEVEL, 3: DEVICE_LEVEL, 4: "python_tracer_level"}

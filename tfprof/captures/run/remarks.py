@@ -11,8 +11,8 @@ from tfprof.captures.events.timeline.names import is_known_plane
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.run.recorded_levels import DEVICE_LEVEL, HOST_LEVEL, recorded_levels
 from tfprof.captures.run.result import Note, Severity, listed
-from tfprof.text import how_to_capture
-from tfprof.text.wording import plural, sentence
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.wording import plural, sentence
 
 _DROPPED = "dropped_traces"
 

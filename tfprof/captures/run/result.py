@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from tfprof.captures.run.table import Row, Table
-from tfprof.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.text.claims import Claim, Detail, unit_of
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.text.claims import Claim, Detail, unit_of
 
 Severity = Literal["error", "warning", "info"]
 

@@ -36,14 +36,14 @@ from tfprof.captures.run.missing_hosts import (
 from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note, listed
-from tfprof.columns.columns import BoolArray
-from tfprof.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.text.units import bytes_of
+from tfprof.core.text.wording import plural
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.files.disk import is_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
-from tfprof.text.units import bytes_of
-from tfprof.text.wording import plural
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tfprof.columns.arrow import stream_of
-from tfprof.columns.frames_of_rows import column_of
-from tfprof.columns.mixins import DiffMixin, NotebookMixin
+from tfprof.core.columns.arrow import stream_of
+from tfprof.core.columns.frames_of_rows import column_of
+from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
 
 Cell = str | int | float | bool | None
 

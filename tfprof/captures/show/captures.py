@@ -15,9 +15,9 @@ from tfprof.captures.run.contents import ToolData
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host
 from tfprof.captures.show.tool_values import text_line
-from tfprof.text.metrics import BLUE
-from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
-from tfprof.text.wording import time_text
+from tfprof.core.text.metrics import BLUE
+from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.wording import time_text
 
 
 @dataclass(frozen=True, slots=True)

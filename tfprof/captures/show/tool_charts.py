@@ -13,9 +13,9 @@ from rich.text import Text
 
 from tfprof.captures.run.result import Chart
 from tfprof.captures.show.tool_values import number_text, text_line
-from tfprof.text.folding import fitted, folded
-from tfprof.text.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.text.tables import Column, Glyphs, Grid, escaped
+from tfprof.core.text.folding import fitted, folded
+from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
+from tfprof.core.text.tables import Column, Glyphs, Grid, escaped
 
 _FILLS: Final = "█▓▒░▞▚▤▥▦▧▨▩"
 _ASCII_FILLS: Final = "#=+-:.oxs*%@"

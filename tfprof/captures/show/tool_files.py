@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Table
-from tfprof.text.csv_text import csv_lines
+from tfprof.core.text.csv_text import csv_lines
 
 _CHUNK_EVENTS: Final = 10_000
 _PACKED: Final = (".gz", ".xz", ".zst")

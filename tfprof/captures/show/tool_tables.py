@@ -14,10 +14,10 @@ from rich.cells import cell_len
 
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.show.tool_values import cell_text, header_of
-from tfprof.text import tables as grids
-from tfprof.text.folding import fitted
-from tfprof.text.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
-from tfprof.text.tables import GAP, UNICODE, Glyphs, Grid, escaped
+from tfprof.core.text import tables as grids
+from tfprof.core.text.folding import fitted
+from tfprof.core.text.metrics import BLUE, NOT_AVAILABLE, ORANGE, PINK
+from tfprof.core.text.tables import GAP, UNICODE, Glyphs, Grid, escaped
 
 _SHARES: Final = ("fraction", "percent")
 _COLOURS: Final = {

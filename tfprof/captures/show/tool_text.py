@@ -15,9 +15,9 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_charts import chart_lines
 from tfprof.captures.show.tool_tables import tool_grids
 from tfprof.captures.show.tool_values import number_text, text_line
-from tfprof.text.metrics import BLUE, ORANGE
-from tfprof.text.tables import UNICODE, Glyphs, escaped, glued, unglued
-from tfprof.text.wording import shortened
+from tfprof.core.text.metrics import BLUE, ORANGE
+from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
+from tfprof.core.text.wording import shortened
 
 TOP: Final = 20
 """Rows shown of each table."""

@@ -9,9 +9,9 @@ from typing import Final
 from rich.text import Text
 
 from tfprof.captures.run.table import Cell, Column
-from tfprof.text.metrics import NOT_AVAILABLE
-from tfprof.text.tables import escaped
-from tfprof.text.units import human_memory
+from tfprof.core.text.metrics import NOT_AVAILABLE
+from tfprof.core.text.tables import escaped
+from tfprof.core.text.units import human_memory
 
 _TIME_SCALE: Final = ((1e-6, "ps"), (1e-3, "ns"), (1.0, "µs"), (1e3, "ms"), (1e6, "s"))
 _FLOP_SCALE: Final = (

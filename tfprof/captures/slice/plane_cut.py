@@ -10,10 +10,10 @@ import numpy as np
 
 from tfprof.captures.model.xspace import Plane
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatTable
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.wire.message_fields import BrokenError, message_fields
-from tfprof.wire.varints import encode_varint, length_delimited_tag
-from tfprof.wire.xspace_lines import Elements, elements
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.wire.message_fields import BrokenError, message_fields
+from tfprof.core.wire.varints import encode_varint, length_delimited_tag
+from tfprof.core.wire.xspace_lines import Elements, elements
 
 _LINES, _EVENT_METADATA, _STAT_METADATA = 3, 4, 5
 _EVENTS = 4

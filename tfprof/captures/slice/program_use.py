@@ -9,7 +9,7 @@ from tfprof.captures.model.xspace import Plane
 from tfprof.captures.model.xspace_columns import StatColumn
 from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.captures.read.hlo import ID_STAT, split_title, unsigned
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 
 
 class ProgramUse:

@@ -36,7 +36,9 @@ from tfprof.captures.slice.choice import SliceChoice
 from tfprof.captures.slice.plane_cut import cut_plane
 from tfprof.captures.slice.program_use import ProgramUse
 from tfprof.captures.slice.step_events import StepEvents, events_of_steps
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.walk import LENGTH_DELIMITED, WireError, walk
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
 from tfprof.files.compressed_output import packed
 from tfprof.files.compression import decompressed
@@ -45,8 +47,6 @@ from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import as_path, is_remote, named
 from tfprof.files.run_folder import host_name, run_files
 from tfprof.files.sniff import Format, check_expected, packed_format
-from tfprof.wire import messages as pb
-from tfprof.wire.walk import LENGTH_DELIMITED, WireError, walk
 
 _PLANES = 1
 _PLANE_NAME = 2

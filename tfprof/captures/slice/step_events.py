@@ -24,7 +24,7 @@ from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 
 
 @dataclass(frozen=True)

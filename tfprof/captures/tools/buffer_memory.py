@@ -19,7 +19,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
-from tfprof.text.claims import Claim
+from tfprof.core.text.claims import Claim
 
 TOOL = "memory-viewer"
 TITLE = "Memory viewer"

@@ -19,9 +19,9 @@ from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
-from tfprof.text.claims import Claim, scoped
-from tfprof.text.short_names import short_name
-from tfprof.text.units import milliseconds
+from tfprof.core.text.claims import Claim, scoped
+from tfprof.core.text.short_names import short_name
+from tfprof.core.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
 _CHARTED = 10

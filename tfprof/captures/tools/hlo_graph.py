@@ -20,8 +20,8 @@ from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.program_times import program_times
+from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
-from tfprof.text.claims import Claim
 
 TOOL = "graph-viewer"
 TITLE = "Graph viewer"

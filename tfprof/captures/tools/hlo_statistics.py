@@ -21,8 +21,8 @@ from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
-from tfprof.text.claims import Claim, unknown
-from tfprof.text.short_names import folded
+from tfprof.core.text.claims import Claim, unknown
+from tfprof.core.text.short_names import folded
 
 COLUMNS = (
     Column("rank", "Rank"),

@@ -30,7 +30,7 @@ from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import Claim, scoped
+from tfprof.core.text.claims import Claim, scoped
 
 BETWEEN = Column("betweenMs", "Between steps", unit="ms")
 STEP_COLUMNS = (

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
-from tfprof.text import how_to_capture
-from tfprof.text.claims import Details
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.claims import Details
 
 _SOURCES = frozenset(
     ("TFRecord", "SSTable", "RecordIO", "Spanner", "TFColumn", "SleepwalkRemoteDataset",

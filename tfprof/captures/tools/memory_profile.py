@@ -29,10 +29,10 @@ from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.claims import Claim
+from tfprof.core.text.units import milliseconds
 from tfprof.errors import UsageError
-from tfprof.text import how_to_capture
-from tfprof.text.claims import Claim
-from tfprof.text.units import milliseconds
 
 SUMMARY = (
     Column("host", "Host", "string"),

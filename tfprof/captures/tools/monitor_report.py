@@ -29,7 +29,7 @@ from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.text.claims import Claim, scoped, unknown
+from tfprof.core.text.claims import Claim, scoped, unknown
 
 _COLUMNS = (
     Column("device_type", "Device type", "string"),

@@ -27,9 +27,9 @@ from tfprof.captures.hlo.memory_breakdown import HBM
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.core.text.claims import Claim, scoped, unknown
+from tfprof.core.text.short_names import folded
 from tfprof.errors import UsageError
-from tfprof.text.claims import Claim, scoped, unknown
-from tfprof.text.short_names import folded
 
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
 _GIGA = 1e9

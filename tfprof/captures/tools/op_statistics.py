@@ -22,8 +22,8 @@ from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
-from tfprof.text.claims import Claim, scoped
-from tfprof.text.units import milliseconds
+from tfprof.core.text.claims import Claim, scoped
+from tfprof.core.text.units import milliseconds
 
 MOST_CLASSIC = 500
 _CHARTED = 10

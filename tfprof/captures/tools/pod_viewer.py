@@ -15,7 +15,7 @@ from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
-from tfprof.text.claims import Claim, Detail, unknown
+from tfprof.core.text.claims import Claim, Detail, unknown
 
 _PS_PER_US = 1e6
 

@@ -33,8 +33,8 @@ from tfprof.captures.tools.roofline_table import (
     with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, claims_of, remarks_on
-from tfprof.text.claims import scoped
-from tfprof.text.units import milliseconds
+from tfprof.core.text.claims import scoped
+from tfprof.core.text.units import milliseconds
 
 _MOST_CLASSIC = 1000
 

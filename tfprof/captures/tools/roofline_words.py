@@ -11,8 +11,8 @@ from tfprof.captures.events.ops.op_roofline import UNKNOWN, op_roofline, whole_p
 from tfprof.captures.events.ops.op_tree import shown_ops
 from tfprof.captures.run.result import Chart, Note
 from tfprof.captures.tools.roofline_device import GIB_OF_GB, Device, roofs_of
-from tfprof.text.claims import Claim, unknown
-from tfprof.text.short_names import folded
+from tfprof.core.text.claims import Claim, unknown
+from tfprof.core.text.short_names import folded
 
 _DECADES = range(-3, 6)
 

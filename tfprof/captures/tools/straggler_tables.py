@@ -20,7 +20,7 @@ from tfprof.captures.facts.slow_hosts import (
 )
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.columns.columns import Int64Array, sums_by
+from tfprof.core.columns.columns import Int64Array, sums_by
 
 _PS_PER_US = 1e6
 

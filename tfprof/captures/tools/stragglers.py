@@ -19,8 +19,8 @@ from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.straggler_tables import MOST_LISTED, HostComparison, tables_of
-from tfprof.text.claims import Claim, Detail, scoped, unknown
-from tfprof.text.wording import plural
+from tfprof.core.text.claims import Claim, Detail, scoped, unknown
+from tfprof.core.text.wording import plural
 
 _PS_PER_MS, _NS_PER_MS = 1e9, 1e6
 

@@ -22,8 +22,8 @@ from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.iterator_advice import suggestion
-from tfprof.text import how_to_capture
-from tfprof.text.claims import Claim, scoped, unknown
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.claims import Claim, scoped, unknown
 
 _PS_PER_US = 1_000_000
 

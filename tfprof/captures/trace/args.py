@@ -23,7 +23,7 @@ from tfprof.captures.trace.blocks import (
     quoted,
     stat_texts,
 )
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _CONNECTIONS = frozenset(("_pt", "_p", "_ct", "_c", "_r"))
 _MOST_SHOWN = 10_000

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import Buffer, ByteArray, StatKind, StatValue, text_at
-from tfprof.columns.columns import Int64Array
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("trace")
 

@@ -13,7 +13,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.trace.blocks import micros, quoted, value_text
 from tfprof.captures.trace.rows import Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 EVENTS_PER_CHUNK: Final = 1 << 14
 """So many are written at once; they take some megabytes."""

@@ -19,9 +19,9 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
-from tfprof.text.claims import Claim
 
 TOOL = "trace"
 

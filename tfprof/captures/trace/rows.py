@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.captures.events.timeline.layers import layers_of, rows_of
 from tfprof.captures.trace.blocks import in_whole_ns
 from tfprof.captures.trace.tracks import ThreadNumbers, Track, Tracks, events_of
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _NONE: Int64Array = np.zeros(0, np.int64)
 

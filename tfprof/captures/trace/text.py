@@ -26,7 +26,7 @@ from tfprof.captures.trace.counters import (
 )
 from tfprof.captures.trace.rows import Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of, find_tracks
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 HEAD: Final = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
 

@@ -17,7 +17,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.read.hlo import split_title
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 COUNTERS = "_counters_"
 _MORE_COUNTERS = "counters_"

@@ -18,8 +18,8 @@ from tfprof.options.lists import split_list
 if TYPE_CHECKING:
     from tfprof.captures.run.result import Note
     from tfprof.captures.run.run import Run
-    from tfprof.columns.findings import Finding
-    from tfprof.profiler import Profiler
+    from tfprof.core.columns.findings import Finding
+    from tfprof.inputs.profiler import Profiler
 
 
 def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> None:
@@ -38,7 +38,7 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
         if profiler.classic:
             text = _classic(profiler, names, result.format, show_library_frames)
             if result.format == "html":
-                from tfprof.pages.advice_page import classic_advice_page
+                from tfprof.ui.pages.advice_page import classic_advice_page
 
                 write_page(classic_advice_page(text), inputs.title, target)
             else:
@@ -49,7 +49,7 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
             findings = profiler.findings(names, show_library_frames=show_library_frames)
             checkers = list(select_checkers(names))
             if result.format == "html":
-                from tfprof.pages.advice_page import advice_page
+                from tfprof.ui.pages.advice_page import advice_page
 
                 page = advice_page(findings, checkers, profiler.notices)
                 write_page(page, inputs.title, target)
@@ -102,7 +102,7 @@ def _write_of_capture(
         notes(f"{one.message}{f' [{one.host}]' if one.host else ''}" for one in remarks)
     checkers = list(PRACTICES) if names is None else names
     if form == "html":
-        from tfprof.pages.advice_page import advice_page
+        from tfprof.ui.pages.advice_page import advice_page
 
         write_page(advice_page(findings, checkers, notes=remarks), inputs.title, target)
     else:

@@ -160,7 +160,7 @@ def _text(captured: RemoteCapture) -> str:
 def _outcome(worker: Worker) -> str:
     if worker.path is None:
         return f"failed: {worker.trouble}"
-    from tfprof.text.units import human_memory
+    from tfprof.core.text.units import human_memory
 
     size = human_memory(worker.n_bytes) if worker.n_bytes else "written by the server"
     tried = f", attempt {worker.attempts}" if worker.attempts > 1 else ""

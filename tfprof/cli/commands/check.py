@@ -20,9 +20,9 @@ from tfprof.files.disk import write_file
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
-    from tfprof.gate.budget import Limit
-    from tfprof.gate.subject import Subject
-    from tfprof.pages.opened import Opened
+    from tfprof.inputs.opened import Opened
+    from tfprof.insight.budgets.budget import Limit
+    from tfprof.insight.budgets.subject import Subject
 
 FORMATS = ("text", "json", "junit", "sarif", "github")
 _ENDINGS = {"xml": "junit"}
@@ -54,9 +54,9 @@ def _check(
 ) -> int:  # fmt: skip
     from rich.text import Text
 
-    from tfprof.gate.budget import read_budget
-    from tfprof.gate.check import check
-    from tfprof.gate.ci_reports import FORMATS as WRITERS
+    from tfprof.insight.budgets.budget import read_budget
+    from tfprof.insight.budgets.check import check
+    from tfprof.insight.budgets.ci_reports import FORMATS as WRITERS
 
     target = result.target()
     budget = read_budget(budget_path)
@@ -84,7 +84,7 @@ def _check(
 
 
 def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> int:
-    from tfprof.gate.first_budget import first_budget, first_limits
+    from tfprof.insight.budgets.first_budget import first_budget, first_limits
 
     if path != "-" and Path(path).exists() and not force:
         raise UsageError(f"--write-budget {path}: the file exists; --force overwrites it")
@@ -100,8 +100,8 @@ def _subjects(
     inputs: SiteInputs, batch: int | None, limits: Sequence[Limit], reading: Reading
 ) -> list[Subject]:
     """What to check: of a log folder the latest run, or the one of ``--run``."""
-    from tfprof.gate.measure import measured
-    from tfprof.gate.subject import subject_of
+    from tfprof.insight.budgets.measure import measured
+    from tfprof.insight.budgets.subject import subject_of
 
     reader = partial(read_for, partial(measured, limits=limits), reading=reading)
     opened: Sequence[Opened] = open_runs(inputs, reader)

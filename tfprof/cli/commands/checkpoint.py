@@ -126,8 +126,8 @@ def _list(
 def _page(
     checkpoint: Checkpoint, title: str, lines: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> str:
-    from tfprof.pages.contents_page import checkpoint_page
-    from tfprof.web.report import one_page
+    from tfprof.ui.pages.contents_page import checkpoint_page
+    from tfprof.ui.web.report import one_page
 
     return one_page(checkpoint_page(title, lines, rows), checkpoint.path.name).decode()
 

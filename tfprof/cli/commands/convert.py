@@ -17,10 +17,10 @@ from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
 
 if TYPE_CHECKING:
-    from tfprof.exports.formats import ExportFormat
+    from tfprof.export.formats import ExportFormat
     from tfprof.files.run_files import RunFile
     from tfprof.files.sniff import Format
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
 _MESSAGES = ("profile", "binary", "text")
 _EXPORTS = (
@@ -80,7 +80,7 @@ def _last_is_result(inputs: RunInputs, result: ResultChoice) -> tuple[RunInputs,
 
 def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat | None:
     """The format of another program that is asked for; None for messages."""
-    from tfprof.exports.formats import BY_NAME, format_of
+    from tfprof.export.formats import BY_NAME, format_of
 
     if to is not None:
         return BY_NAME.get(to)
@@ -184,7 +184,7 @@ def _is_text(name: str) -> bool:
 
 
 def _united(files: list[RunFile], inputs: RunInputs) -> Profiler:
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
     profilers = [
         Profiler.load(file.load(), classic=inputs.classic, recover=inputs.recover) for file in files

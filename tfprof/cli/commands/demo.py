@@ -13,7 +13,7 @@ from tfprof.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tfprof.text.tables import Glyphs
+    from tfprof.core.text.tables import Glyphs
 
 
 def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> None:
@@ -26,7 +26,7 @@ def print_demo(console: Console, glyphs: Glyphs, folder: str | None = None) -> N
     """
     from tfprof.cli.showcase import Showcase
     from tfprof.demo import demo_files
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
     files = demo_files()
     profiler = Profiler(files.graph, files.op_log, classic=False)

@@ -29,7 +29,7 @@ from tfprof.files.remote.path import as_path
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
-    from tfprof.comparison.side import Side
+    from tfprof.insight.diff.side import Side
 
 FORMATS = ("text", "json", "csv", "html")
 _PPROF = (".pb", ".pb.gz", ".pprof")
@@ -59,8 +59,8 @@ def run(
     if chosen and not tool and not (timeline and set(chosen) == {"step"}):
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
-        from tfprof.comparison.ask import diff, look_at
-        from tfprof.comparison.comparable import same_recording
+        from tfprof.insight.diff.ask import diff, look_at
+        from tfprof.insight.diff.comparable import same_recording
 
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
         reader = partial(read_for, question, reading=(engine, memory))
@@ -88,8 +88,8 @@ def run(
 
 
 def _side(path: str, name: str, reader: Callable[[str], Run]) -> Side:
-    from tfprof.comparison.ask import side_of
     from tfprof.files.run_folder import is_capture
+    from tfprof.insight.diff.ask import side_of
 
     if is_capture(path):
         return side_of(reader(path), name)
@@ -133,8 +133,8 @@ def written(
         table = result.table(name or (main if main in result.tables else ""))
         return target.data(table_csv(table))
     if form == "html":
-        from tfprof.web.notebook import page_of
-        from tfprof.web.report import one_page
+        from tfprof.ui.web.notebook import page_of
+        from tfprof.ui.web.report import one_page
 
         return one_page(page_of(result), result.title).decode()
     from tfprof.captures.show.tool_text import ToolText
@@ -144,10 +144,10 @@ def written(
 
 def _write_pprof(sides: list[Side], target: Target) -> None:
     """Write the difference of the call stacks; without these, that of the scopes of op names."""
-    from tfprof.comparison.pprof_difference import subtracted
-    from tfprof.exports.pprof import pprof_chunks
-    from tfprof.exports.profiles import stacks_of_profile
-    from tfprof.wire import messages
+    from tfprof.core.wire import messages
+    from tfprof.export.pprof import pprof_chunks
+    from tfprof.export.profiles import stacks_of_profile
+    from tfprof.insight.diff.pprof_difference import subtracted
 
     profiles = []
     for side in sides:
@@ -157,7 +157,7 @@ def _write_pprof(sides: list[Side], target: Target) -> None:
 
 
 def _write_timeline(sides: list[Side], step: int | None, path: str, force: bool) -> None:
-    from tfprof.comparison.timeline import timeline_of_both
+    from tfprof.insight.diff.timeline import timeline_of_both
 
     target = Target(Path(path), force)
     target.check()

@@ -39,7 +39,7 @@ def run(table: str, names: bool, **params: Any) -> None:
         target.refuse_terminal()
     with warnings_as_notes():
         profiler = open_profiler(inputs)
-        from tfprof.profiler import session_of
+        from tfprof.inputs.profiler import session_of
 
         _write(
             _chunks(session_of(profiler).complete(), table, form),
@@ -56,7 +56,7 @@ def _chunks(profile: Profile, name: str, form: str) -> Iterator[bytes]:
         from tfprof.profiles.write.table_text import table_chunks
 
         return table_chunks(BY_NAME[name], profile, form)
-    from tfprof.exports.formats import table_writer
+    from tfprof.export.formats import table_writer
     from tfprof.sql.catalog import table_of_profile
 
     return table_writer(form)(table_of_profile(profile, BY_NAME[name]))

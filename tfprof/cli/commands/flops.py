@@ -22,7 +22,7 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.graphs.reports.report import FlopsReport
-    from tfprof.pages.document import Page
+    from tfprof.ui.pages.document import Page
 
 
 def run(by: str | None, explain: bool, **params: Any) -> None:
@@ -47,7 +47,7 @@ def _page(program: Counted, shown: str) -> Page:
     """The page; ``shown`` is the kind of its rows, or ``all`` for types and layers."""
     from tfprof.graphs.costs.roofline import roofline
     from tfprof.graphs.show.flops_text import type_rows
-    from tfprof.pages.cost_pages import flops_page
+    from tfprof.ui.pages.cost_pages import flops_page
 
     report, top = program.report, program.question.top or None
     summary = program.summary(for_people=False) if shown in ("layer", "all") else None

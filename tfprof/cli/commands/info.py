@@ -28,12 +28,12 @@ def run(**params: Any) -> None:
         return
     with warnings_as_notes():
         profiler = open_profiler(inputs)
-        from tfprof.profiler import session_of
+        from tfprof.inputs.profiler import session_of
         from tfprof.profiles.accounting.profile_info import profile_info
 
         info = profile_info(session_of(profiler).complete())
         if form == "html":
-            from tfprof.pages.contents_page import info_page
+            from tfprof.ui.pages.contents_page import info_page
 
             write_page(info_page(info), inputs.title, target)
         else:

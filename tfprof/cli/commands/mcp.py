@@ -13,11 +13,11 @@ from tfprof.cli.sites import SiteInputs, open_runs, site_options, sources_option
 def run(skill: bool, **params: Any) -> None:
     """Answer an assistant until it closes the connection."""
     if skill:
-        from tfprof.assistants.server import skill_text
+        from tfprof.cli.mcp.server import skill_text
 
         Target().write(skill_text())
         return
-    from tfprof.assistants.server import server_of
+    from tfprof.cli.mcp.server import server_of
 
     gc.enable()  # it runs for days
     server_of(open_runs(from_params(SiteInputs, params))).run("stdio")

@@ -27,8 +27,8 @@ from tfprof.errors import UsageError
 from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
+    from tfprof.core.wire.messages import Profile
     from tfprof.views.write.outputs import OutputFile
-    from tfprof.wire.messages import Profile
 
 _BY_DEVICE = "device"
 _FILE_ENDINGS = (".pb", ".gz")

@@ -20,8 +20,8 @@ from tfprof.errors import UsageError
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
-    from tfprof.pages.open_paths import ReadRun
-    from tfprof.pages.opened import Opened
+    from tfprof.inputs.open_paths import ReadRun
+    from tfprof.inputs.opened import Opened
     from tfprof.sql import Limits
     from tfprof.sql.catalog import TableDescription
 
@@ -112,8 +112,8 @@ def _written(result: ToolResult, form: str, target: Target) -> str:
     if form == "json":
         return target.data(table_json(result.table()))
     if form == "html":
-        from tfprof.web.notebook import page_of
-        from tfprof.web.report import one_page
+        from tfprof.ui.web.notebook import page_of
+        from tfprof.ui.web.report import one_page
 
         return one_page(page_of(result), "").decode()
     from tfprof.captures.show.tool_text import ToolText

@@ -13,11 +13,11 @@ from tfprof.cli.results import ResultChoice, file_options
 from tfprof.cli.sites import SiteInputs, open_site, site_options, sources_option
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import as_params
+from tfprof.core.text.units import human_memory, some
 from tfprof.options.lists import split_list
-from tfprof.text.units import human_memory, some
 
 if TYPE_CHECKING:
-    from tfprof.pages.site import Site
+    from tfprof.ui.pages.site import Site
 
 
 def run(
@@ -26,7 +26,7 @@ def run(
     """Open a run or two, make their pages and write them into one file."""
     target = from_params(ResultChoice, params).target()
     inputs = from_params(SiteInputs, params)
-    from tfprof.web.report import report
+    from tfprof.ui.web.report import report
 
     with warnings_as_notes():
         site = open_site(inputs)

@@ -17,7 +17,7 @@ from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
     from tfprof.files.run_files import RunFiles
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to this size, reading takes no longer than typing a command; beyond, progress is shown."""
@@ -71,7 +71,7 @@ def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: Run
         assert files is not None
         with progress() as watch:
             return read_files(files, inputs, watch)
-    from tfprof.profile_files import profiler_of_captures
+    from tfprof.inputs.profile_files import profiler_of_captures
 
     run = captures.run()
     with progress() as watch:

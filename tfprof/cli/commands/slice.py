@@ -91,7 +91,7 @@ def _number(text: str) -> int:
 
 
 def _text(made: CaptureSlice, target: str) -> str:
-    from tfprof.text.units import human_memory
+    from tfprof.core.text.units import human_memory
 
     lines = [
         f"{one.path}: {one.n_events:,} of {one.n_whole_events:,} events, "

@@ -29,7 +29,7 @@ def run(**params: Any) -> None:
         elif result.format == "csv":
             text = summary.to_csv()
         elif result.format == "html":
-            from tfprof.pages.cost_pages import summary_page
+            from tfprof.ui.pages.cost_pages import summary_page
 
             write_page(summary_page(summary), question.title, target)
             return

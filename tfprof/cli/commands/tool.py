@@ -25,7 +25,7 @@ from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import Note, ToolResult
-    from tfprof.pages.opened import Opened
+    from tfprof.inputs.opened import Opened
 
 FORMATS = ("text", "json", "csv", "gviz", "html")
 TOP = 20

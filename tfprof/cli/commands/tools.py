@@ -57,7 +57,7 @@ def show_contents(
     with warnings_as_notes():
         captured = open_captures(paths, name, _look_at)
     if form == "html":
-        from tfprof.pages.contents_page import contents_of_run
+        from tfprof.ui.pages.contents_page import contents_of_run
 
         page = contents_of_run(captured, _runs_in(paths))
         write_page(page, source or source_of(Question(tuple(paths))), target)
@@ -71,7 +71,7 @@ def show_contents(
 def _look_at(captured: Run) -> None:
     """Ask for all that is written."""
     from tfprof.captures.facts.missing import notes_for_tools
-    from tfprof.pages.contents_page import contents_of_run
+    from tfprof.ui.pages.contents_page import contents_of_run
 
     contents_of_run(captured)
     notes_for_tools(captured)

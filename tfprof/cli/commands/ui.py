@@ -29,9 +29,9 @@ from tfprof.errors import InputError, TfprofWarning
 
 def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
-    from tfprof.web.guard import Door
-    from tfprof.web.listening import listening, require_web
-    from tfprof.web.opening import opened_in_browser
+    from tfprof.ui.web.guard import Door
+    from tfprof.ui.web.listening import listening, require_web
+    from tfprof.ui.web.opening import opened_in_browser
 
     require_web()
     inputs = from_params(SiteInputs, params)
@@ -48,7 +48,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     if is_terminal(sys.stderr):
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
     shows = has_display(os.environ) and is_terminal(sys.stdout) if browser is None else browser
-    from tfprof.web.server import serve
+    from tfprof.ui.web.server import serve
 
     gc.enable()  # it runs for days
     with _only_faults(), opened_in_browser(door.address) if shows else nullcontext():
@@ -59,7 +59,7 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
 @contextmanager
 def _only_faults() -> Iterator[None]:
     """Print faults of the server on the terminal; remarks of the library are on the pages."""
-    library, server = logging.getLogger("tfprof"), logging.getLogger("tfprof.web")
+    library, server = logging.getLogger("tfprof"), logging.getLogger("tfprof.ui.web")
     quiet, handler = logging.NullHandler(), logging.StreamHandler()
     handler.setFormatter(logging.Formatter("tfprof: error: %(message)s"))
     library.addHandler(quiet)

@@ -37,7 +37,7 @@ def run(
     target = choice.target()
     factors = dict(_factor(text) for text in faster)
     with warnings_as_notes():
-        from tfprof.replay.ask import whatif
+        from tfprof.insight.whatif.ask import whatif
 
         with progress() as watch:
             watch.stage("reading")

@@ -38,7 +38,7 @@ from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
     from tfprof.cli.captured_runs import CapturedRuns
-    from tfprof.profiler import Profiler
+    from tfprof.inputs.profiler import Profiler
     from tfprof.profiles.model.profile import Profile
 
 Find = Callable[[str], click.Command | None]
@@ -91,7 +91,7 @@ class Shell:
         self.exit_code = 0
 
     def _profile(self) -> Profile:
-        from tfprof.profiler import session_of
+        from tfprof.inputs.profiler import session_of
 
         return session_of(self._session.profiler).profile
 

@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.checkpoint.dtypes import ELEMENT_TYPES, Array, ElementType, values_of
 from tfprof.files.checkpoint.slices import SLICE_KEY_START, Slice, assembled, may_cover
@@ -21,8 +23,6 @@ from tfprof.files.checkpoint.stored import (
 from tfprof.files.checkpoint.table import File, Table
 from tfprof.files.crc32c import crc32c, masked
 from tfprof.files.remote.path import AnyPath
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
 
 INDEX_SUFFIX: Final = ".index"
 

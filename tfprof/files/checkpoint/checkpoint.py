@@ -8,13 +8,13 @@ from functools import cached_property
 from math import prod
 from typing import Final
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.errors import MalformedProfileError, UsageError
 from tfprof.files.checkpoint.dtypes import Array, dtype_name
 from tfprof.files.checkpoint.locate import locate
 from tfprof.files.checkpoint.stored import Format, Store, StoredTensor
 from tfprof.files.remote.path import AnyPath
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
 
 OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """Key under which TensorFlow 2 stores which objects were saved; it is no variable."""

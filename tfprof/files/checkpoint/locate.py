@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import PureWindowsPath
 from typing import Final
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.checkpoint.bundle import INDEX_SUFFIX, Bundle
 from tfprof.files.checkpoint.saved_slices import SavedSlices
@@ -17,7 +18,6 @@ from tfprof.files.checkpoint.table import File, is_table
 from tfprof.files.disk import unreadable
 from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.files.sniff import Format, check_expected
-from tfprof.wire import messages as pb
 
 _STATE_NAME: Final = "checkpoint"
 _MOST_STATE_BYTES: Final = 1 << 24

@@ -12,12 +12,12 @@ import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.metrics import BLUE, GREEN, ORANGE
+from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.units import human_memory
 from tfprof.files.checkpoint.value_statistics import ValueStatistics
 from tfprof.files.checkpoint.value_text import value_texts
 from tfprof.files.checkpoint.variable_values import VariableValue
-from tfprof.text.metrics import BLUE, GREEN, ORANGE
-from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
-from tfprof.text.units import human_memory
 
 _LINE: Final = 96
 """Characters in a line of values."""

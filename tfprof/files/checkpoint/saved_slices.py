@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.errors import InputError
 from tfprof.files.checkpoint.dtypes import ELEMENT_TYPES, STRING, Array, ElementType, values_of
 from tfprof.files.checkpoint.slices import Slice, assembled, may_cover, n_elements
@@ -21,8 +23,6 @@ from tfprof.files.checkpoint.stored import (
 )
 from tfprof.files.checkpoint.table import Table
 from tfprof.files.remote.path import AnyPath
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
 
 _META_KEY: Final = b""
 _HALF: Final = 19

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.checkpoint.dtypes import Array
-from tfprof.wire import messages as pb
 
 WHOLE: Final = -1
 """Length of a range that is the whole dimension."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal, Protocol
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError
 from tfprof.files.checkpoint.dtypes import (
     ELEMENT_TYPES,
@@ -16,7 +17,6 @@ from tfprof.files.checkpoint.dtypes import (
     is_readable,
 )
 from tfprof.files.remote.path import AnyPath
-from tfprof.wire import messages as pb
 
 Format = Literal["V1", "V2"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.mixins import NotebookMixin
+from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.columns.mixins import NotebookMixin
+from tfprof.core.text.units import human_memory
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
-from tfprof.text.units import human_memory
 
 _TYPE_NAMES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tfprof.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.text.units import human_count
 from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.flops.formulas import Cost
 from tfprof.graphs.interpreter.analysis import Status, Verdict
@@ -30,7 +31,6 @@ from tfprof.graphs.model.tensors import (
     Tensor,
     known_dims,
 )
-from tfprof.text.units import human_count
 
 ASSUMPTION = (
     "a lower bound: at peak rates, with ops one by one, each of which reads its inputs and writes "

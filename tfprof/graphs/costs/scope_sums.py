@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from tfprof.columns.tree_walks import most_scope_bytes, too_many_scopes
+from tfprof.core.columns.tree_walks import most_scope_bytes, too_many_scopes
 from tfprof.graphs.costs.roofline import tensor_bytes
 from tfprof.graphs.costs.scope_outputs import Edge, leaving, left_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict

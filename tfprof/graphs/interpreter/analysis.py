@@ -12,7 +12,7 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.graphs.flops.formulas import Cost, Formula
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.run_counts import Times, scaled

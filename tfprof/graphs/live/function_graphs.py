@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfprof.columns.frames import Frame
+from tfprof.core.columns.frames import Frame
+from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.graphs.live.running_tensorflow import is_ours, tensorflow_module
-from tfprof.wire import messages as pb
 
 _OUTPUT = re.compile(r"(?P<node>[^:]+):(?P<output>[^:]+):(?P<index>\d+)")
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tfprof.columns.frames import EMPTY_STACK, NO_STACK, Frame
+from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK, Frame
 from tfprof.errors import UsageError
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
-from tfprof.columns.shapes import ShapeTable
-from tfprof.columns.strings import InternTable
-from tfprof.wire.scanned import Texts
-from tfprof.wire.text_index import strings
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.shapes import ShapeTable
+from tfprof.core.columns.strings import InternTable
+from tfprof.core.wire.scanned import Texts
+from tfprof.core.wire.text_index import strings
 
 Int32Array = npt.NDArray[np.int32]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.graphs.model.tensors import PartialShape
 
 

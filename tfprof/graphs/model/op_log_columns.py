@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 
-from tfprof.columns.frames import StackTable
+from tfprof.core.columns.frames import StackTable
 
 
 @dataclass(slots=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.columns.shapes import Shape
+from tfprof.core.columns.shapes import Shape
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.graph_columns import AttrValue
 from tfprof.graphs.model.program import FunctionRef
 from tfprof.graphs.model.tensors import MOST_VALUES, REF, Tensor, Values
-from tfprof.wire import messages as pb
 
 _NUMPY_TYPES = {
     1: "<f4", 2: "<f8", 3: "<i4", 4: "<u1", 5: "<i2", 6: "<i1", 9: "<i8", 10: "?", 17: "<u2",

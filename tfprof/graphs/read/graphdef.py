@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import ShapeTable
-from tfprof.columns.strings import InternTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import ShapeTable
+from tfprof.core.columns.strings import InternTable
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
+from tfprof.core.wire.plan import Plan, rows
+from tfprof.core.wire.scan import scan
 from tfprof.errors import EmptyProfileError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
@@ -22,10 +26,6 @@ from tfprof.graphs.read.node_columns import (
     input_offsets,
     value_numbers,
 )
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
-from tfprof.wire.plan import Plan, rows
-from tfprof.wire.scan import scan
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.strings import InternTable
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.strings import InternTable
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.scan import Texts
+from tfprof.core.wire.text_index import TextIndex
 from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.graphs.model.node_table import Kind
 from tfprof.graphs.model.program import GIVEN_FLOPS, Body
 from tfprof.graphs.read.attr_values import base_type, plain_value
 from tfprof.graphs.read.node_columns import first_places
 from tfprof.graphs.read.op_outputs import is_stateful, output_types
-from tfprof.wire import messages as pb
-from tfprof.wire.scan import Texts
-from tfprof.wire.text_index import TextIndex
 
 LARGE_BYTES = 1 << 14
 """Attributes that take more are constants, which are not compared."""

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.numerals import whole_number
-from tfprof.columns.shapes import ShapeTable
-from tfprof.columns.strings import InternTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.columns.shapes import ShapeTable
+from tfprof.core.columns.strings import InternTable
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.plan import Plan, rows
+from tfprof.core.wire.scan import Texts, scan
 from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.graphs.model.node_table import Kind, NodeTable
 from tfprof.graphs.model.program import Body, FunctionRef
@@ -30,9 +33,6 @@ from tfprof.graphs.read.node_columns import (
     input_offsets,
 )
 from tfprof.graphs.read.op_outputs import first_slots
-from tfprof.wire import messages as pb
-from tfprof.wire.plan import Plan, rows
-from tfprof.wire.scan import Texts, scan
 
 NO_SLOT = 1 << 31
 """Slots are int32."""

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.core.columns.columns import Int64Array, no_rows
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.plan import Entries, rows, text
+from tfprof.core.wire.scan import Columns, Texts
+from tfprof.core.wire.text_index import TextIndex, strings
 from tfprof.graphs.model.graph_columns import AttrPlaces
-from tfprof.wire import messages as pb
-from tfprof.wire.plan import Entries, rows, text
-from tfprof.wire.scan import Columns, Texts
-from tfprof.wire.text_index import TextIndex, strings
 
 NODE_ENTRIES: Entries = (
     text("name"), text("op"), rows("input"), rows("attr", [text("key"), text("value")]),

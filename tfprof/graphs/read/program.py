@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.names import NameTable
-from tfprof.columns.numerals import whole_number
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.names import NameTable
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.program import Body, Program
 from tfprof.graphs.read.graphdef import graph_columns
 from tfprof.graphs.read.library import CONTROL_PORT, NO_SLOT, NOWHERE, Library
 from tfprof.graphs.read.node_columns import distinct_texts
-from tfprof.wire import messages as pb
 
 INPUT_OPS = frozenset(
     ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "IteratorGetNext",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
@@ -12,7 +13,6 @@ from tfprof.graphs.model.program import Program
 from tfprof.graphs.read.graphdef import GRAPH_FORMATS, serving_graph
 from tfprof.graphs.read.program import read_program
 from tfprof.graphs.read.saved_objects import variables_of
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.tensors import INTEGER_TYPES, PartialShape
 from tfprof.graphs.model.variable_names import VARIABLE_OPS, belongs_to_optimizer
 from tfprof.graphs.read.attr_values import base_type, plain_shape
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
 
 TRAINABLE_COLLECTION = "trainable_variables"
 """Name of the collection, and of the list in an object, of the variables that train."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.mixins import NotebookMixin
+from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.columns.mixins import NotebookMixin
 from tfprof.graphs.costs.hardware import DeviceLike, device_of
 from tfprof.graphs.costs.roofline import Roofline, roofline
 from tfprof.graphs.costs.scope_sums import scope_sums, with_inner_scopes

@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tfprof.columns.frames_of_rows import ReadByDataFrames
-from tfprof.columns.mixins import NotebookMixin
+from tfprof.core.columns.frames_of_rows import ReadByDataFrames
+from tfprof.core.columns.mixins import NotebookMixin
+from tfprof.core.text.csv_text import csv_text
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
@@ -24,7 +25,6 @@ from tfprof.graphs.reports.report import FlopsReport
 from tfprof.graphs.reports.targets import InputShapes, Target, target_of
 from tfprof.graphs.show.flops_text import shape_text
 from tfprof.graphs.show.summary import SummaryTable, summary_text
-from tfprof.text.csv_text import csv_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

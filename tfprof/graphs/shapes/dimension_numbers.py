@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from tfprof.core.wire.walk import LENGTH_DELIMITED, VARINT, WireError, read_varint, walk
 from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.wire.walk import LENGTH_DELIMITED, VARINT, WireError, read_varint, walk
 
 Places: TypeAlias = tuple[int, ...]
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
+from tfprof.core.text.tables import escaped
+from tfprof.core.text.units import human_count, human_share
 from tfprof.graphs.interpreter.analysis import Status
 from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.interpreter.tally import Coverage, OpRow
 from tfprof.graphs.model.symbolic import Number, Symbolic, total, typical
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.text.tables import escaped
-from tfprof.text.units import human_count, human_share
 
 CONVENTION = (
     "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "

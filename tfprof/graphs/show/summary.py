@@ -10,6 +10,9 @@ from typing import Protocol
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
+from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
+from tfprof.core.text.units import human_memory
 from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.costs.layer_tree import LayerRow
 from tfprof.graphs.costs.params import ParamsReport
@@ -23,9 +26,6 @@ from tfprof.graphs.show.flops_text import (
     short_number,
     totals,
 )
-from tfprof.text.metrics import BLUE, GREEN, ORANGE, PINK
-from tfprof.text.tables import UNICODE, Column, Glyphs, Grid, escaped
-from tfprof.text.units import human_memory
 
 PLAIN_WIDTH = 100
 """Width of plain text."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.shapes import Shape, display_dims
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.shapes import Shape, display_dims
 from tfprof.profiles.accounting.what_ran import recorded_runs
 from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile

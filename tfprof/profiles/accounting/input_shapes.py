@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import UNKNOWN_SHAPE, ShapeTable, display_dims
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import UNKNOWN_SHAPE, ShapeTable, display_dims
 from tfprof.profiles.model.ops import OpTable
 
 CONTROL_INPUT = -1

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 from tfprof.graphs.model.variable_names import VARIABLE_OPS
 from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.profiles.model.ops import OpTable

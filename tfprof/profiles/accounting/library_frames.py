@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import StackTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import StackTable
 
 NO_FRAME = -1
 

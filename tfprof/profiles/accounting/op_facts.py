@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.input_shapes import InputShapes, OpInputs
 from tfprof.profiles.model.profile import Profile

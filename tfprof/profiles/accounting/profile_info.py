@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray
-from tfprof.columns.frames import NO_STACK
-from tfprof.columns.remarks import Notice
-from tfprof.columns.shapes import is_fully_defined
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.columns.frames import NO_STACK
+from tfprof.core.columns.remarks import Notice
+from tfprof.core.columns.shapes import is_fully_defined
 from tfprof.profiles.accounting.accounting import parameter_count
 from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.accounting.lacking import (

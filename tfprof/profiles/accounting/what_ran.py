@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.model.ops import GraphNodes, OpTable
 
 _FUSED = frozenset((

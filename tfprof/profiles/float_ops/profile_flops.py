@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.graphs.flops.registry import all_formulas
 from tfprof.graphs.interpreter.analysis import Analysis, Outcome, Status
 from tfprof.graphs.interpreter.engine import Engine, Settings

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import Shape, is_fully_defined
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import Shape, is_fully_defined
 from tfprof.graphs.model.graph_columns import AttrValue
 from tfprof.profiles.model.ops import OpTable
 

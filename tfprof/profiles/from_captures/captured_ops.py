@@ -13,13 +13,13 @@ from tfprof.captures.events.ops.op_runs import NamedOp
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.op_sums import OpTotals
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import StackTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import StackTable
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.units import human_memory, milliseconds
+from tfprof.core.text.wording import sentence
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.profile import Profile
-from tfprof.text import how_to_capture
-from tfprof.text.units import human_memory, milliseconds
-from tfprof.text.wording import sentence
 
 _CALLS = re.compile(r"(?:.*/)?(?:Stateful)?PartitionedCall(?:_\d+)?/")
 """Prefix of the name of an op that was inlined from a function."""

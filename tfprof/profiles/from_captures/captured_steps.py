@@ -11,7 +11,7 @@ from tfprof.captures.facts.op_sums import op_sums
 from tfprof.captures.facts.run_steps import run_steps, steps_of_host
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.run import Host, Run
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.from_captures.captured_ops import StepsOfHost, numbered
 from tfprof.profiles.from_captures.host_executions import add_executions
 from tfprof.profiles.from_captures.host_sums import add_sums

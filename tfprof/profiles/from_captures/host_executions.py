@@ -19,7 +19,7 @@ from tfprof.captures.facts.op_sums import (
     run_starts_ns,
 )
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.from_captures.captured_ops import (
     CapturedOps,
     StepsOfHost,

@@ -8,8 +8,8 @@ import numpy as np
 
 from tfprof.captures.facts.op_sums import OpStacks, OpSums
 from tfprof.captures.run.run import Host
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import Frame, StackTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import Frame, StackTable
 from tfprof.profiles.from_captures.captured_ops import (
     CapturedOps,
     StepsOfHost,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.captures.events.ops.op_memory import OpMemory, allocator_uses
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.compact import CompactColumn
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.compact import CompactColumn
 from tfprof.profiles.model.runs import AllocationColumns, AllocatorColumns
 
 

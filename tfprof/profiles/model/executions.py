@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array, concatenate_tables, no_rows
+from tfprof.core.columns.columns import Int64Array, concatenate_tables, no_rows
 
 NO_OP: Final = -1
 """Row of an execution that belongs to no op (a copy between host and device)."""

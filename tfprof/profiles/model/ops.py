@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns import tree_walks
-from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
-from tfprof.columns.frames import NO_STACK
-from tfprof.columns.names import NameTable
-from tfprof.columns.numerals import whole_number
-from tfprof.columns.shapes import ShapeTable
-from tfprof.columns.strings import InternTable, StringTable
+from tfprof.core.columns import tree_walks
+from tfprof.core.columns.columns import BoolArray, Int64Array, Int64Column
+from tfprof.core.columns.frames import NO_STACK
+from tfprof.core.columns.names import NameTable
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.columns.shapes import ShapeTable
+from tfprof.core.columns.strings import InternTable, StringTable
+from tfprof.core.wire.scanned import Texts
+from tfprof.core.wire.text_index import TextIndex, places_of
 from tfprof.graphs.model.graph_columns import (
     AttrPlaces,
     Attrs,
@@ -26,8 +28,6 @@ from tfprof.graphs.model.graph_columns import (
     GraphColumns,
     InputTexts,
 )
-from tfprof.wire.scanned import Texts
-from tfprof.wire.text_index import TextIndex, places_of
 
 _INT64_MAX = (1 << 63) - 1
 

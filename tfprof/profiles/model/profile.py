@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array, Int64Column
-from tfprof.columns.frames import NO_STACK, StackTable
-from tfprof.columns.remarks import Notices
+from tfprof.core.columns.columns import BoolArray, Int64Array, Int64Column
+from tfprof.core.columns.frames import NO_STACK, StackTable
+from tfprof.core.columns.remarks import Notices
 from tfprof.files.checkpoint.variable_values import VariableValues
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.op_log_columns import OpLogColumns

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
-from tfprof.columns.compact import CompactColumn
-from tfprof.columns.shapes import OutputShapes
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.compact import CompactColumn
+from tfprof.core.columns.shapes import OutputShapes
 
 
 class KnownNames(NamedTuple):

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.strings import StringTable
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.strings import StringTable
 from tfprof.errors import UsageError
 from tfprof.profiles.model.executions import NO_OP, StepDetail
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array, no_rows
+from tfprof.core.columns.columns import Int64Array, no_rows
 from tfprof.profiles.model.steps import MEASURES, StepRecords
 
 

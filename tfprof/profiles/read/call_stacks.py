@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tfprof.columns.frames import EMPTY_STACK, Frame, StackTable
-from tfprof.wire import messages as pb
+from tfprof.core.columns.frames import EMPTY_STACK, Frame, StackTable
+from tfprof.core.wire import messages as pb
 
 
 class StackReader:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.frames import NO_STACK
+from tfprof.core.columns.frames import NO_STACK
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
+from tfprof.core.wire.plan import Entries, Plan, number, optional, rows, text
+from tfprof.core.wire.scan import Columns, scan_or_explain
+from tfprof.core.wire.text_index import TextIndex, strings
 from tfprof.files.open import open_bytes
 from tfprof.files.sniff import Format
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.read.call_stacks import StackReader
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
-from tfprof.wire.plan import Entries, Plan, number, optional, rows, text
-from tfprof.wire.scan import Columns, scan_or_explain
-from tfprof.wire.text_index import TextIndex, strings
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

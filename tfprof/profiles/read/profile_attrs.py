@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import Shape, display_dims
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import Shape, display_dims
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.lockstep import IrregularError
+from tfprof.core.wire.text_index import TextIndex
 from tfprof.graphs.read.attr_values import decode_shape, plain_attr
 from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
 from tfprof.profiles.model.ops import OpTable
@@ -20,9 +23,6 @@ from tfprof.profiles.read.profile_fields import (
     single,
 )
 from tfprof.profiles.read.profile_plan import NODE, Tables
-from tfprof.wire import messages as pb
-from tfprof.wire.lockstep import IrregularError
-from tfprof.wire.text_index import TextIndex
 
 _WANTED = ("shape", "_output_shapes", *KEPT_ATTRS, ELEMENT_TYPE)
 _OUTPUT_SHAPES = f"{NODE}.output_shapes"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray
-from tfprof.columns.remarks import Notice, Notices
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.columns.remarks import Notice, Notices
 from tfprof.errors import MalformedProfileError
 
 

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import BoolArray, Int64Array, taken_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, taken_rows
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.plan import Plan, number, rows
+from tfprof.core.wire.scan import Columns, scan
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
@@ -29,12 +32,9 @@ from tfprof.profiles.model.steps import MEASURES
 from tfprof.profiles.read.profile_damage import Damage
 from tfprof.profiles.read.profile_fields import counts_of
 from tfprof.profiles.read.profile_plan import Tables
-from tfprof.wire import messages as pb
-from tfprof.wire.plan import Plan, number, rows
-from tfprof.wire.scan import Columns, scan
 
 if TYPE_CHECKING:
-    from tfprof.wire.scan import Data
+    from tfprof.core.wire.scan import Data
 
 TableT = TypeVar("TableT", Executions, Allocations, AllocatorLevels)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.strings import StringTable
-from tfprof.wire.lockstep import IrregularError
-from tfprof.wire.scan import Columns, Texts
-from tfprof.wire.text_index import TextIndex
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.strings import StringTable
+from tfprof.core.wire.lockstep import IrregularError
+from tfprof.core.wire.scan import Columns, Texts
+from tfprof.core.wire.text_index import TextIndex
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import EMPTY_STACK, NO_STACK
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK
+from tfprof.core.wire.lockstep import IrregularError
+from tfprof.core.wire.scan import Columns
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.call_stacks import StackReader
 from tfprof.profiles.read.profile_attrs import read_attrs
@@ -20,8 +22,6 @@ from tfprof.profiles.read.profile_fields import (
     number_texts,
 )
 from tfprof.profiles.read.profile_plan import NODE, Tables
-from tfprof.wire.lockstep import IrregularError
-from tfprof.wire.scan import Columns
 
 _GAPS = 64
 """Missing inputs that a node may have in any case."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from tfprof.core.wire.lockstep import IrregularError
+from tfprof.core.wire.plan import Entries, Plan, number, rows, text
+from tfprof.core.wire.scan import Columns, Texts, reordered, scan
 from tfprof.profiles.model.executions import MEMORY_FIELDS
 from tfprof.profiles.read.profile_fields import single
-from tfprof.wire.lockstep import IrregularError
-from tfprof.wire.plan import Entries, Plan, number, rows, text
-from tfprof.wire.scan import Columns, Texts, reordered, scan
 
 if TYPE_CHECKING:
-    from tfprof.wire.scan import Data
+    from tfprof.core.wire.scan import Data
 
 Tables: TypeAlias = dict[str, Columns]
 """Columns by the name of their table."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.node_table import Kind, NodeTable, RowNames
 from tfprof.graphs.model.program import GIVEN_FLOPS, Program
 from tfprof.graphs.read.kinds import KindTable
 from tfprof.graphs.read.library import Library
 from tfprof.graphs.read.program import program_of
 from tfprof.profiles.model.ops import GraphNodes, OpTable, SavedNodes
-from tfprof.wire import messages as pb
 
 
 def program_of_ops(

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.remarks import Notices
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.remarks import Notices
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.lockstep import PADDING, IrregularError
+from tfprof.core.wire.parsing import parse
+from tfprof.core.wire.scan import Texts
+from tfprof.core.wire.walk import WireError, walk
 from tfprof.errors import MalformedProfileError
 from tfprof.files.open import open_bytes
 from tfprof.files.sniff import Format
@@ -20,15 +25,10 @@ from tfprof.profiles.read.profile_details import NumberMap, note_lost_details, r
 from tfprof.profiles.read.profile_ops import OpReader
 from tfprof.profiles.read.profile_plan import Tables, scan_profile
 from tfprof.profiles.read.profile_steps import EXECS, read_steps
-from tfprof.wire import messages as pb
-from tfprof.wire.lockstep import PADDING, IrregularError
-from tfprof.wire.parsing import parse
-from tfprof.wire.scan import Texts
-from tfprof.wire.walk import WireError, walk
 
 if TYPE_CHECKING:
+    from tfprof.core.wire.scan import Data
     from tfprof.files.open import Source
-    from tfprof.wire.scan import Data
 
 MOST_SMALL_STEPS = 10_000
 LEAST_STEP_BYTES = 100

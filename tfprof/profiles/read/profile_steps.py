@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array, taken_rows
-from tfprof.columns.remarks import Notices
-from tfprof.columns.strings import StringTable
+from tfprof.core.columns.columns import Int64Array, taken_rows
+from tfprof.core.columns.remarks import Notices
+from tfprof.core.columns.strings import StringTable
+from tfprof.core.wire.lockstep import IrregularError
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
@@ -29,7 +30,6 @@ from tfprof.profiles.model.steps import MEASURES, StepRecords
 from tfprof.profiles.read.profile_damage import Damage
 from tfprof.profiles.read.profile_fields import has_repeats, intern_texts
 from tfprof.profiles.read.profile_plan import EXEC, NODE, Tables
-from tfprof.wire.lockstep import IrregularError
 
 EXECS = f"{NODE}.execs"
 _TABLES_OF_KIND = ((ACCELERATOR, f"{EXEC}.accelerator_execs"), (HOST, f"{EXEC}.cpu_execs"))

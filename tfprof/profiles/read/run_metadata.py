@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.compact import CompactColumn
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.compact import CompactColumn
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import parse
+from tfprof.core.wire.plan import Entries, Plan, number, present, rows, text
+from tfprof.core.wire.scan import Columns, Texts, scan_or_explain
+from tfprof.core.wire.scan_parts import SplitPlan, scan_in_parts, split
+from tfprof.core.wire.text_index import TextIndex
 from tfprof.files.open import as_binary, open_unchecked
 from tfprof.files.sniff import Format
 from tfprof.files.threads import number_of_threads
@@ -22,12 +28,6 @@ from tfprof.profiles.model.runs import (
     StatColumns,
 )
 from tfprof.profiles.read.run_shapes import fed_shapes
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import parse
-from tfprof.wire.plan import Entries, Plan, number, present, rows, text
-from tfprof.wire.scan import Columns, Texts, scan_or_explain
-from tfprof.wire.scan_parts import SplitPlan, scan_in_parts, split
-from tfprof.wire.text_index import TextIndex
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.numerals import whole_number
-from tfprof.columns.shapes import OutputShapes, Shape
-from tfprof.wire import messages as pb
-from tfprof.wire.scan import Columns, Texts
-from tfprof.wire.text_index import TextIndex
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.columns.shapes import OutputShapes, Shape
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.scan import Columns, Texts
+from tfprof.core.wire.text_index import TextIndex
 
 _SHAPE = "tensor_description.shape"
 

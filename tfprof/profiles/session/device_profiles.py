@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, TfprofWarning
 from tfprof.files.disk import write_file
 from tfprof.files.local_folder import local_folder
@@ -19,7 +20,6 @@ from tfprof.options.parse import is_classic
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.profiles.write.device_pprof import device_profiles, encode, file_names
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

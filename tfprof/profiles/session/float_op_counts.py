@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.float_ops.registered_flops import count_registered_flops
 from tfprof.profiles.model.ops import FloatOps, in_64_bits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfprof.columns.frames import NO_STACK
+from tfprof.core.columns.frames import NO_STACK
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.profile import Profile
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError
 from tfprof.files.disk import write_file
 from tfprof.graphs.live.live_graph import default_graph
@@ -13,7 +14,6 @@ from tfprof.options.parse import is_classic
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.profiles.write.op_log import profile_to_op_log
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

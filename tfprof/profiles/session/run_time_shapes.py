@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.shapes import OutputShapes, is_fully_defined, merge_outputs
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.shapes import OutputShapes, is_fully_defined, merge_outputs
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns
 from tfprof.profiles.read.run_shapes import SeenShapes

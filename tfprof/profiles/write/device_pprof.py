@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from tfprof.columns.frames import EMPTY_STACK, Frame
+from tfprof.core.columns.frames import EMPTY_STACK, Frame
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.model.profile import Profile, label_op
 from tfprof.profiles.write.pprof_tables import PprofTables, unsigned
-from tfprof.wire import messages as pb
 
 NO_CALL_STACK = "(no call stack)"
 """Function of ops that no Python line made, such as ``_Send`` and ``_Recv``."""

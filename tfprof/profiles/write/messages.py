@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.open import CLASSES, open_bytes
 from tfprof.files.sniff import Format
-from tfprof.wire import messages as pb
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

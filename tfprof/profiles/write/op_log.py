@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tfprof.columns.frames import NO_STACK, Frame, StackTable
-from tfprof.columns.strings import StringTable
+from tfprof.core.columns.frames import NO_STACK, Frame, StackTable
+from tfprof.core.columns.strings import StringTable
+from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.profile import Profile
-from tfprof.wire import messages as pb
 
 
 def profile_to_op_log(profile: Profile, unknown: OpLogColumns | None = None) -> pb.OpLogProto:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tfprof.columns.frames import Frame
-from tfprof.columns.strings import StringTable
-from tfprof.wire import messages as pb
+from tfprof.core.columns.frames import Frame
+from tfprof.core.columns.strings import StringTable
+from tfprof.core.wire import messages as pb
 
 Key = tuple[str, str, int]
 """File, function and line number as unsigned 64 bits, of which an unknown one is -1."""

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.elements import split
+from tfprof.core.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
+from tfprof.core.wire.parsing import parse
+from tfprof.core.wire.varints import varint_sizes
+from tfprof.core.wire.walk import LENGTH_DELIMITED
 from tfprof.profiles.model.ops import GraphNodes, OpTable, SavedNodes
-from tfprof.wire import messages as pb
-from tfprof.wire.elements import split
-from tfprof.wire.lockstep import IrregularError, Messages, Occurrences, read_fields
-from tfprof.wire.parsing import parse
-from tfprof.wire.varints import varint_sizes
-from tfprof.wire.walk import LENGTH_DELIMITED
 
 _NODE = 1  # of GraphDef
 _ATTR, _ATTRS = 5, 11  # of NodeDef and of ProfileNode

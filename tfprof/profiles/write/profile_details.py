@@ -10,10 +10,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.wire import messages as pb
 from tfprof.profiles.model.executions import Allocations, AllocatorLevels, Executions
 from tfprof.profiles.model.profile import Profile
-from tfprof.wire import messages as pb
 
 
 def encode_details(profile: Profile) -> bytes:

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.wire.varints import encode_int64_fields, encode_varint, length_delimited
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
@@ -18,7 +19,6 @@ from tfprof.profiles.model.executions import (
 )
 from tfprof.profiles.model.steps import StepRecords, StepTable
 from tfprof.profiles.write.wire_encoding import encode_packed
-from tfprof.wire.varints import encode_int64_fields, encode_varint, length_delimited
 
 # Tags of length-delimited fields.
 _KEY, _VALUE = b"\x0a", b"\x12"  # map entries with text as key

@@ -10,10 +10,18 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import NO_STACK, StackTable
-from tfprof.columns.shapes import Shape, display_dims
-from tfprof.columns.strings import StringTable
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import NO_STACK, StackTable
+from tfprof.core.columns.shapes import Shape, display_dims
+from tfprof.core.columns.strings import StringTable
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.parsing import MAX_MESSAGE_BYTES
+from tfprof.core.wire.varints import (
+    encode_int64_fields,
+    encode_varint,
+    length_delimited,
+    length_delimited_tag,
+)
 from tfprof.errors import UsageError
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.ops import OpTable
@@ -23,14 +31,6 @@ from tfprof.profiles.write.profile_attrs import attribute_fields
 from tfprof.profiles.write.profile_details import encode_details
 from tfprof.profiles.write.profile_execs import execution_fields
 from tfprof.profiles.write.wire_encoding import encode_int_maps
-from tfprof.wire import messages as pb
-from tfprof.wire.parsing import MAX_MESSAGE_BYTES
-from tfprof.wire.varints import (
-    encode_int64_fields,
-    encode_varint,
-    length_delimited,
-    length_delimited_tag,
-)
 
 # Fields of ProfileNode: numbers, or tags of length-delimited fields.
 _INPUTS, _FLOAT_OPS, _ID, _SRC_OUTPUT_INDEX = 2, 8, 13, 14

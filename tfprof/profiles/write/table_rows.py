@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import NO_STACK
-from tfprof.columns.shapes import Shape, is_fully_defined
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import NO_STACK
+from tfprof.core.columns.shapes import Shape, is_fully_defined
 from tfprof.profiles.accounting.accounting import parameter_count
 from tfprof.profiles.accounting.library_frames import innermost_frames, innermost_user_frames
 from tfprof.profiles.accounting.profile_info import (

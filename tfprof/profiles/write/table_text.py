@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from tfprof.core.text.csv_text import csv_lines
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write.table_rows import Row, Value
 from tfprof.profiles.write.tables import Table
-from tfprof.text.csv_text import csv_lines
 
 FORMATS = ("csv", "json", "jsonl")
 

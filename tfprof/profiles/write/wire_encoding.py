@@ -9,14 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.wire.varints import (
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.wire.varints import (
     length_delimited,
     length_delimited_tag,
     put_varints,
     varint_sizes,
 )
-from tfprof.wire.walk import LENGTH_DELIMITED
+from tfprof.core.wire.walk import LENGTH_DELIMITED
 
 _KEY_TAG = 1 << 3
 _VALUE_TAG = 2 << 3

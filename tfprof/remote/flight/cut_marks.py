@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.names import END_OF_STEP, END_STATS
-from tfprof.wire import messages as pb
+from tfprof.core.wire import messages as pb
 
 _STEP, _IS_ROOT = "step_num", "_r"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tfprof.core.text.claims import Claim
 from tfprof.remote.flight.history import StepSeen
-from tfprof.text.claims import Claim
 
 _SLACK_NS = 1_000_000
 """Between the clock of a snapshot's times and that of its events."""

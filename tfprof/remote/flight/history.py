@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.claims import Claim, Detail
 from tfprof.remote.flight.snapshots import NO_STEPS, Steps
-from tfprof.text.claims import Claim, Detail
 
 T = TypeVar("T")
 

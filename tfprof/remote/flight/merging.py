@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.varints import length_delimited, length_delimited_tag
 from tfprof.remote.flight.cut_marks import add_cut_marks
-from tfprof.wire import messages as pb
-from tfprof.wire.varints import length_delimited, length_delimited_tag
 
 _START, _STOP = "profile_start_time", "profile_stop_time"
 _PLANES, _LINES = length_delimited_tag(1), length_delimited_tag(3)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfprof.core.text.units import human_memory
 from tfprof.remote.flight.overhead import Overhead
-from tfprof.text.units import human_memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 N_PAIRS = 5
 """Times without a session, each between two with one."""

@@ -11,7 +11,7 @@ import numpy as np
 from tfprof.captures.events.timeline.names import END_OF_STEP, END_STATS, TASK_PLANE
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.read.xspace import read_xspace
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.errors import TfprofError
 
 _STEP = "step_num"

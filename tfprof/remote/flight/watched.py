@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfprof.core.text.units import human_memory
 from tfprof.errors import TfprofError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address
@@ -24,7 +25,6 @@ from tfprof.remote.flight.sessions import Session, Snapshot
 from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
 from tfprof.remote.service import Stop
 from tfprof.remote.troubles import ServerError
-from tfprof.text.units import human_memory
 
 _CONNECT_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.metrics import Metric
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.text.metrics import Metric
 from tfprof.views.known import lacking
 from tfprof.views.result import ViewTree
 

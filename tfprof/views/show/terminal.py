@@ -12,9 +12,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
 
-from tfprof.text.guides import Guides
-from tfprof.text.tables import UNICODE, Column, Glyphs, Grid
-from tfprof.text.units import human_share
+from tfprof.core.text.guides import Guides
+from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid
+from tfprof.core.text.units import human_share
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import NAME_HEADERS, Numbers, ViewRows
 

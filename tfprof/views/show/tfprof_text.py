@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import display_dims
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import display_dims
+from tfprof.core.text.outline_text import Ratios, outline, outline_lines
+from tfprof.core.text.units import classic_count, classic_memory, classic_time
 from tfprof.files.checkpoint.value_text import classic_text, report_text
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.text.outline_text import Ratios, outline, outline_lines
-from tfprof.text.units import classic_count, classic_memory, classic_time
 from tfprof.views.result import ViewTree
 from tfprof.views.roots import GRAPH_ROOT_TYPE, SCOPE_PARENT_TYPE
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
+from tfprof.core.text.units import human_memory
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.text.metrics import METRIC_FORMS, NOT_AVAILABLE, Metric
-from tfprof.text.units import human_memory
 from tfprof.views.known import NO_STEPS, lacking
 from tfprof.views.ordering import METRIC_OF_ORDER
 from tfprof.views.result import ViewTree

@@ -15,10 +15,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.style import Style
 
-from tfprof.text.folding import fitted
-from tfprof.text.guides import Guides
-from tfprof.text.tables import GAP, UNICODE, Glyphs, fitting
-from tfprof.text.units import human_share
+from tfprof.core.text.folding import fitted
+from tfprof.core.text.guides import Guides
+from tfprof.core.text.tables import GAP, UNICODE, Glyphs, fitting
+from tfprof.core.text.units import human_share
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_rows import Line, Numbers, ViewRows
 

@@ -13,12 +13,12 @@ from itertools import repeat
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.metrics import NOT_AVAILABLE, Metric
+from tfprof.core.text.tables import UNICODE, Glyphs, escaped
+from tfprof.core.text.units import human_count
 from tfprof.options.spec import BY_NAME
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.text.metrics import NOT_AVAILABLE, Metric
-from tfprof.text.tables import UNICODE, Glyphs, escaped
-from tfprof.text.units import human_count
 from tfprof.views.result import ViewTree
 from tfprof.views.show.line_amounts import LineAmounts
 from tfprof.views.show.view_hints import (

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.files.checkpoint.value_text import value_texts
 from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, TfprofWarning, UsageError
 from tfprof.files.disk import write_file
 from tfprof.options.parse import ProfileOptions, parse_options
 from tfprof.views.result import ViewKind, ViewTree
 from tfprof.views.session import Session
 from tfprof.views.show.tfprof_text import render_envelope, render_report, render_stdout
-from tfprof.wire import messages as pb
 
 BuildView = Callable[[ViewKind, ProfileOptions], ViewTree]
 """Builds views of the same profile."""

@@ -13,8 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.frames import Frame
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.frames import Frame
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.varints import (
+    encode_int64_fields,
+    length_delimited_each,
+    length_delimited_tag,
+)
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.library_frames import is_library_file
@@ -23,8 +29,6 @@ from tfprof.profiles.write.wire_encoding import encode_packed
 from tfprof.views.code import GRADIENT_SUFFIX, CodeTree
 from tfprof.views.ordering import METRIC_OF_ORDER
 from tfprof.views.result import ViewTree
-from tfprof.wire import messages as pb
-from tfprof.wire.varints import encode_int64_fields, length_delimited_each, length_delimited_tag
 
 SAMPLE_TYPES = {
     "micros": ("microseconds", "Sum of accelerator execution time and cpu execution time."),

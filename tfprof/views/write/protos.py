@@ -11,15 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.errors import UsageError
-from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
-from tfprof.profiles.model.executions import NO_OP
-from tfprof.views.result import ViewTree
-from tfprof.views.write.tensor_values import tensor_values
-from tfprof.wire import messages as pb
-from tfprof.wire.encode import (
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.wire import messages as pb
+from tfprof.core.wire.encode import (
     ELEMENT,
     LEFT_OUT,
     ROOT,
@@ -29,6 +23,12 @@ from tfprof.wire.encode import (
     encode_tree,
     subtree_heights,
 )
+from tfprof.errors import UsageError
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
+from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
+from tfprof.profiles.model.executions import NO_OP
+from tfprof.views.result import ViewTree
+from tfprof.views.write.tensor_values import tensor_values
 
 MAX_PROTO_LEVELS = 5000
 """Deepest nesting of a returned message."""

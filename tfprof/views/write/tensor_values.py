@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from tfprof.core.wire import messages as pb
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.views.result import ViewTree
-from tfprof.wire import messages as pb
 
 MOST_VALUES: Final = 100_000
 """How many values a message holds of a variable; above, the original warns that it may halt."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tfprof.captures.events.timeline.names import EXECUTOR, TENSOR_CORE
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 INTO, OUT_OF = 1, 2
 _ID_BITS = 56

@@ -25,7 +25,7 @@ from tfprof.captures.events.derived.spans import covering_spans
 from tfprof.captures.events.steps.grouping import Groups, device_events
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _STREAM_BASE = DERIVED_BASE + 290
 _IDS_PER_STREAM = 6

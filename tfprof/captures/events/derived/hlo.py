@@ -9,8 +9,8 @@ import numpy as np
 from tfprof.captures.events.derived.lines import HloLookup, Names, table_of
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.distinct import distinct_rows
 
 
 class Provenance(NamedTuple):

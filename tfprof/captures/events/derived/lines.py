@@ -21,7 +21,7 @@ from tfprof.captures.events.timeline.op_names import (
     parse_op_name,
 )
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 NAME_SCOPE, OPS, MODULES, XLA_OPS, SOURCE = (
     "Framework Name Scope", "Framework Ops", "XLA Modules", "XLA Ops", "Source code",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _LEVEL_PS = 1000
 """So much earlier ends a span that has the very times of the one around it: viewers that tell

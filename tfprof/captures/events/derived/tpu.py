@@ -23,8 +23,8 @@ from tfprof.captures.events.ops.tpu_ops import device_spans
 from tfprof.captures.events.steps.grouping import NO_GROUP, Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.distinct import distinct_rows
 
 _OFFLOAD_BASE = DERIVED_BASE + 8
 _MOST_ROWS = 41

@@ -16,7 +16,7 @@ from tfprof.captures.events.ops.gpu_ops import Describe
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, sums_by
+from tfprof.core.columns.columns import BoolArray, sums_by
 
 
 def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceOps:

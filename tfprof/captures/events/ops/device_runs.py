@@ -18,7 +18,7 @@ from tfprof.captures.events.ops.op_runs import (
 )
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 class Block(NamedTuple):

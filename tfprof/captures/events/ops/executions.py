@@ -34,8 +34,8 @@ from tfprof.captures.events.timeline.programs import HloKey, hlo_keys, program_t
 from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
+from tfprof.core.columns.distinct import distinct_rows
 
 UNKNOWN_MODULE = "XlaModule:"
 """What annotations of a program's events say where an op should be."""

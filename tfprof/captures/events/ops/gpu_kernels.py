@@ -12,8 +12,8 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.distinct import distinct_rows
 
 _NS = 1000
 """Picoseconds of a nanosecond."""

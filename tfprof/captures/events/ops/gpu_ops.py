@@ -22,8 +22,8 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.distinct import distinct_rows
 
 Describe = Callable[[HloKey], DeviceOp | None]
 """The instruction of an event → what one run of it costs; None if the program is not in the

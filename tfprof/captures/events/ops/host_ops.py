@@ -17,7 +17,7 @@ from tfprof.captures.events.ops.executions import (
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray, no_rows, sums_by
+from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray, no_rows, sums_by
 
 IDLE = "IDLE"
 

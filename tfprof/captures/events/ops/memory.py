@@ -12,8 +12,8 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
+from tfprof.core.columns.distinct import distinct_rows
 
 ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 

@@ -10,7 +10,7 @@ import numpy as np
 from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _UNNAMED = "unknown"
 

@@ -28,7 +28,7 @@ from tfprof.captures.events.ops.tpu_ops import (
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 NO_OP = -1
 

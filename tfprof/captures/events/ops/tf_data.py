@@ -19,9 +19,9 @@ from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.lookup import rows_by
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.lookup import rows_by
+from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("calls")
 

@@ -22,9 +22,9 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.hlo.memory_breakdown import HBM, memory_accesses
 from tfprof.captures.model.xspace import Plane
 from tfprof.captures.model.xspace_stats import StatValue
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
-from tfprof.columns.numerals import whole_number
-from tfprof.wire.walk import WireError
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.wire.walk import WireError
 
 OPS, STEPS, MODULES = "XLA Ops", "Steps", "XLA Modules"
 

@@ -19,7 +19,7 @@ from tfprof.captures.events.ops.tpu_ops import (
     time_scale,
 )
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 
 
 class StepCost(NamedTuple):

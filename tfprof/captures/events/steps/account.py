@@ -28,8 +28,8 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, led_to
 from tfprof.captures.events.timeline.pool_events import of_xla_pools
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.covered import extents
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.covered import extents
 
 _REGULAR = 0.9
 """Of a program that numbers its steps one by one, at least this part of the jumps is the same."""

@@ -12,9 +12,9 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.host_code import is_frame
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
 from tfprof.captures.events.timeline.nesting import filled
-from tfprof.columns.columns import Int64Array, sums_by
-from tfprof.columns.covered import covered_until
-from tfprof.columns.distinct import DistinctRows, distinct_rows
+from tfprof.core.columns.columns import Int64Array, sums_by
+from tfprof.core.columns.covered import covered_until
+from tfprof.core.columns.distinct import DistinctRows, distinct_rows
 
 _WAITS = re.compile(
     r".* (block_until_ready|try_to_block|_value|__array__|wait|result)|np\.asarray\(jax\.Array\)"

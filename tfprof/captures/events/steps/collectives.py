@@ -19,8 +19,8 @@ from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
+from tfprof.core.columns.distinct import distinct_rows
 
 
 class CollectiveKind(NamedTuple):

@@ -27,7 +27,7 @@ from tfprof.captures.events.steps.step_times import StepTimes
 from tfprof.captures.events.timeline.clocks import MOST_NS, recorded_at_ns
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 UNMARKED = "its marker is not in the capture"
 BEGAN_EARLIER = "it began before the capture"

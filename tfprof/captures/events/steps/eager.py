@@ -11,8 +11,8 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.names import EAGER_EXECUTE
 from tfprof.captures.events.timeline.nesting import Nesting
-from tfprof.columns.columns import BoolArray
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.columns.columns import BoolArray
+from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
 

@@ -12,7 +12,7 @@ from tfprof.captures.events.timeline.links import Links, find_links
 from tfprof.captures.events.timeline.nesting import Nesting, nest
 from tfprof.captures.events.timeline.threadpool import Regions, cut_regions
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 @dataclass(frozen=True, eq=False)

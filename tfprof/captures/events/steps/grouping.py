@@ -31,8 +31,8 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_STEPS
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, no_rows
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
 

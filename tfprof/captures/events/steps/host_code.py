@@ -16,7 +16,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import INTERNAL_EVENTS
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 
 _RUNTIME = re.compile(
     r".*::|TFE_|Eager|Executor|Function|Session|RunGraph|Pjit|Execute|Thunk|Threadpool|Memory"

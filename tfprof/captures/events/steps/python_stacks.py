@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from tfprof.captures.events.steps.forest import Forest
-from tfprof.columns.frames import Frame, StackTable
-from tfprof.columns.numerals import whole_number
+from tfprof.core.columns.frames import Frame, StackTable
+from tfprof.core.columns.numerals import whole_number
 
 _CALL = re.compile(r"\$(?P<file>.+\.py):(?P<line>\d+) (?P<function>.+)", re.DOTALL)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent, StepEvents
-from tfprof.columns.columns import Int64Array, concatenate_tables
+from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 
 def as_the_reference_sweeps(events: StepEvents) -> StepEvents:

@@ -24,9 +24,9 @@ from tfprof.captures.events.steps.step_events import (
 from tfprof.captures.events.steps.step_times import spent_by_kind
 from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, concatenate_tables
-from tfprof.columns.covered import extents
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, concatenate_tables
+from tfprof.core.columns.covered import extents
+from tfprof.core.columns.distinct import distinct_rows
 
 _TYPES = (
     frozenset(("BatchingSessionRun",)),

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 FEWEST_HOSTS = 3
 """Of two hosts that differ, none is the odd one."""

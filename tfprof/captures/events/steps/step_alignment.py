@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array, blocks
+from tfprof.core.columns.columns import Int64Array, blocks
 
 
 @dataclass(frozen=True, slots=True)

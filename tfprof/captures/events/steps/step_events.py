@@ -23,14 +23,14 @@ from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import (
+from tfprof.core.columns.columns import (
     BoolArray,
     Int64Array,
     blocks,
     concatenate_tables,
     taken_rows,
 )
-from tfprof.columns.lookup import looked_up
+from tfprof.core.columns.lookup import looked_up
 
 
 class Spent(enum.IntEnum):

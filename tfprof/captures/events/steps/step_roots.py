@@ -27,7 +27,7 @@ from tfprof.captures.events.timeline.names import IMPLICIT_ROOTS, TF_DATA_FUNCTI
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import StatKind
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
 """What Keras calls the batches that its callback profiles; with JAX the number is in the name."""

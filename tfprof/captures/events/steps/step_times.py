@@ -9,9 +9,9 @@ import numpy as np
 
 from tfprof.captures.events.steps.account import Account
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Markers, Spent, StepEvents
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
-from tfprof.columns.covered import extents
-from tfprof.wire.compiled import is_native, native_module
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.covered import extents
+from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("cover")
 

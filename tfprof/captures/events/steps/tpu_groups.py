@@ -13,7 +13,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 STEP_LINES = frozenset(("Steps", "Sparse Core Steps"))
 MODULE_LINES = frozenset(("XLA Modules", "Sparse Core Modules"))

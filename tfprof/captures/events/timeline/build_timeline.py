@@ -14,7 +14,7 @@ from tfprof.captures.events.timeline.timeline import Line, Timeline
 from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.captures.model.xspace_events import AGGREGATED
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, blocks, narrowest, no_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, blocks, narrowest, no_rows
 from tfprof.files.spill import Room
 
 _NEW_NVTX_ID = 1 << 32

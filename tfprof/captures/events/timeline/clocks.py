@@ -10,7 +10,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.model.xspace import Plane, XSpace
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 MOST_PS = 1 << 60
 """Thirteen days: no capture is longer, and sums of such times are far from the limit of 64 bits."""

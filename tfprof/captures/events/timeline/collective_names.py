@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tfprof.columns.numerals import whole_number
+from tfprof.core.columns.numerals import whole_number
 
 COLLECTIVE_OPCODES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
 """Opcodes and categories of XLA's instructions begin so."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 _OPEN: Final = np.iinfo(np.int64).max
 

@@ -16,9 +16,9 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, narrowest
-from tfprof.columns.lookup import looked_up, numbered_rows, rows_by
-from tfprof.columns.numerals import whole_number
+from tfprof.core.columns.columns import BoolArray, Int64Array, narrowest
+from tfprof.core.columns.lookup import looked_up, numbered_rows, rows_by
+from tfprof.core.columns.numerals import whole_number
 
 _MOST_PAIRS = 64
 """With that many producers and that many consumers of one id, the id ties nothing together."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.wire.compiled import is_native, native_module
 from tfprof.files.spill import Room
-from tfprof.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
 

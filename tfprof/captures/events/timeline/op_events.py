@@ -6,7 +6,7 @@ import re
 
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray
+from tfprof.core.columns.columns import BoolArray
 
 EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
 """An op that Python runs by itself. Functions are called ``__inference_…`` there."""

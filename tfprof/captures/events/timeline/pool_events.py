@@ -13,7 +13,7 @@ import numpy as np
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR, REDUCE_OP
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _POOLS = "tf_XLA"
 """What names of threads of XLA's pools begin with."""

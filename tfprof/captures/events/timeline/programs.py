@@ -21,8 +21,8 @@ import numpy as np
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.read.hlo import HloProgram, split_title, unsigned
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.distinct import distinct_rows
 
 MODULES = "XLA Modules"
 """The line of a device that says which program ran when."""

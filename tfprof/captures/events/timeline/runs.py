@@ -26,8 +26,8 @@ from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import BoolArray, Int64Array, IntArray
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
+from tfprof.core.columns.distinct import distinct_rows
 
 _CALL_OF_ONE = re.compile(
     r"(CommonPjRtLoadedExecutable|TfrtCpuExecutable|PjRtCpuExecutable)"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.columns.columns import Int64Array, blocks, no_rows
+from tfprof.core.columns.columns import Int64Array, blocks, no_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
-from tfprof.columns.columns import BoolArray, Int64Array
-from tfprof.columns.lookup import places_in
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.lookup import places_in
 
 
 class SparseStat(NamedTuple):

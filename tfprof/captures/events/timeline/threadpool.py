@@ -10,8 +10,8 @@ import numpy as np
 from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.lookup import places_in
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.lookup import places_in
 
 START, STOP = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
 REGION = "ThreadpoolListener::Region"

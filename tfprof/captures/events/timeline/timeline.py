@@ -21,8 +21,8 @@ from tfprof.captures.events.timeline.sources import Sources, place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.model.xspace_stats import IntArray, StatKind, StatValue
-from tfprof.columns.columns import BoolArray, Int64Array, narrowed
-from tfprof.columns.lookup import looked_up, places_in
+from tfprof.core.columns.columns import BoolArray, Int64Array, narrowed
+from tfprof.core.columns.lookup import looked_up, places_in
 
 _FEW_KINDS = 4
 """So many comparisons take less time than to look up each event in a table."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tfprof.captures.events.tpu.categories import HOST_TRANSFER, OUTFEED
 from tfprof.captures.events.tpu.steps import CoreSteps
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 
 Float64Array = npt.NDArray[np.float64]
 

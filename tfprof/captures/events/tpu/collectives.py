@@ -22,7 +22,7 @@ from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans
 from tfprof.captures.events.tpu.transfers import replica_groups
-from tfprof.columns.columns import Int64Array, concatenate_tables
+from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 _STARTED = re.compile(r"[ (]%?([\w.-]+-start[\w.-]*)[,)]")
 """The operand of an instruction that waits for one that was started before."""

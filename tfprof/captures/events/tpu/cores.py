@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.events.timeline.timeline import Timeline
-from tfprof.columns.numerals import whole_number
-from tfprof.wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
+from tfprof.core.columns.numerals import whole_number
+from tfprof.core.wire.walk import LENGTH_DELIMITED, VARINT, WireError, walk
 
 FIRST_SPARSE_CORE = 1_000_000
 """Ids of SparseCores begin here."""

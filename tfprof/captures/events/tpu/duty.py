@@ -12,7 +12,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import OFF_DUTY
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
 from tfprof.captures.events.tpu.steps import OP_LINES
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 
 class DutyCycle(NamedTuple):

@@ -30,9 +30,9 @@ from tfprof.captures.events.tpu.categories import (
     spent_on,
 )
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
-from tfprof.columns.columns import BoolArray, Int64Array, sums_by
-from tfprof.columns.covered import extents
-from tfprof.columns.distinct import distinct_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.covered import extents
+from tfprof.core.columns.distinct import distinct_rows
 
 OP_LINES = ("XLA Ops", "Sparse Core Ops")
 

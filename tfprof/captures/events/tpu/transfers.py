@@ -18,8 +18,8 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans, rows_of, self_times
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.numerals import LARGEST, whole_number
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.numerals import LARGEST, whole_number
 
 _SEND, _RECEIVED = "send", "recv-done"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfprof.text.drawing.plan import Drawing, Edge, Node
+from tfprof.core.text.drawing.plan import Drawing, Edge, Node
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.flows import Flows
 from tfprof.views.show.drawing.labels import line

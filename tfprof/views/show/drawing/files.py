@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tfprof.core.text.tables import escaped
 from tfprof.errors import (
     InputError,
     MalformedProfileError,
@@ -19,7 +20,6 @@ from tfprof.errors import (
     UsageError,
 )
 from tfprof.files.compression import decompressed
-from tfprof.text.tables import escaped
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.views import MAX_NODES, view_to_graphviz
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.drawing.plan import Edge
+from tfprof.core.text.units import human_count, human_memory
 from tfprof.profiles.model.profile import Profile
-from tfprof.text.drawing.plan import Edge
-from tfprof.text.units import human_count, human_memory
 from tfprof.views.show.drawing.tensors import (
     UNKNOWN,
     elements,

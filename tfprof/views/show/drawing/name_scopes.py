@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.drawing.plan import NO_CLUSTER, Cluster, Drawing, Node, NodeKind
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.text.drawing.plan import NO_CLUSTER, Cluster, Drawing, Node, NodeKind
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.flows import NO_PART, Flows, flows_between
 from tfprof.views.show.drawing.labels import MAX_SCOPES, line, relative, says

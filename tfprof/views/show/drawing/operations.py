@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from tfprof.core.text.drawing.plan import NO_CLUSTER, Cluster, Drawing, Node
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.text.drawing.plan import NO_CLUSTER, Cluster, Drawing, Node
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.flows import NO_PART, Flows, flows_between
 from tfprof.views.show.drawing.labels import line, relative, says, scopes_of

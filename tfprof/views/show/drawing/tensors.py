@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.shapes import Shape, is_fully_defined
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.shapes import Shape, is_fully_defined
 from tfprof.profiles.model.profile import Profile
 
 UNKNOWN: Final = -1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tfprof.core.text.drawing.dot import to_digraph
+from tfprof.core.text.drawing.plan import Drawing
 from tfprof.errors import UsageError
-from tfprof.text.drawing.dot import to_digraph
-from tfprof.text.drawing.plan import Drawing
 from tfprof.views.result import ViewTree
 from tfprof.views.show.drawing.calls import draw_calls
 from tfprof.views.show.drawing.flows import Flows

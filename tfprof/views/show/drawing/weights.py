@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
-from tfprof.columns.tree import Tree
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.tree import Tree
+from tfprof.core.text.metrics import METRIC_FORMS
+from tfprof.core.text.units import human_count, human_share
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.text.metrics import METRIC_FORMS
-from tfprof.text.units import human_count, human_share
 from tfprof.views.result import ViewTree
 
 FALLBACKS = ("micros", "float_ops", "params", "bytes", "occurrence")

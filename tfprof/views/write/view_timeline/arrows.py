@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.model.executions import ACCELERATOR, HOST
 from tfprof.profiles.model.ops import OpTable
 from tfprof.views.spans import differs_from_last, expand_spans

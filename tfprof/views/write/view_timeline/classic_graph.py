@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Executions
 from tfprof.views.result import ViewTree

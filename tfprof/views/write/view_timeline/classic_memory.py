@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.model.executions import MEMORY_FIELDS
 from tfprof.views.result import ViewTree
 from tfprof.views.write.trace_json import EVENTS_PER_CHUNK, escaped

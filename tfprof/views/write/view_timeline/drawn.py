@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import NO_OP, Executions, StepDetail

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.views.result import ViewTree
 from tfprof.views.write.trace_json import (

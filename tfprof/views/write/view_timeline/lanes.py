@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.views.write.trace_json import blocks
 
 _MOST = 1000

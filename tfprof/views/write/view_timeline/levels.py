@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last
 from tfprof.views.write.view_timeline.drawn import LAST_MICROS

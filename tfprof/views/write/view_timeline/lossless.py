@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfprof._version import __version__
-from tfprof.columns.columns import Int64Array
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.version import __version__
 from tfprof.profiles.model.executions import MEMORY_FIELDS, NO_OP
 from tfprof.views.result import ViewTree
 from tfprof.views.write.trace_json import (

@@ -1,0 +1,71 @@
+"""Who connects to the ports of a cluster of this machine gets nothing without its key."""
+
+import os
+import socket
+import ssl
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tfprof.captures.hosts.dask_engine import DaskEngine
+
+pytestmark = pytest.mark.one_engine
+distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'tfprof[dask]'")
+psutil = pytest.importorskip("psutil")  # comes with it
+
+PAGES = ("/", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health", "/status",
+         "/api/v1/retire_workers", "/statics/css/base.css", "/sysmon", "/eventstream")  # fmt: skip
+
+
+def listening():
+    """Addresses of this process and those it started."""
+    own = psutil.Process(os.getpid())
+    for process in (own, *own.children(recursive=True)):
+        connections = getattr(process, "net_connections", None) or process.connections
+        for one in connections(kind="tcp"):
+            if one.status == psutil.CONN_LISTEN:
+                yield one.laddr.ip, one.laddr.port
+
+
+def status(port, page):
+    """What a web server answers; None if it is none."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=5) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except (OSError, ValueError):
+        return None
+
+
+def answers(port):
+    """What comes over TLS without a certificate of the cluster."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=5) as plain,
+            context.wrap_socket(plain) as connection,
+        ):
+            connection.sendall(b"\0" * 64)
+            return connection.recv(64)
+    except OSError:
+        return b""
+
+
+def test_no_port_answers_without_the_key():
+    before = set(listening())
+    with DaskEngine(n_workers=1) as engine:
+        address = engine._client.scheduler.address
+        opened = set(listening()) - before
+        assert len(opened) >= 3  # scheduler, what keeps the worker, and the worker
+        assert {ip for ip, _ in opened} == {"127.0.0.1"}
+        for _, port in opened:
+            assert {status(port, page) for page in PAGES} <= {None, 404}
+            assert answers(port) == b""
+        assert address.startswith("tls://")
+        for place in (address, address.replace("tls", "tcp")):
+            with pytest.raises((OSError, TypeError, RuntimeError)):
+                distributed.Client(place, timeout=3, set_as_default=False)
+        assert engine._client.submit(os.getpid).result() != os.getpid()

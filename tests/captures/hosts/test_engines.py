@@ -1,0 +1,85 @@
+"""Several processes give the same parts as one, also when some of them die."""
+
+import multiprocessing
+import os
+import signal
+
+import pytest
+
+from tests.captures.parts.test_parts import WANTED, files
+from tfprof.captures.hosts import engines
+from tfprof.captures.hosts.engines import OneProcess, Processes, local_engine
+from tfprof.captures.parts.part import merge
+
+pytestmark = pytest.mark.one_engine
+
+CAPTURES = ("cpu-multi-worker", "gpu-synthetic", "tpu-synthetic", "cpu-no-steps")
+
+
+def expected():
+    return merge(OneProcess().parts(files(*CAPTURES), WANTED)).to_bytes()
+
+
+def test_processes_give_the_same_and_outlive_a_death():
+    killed = []
+    parts = []
+    for part in Processes(2).parts(files(*CAPTURES), WANTED):
+        parts.append(part)
+        if not killed:
+            killed = multiprocessing.active_children()
+            for process in killed:
+                os.kill(process.pid, signal.SIGKILL)
+    assert killed
+    assert merge(parts).to_bytes() == expected()
+
+
+def test_processes_start_before_it_is_known_what_is_asked():
+    engine = Processes(2)
+    with engine.begun(len(files(*CAPTURES))):
+        assert len(multiprocessing.active_children()) == 2
+        assert merge(engine.parts(files(*CAPTURES), WANTED)).to_bytes() == expected()
+        assert not multiprocessing.active_children()
+    with engine.begun(1), pytest.raises(KeyboardInterrupt):
+        assert len(multiprocessing.active_children()) == 1
+        raise KeyboardInterrupt
+    with engine.begun(0):
+        assert not multiprocessing.active_children()
+
+
+def test_processes_that_die_before_they_are_asked_are_replaced():
+    engine = Processes(2)
+    with engine.begun(2):
+        started = multiprocessing.active_children()
+        os.kill(started[0].pid, signal.SIGKILL)  # the executor gives up the other one
+        for process in started:
+            process.join()
+        assert merge(engine.parts(files(*CAPTURES), WANTED)).to_bytes() == expected()
+
+
+def _dies_at_the_gpu(file, wanted):
+    if "gpu" in file.path:
+        os._exit(9)
+    return merge(OneProcess().parts([file], wanted)).to_bytes()
+
+
+def test_a_file_that_kills_its_process_is_named(monkeypatch):
+    monkeypatch.setattr(engines, "_condensed", _dies_at_the_gpu)
+    part = merge(Processes(2).parts(files("gpu-synthetic", "cpu-no-steps"), WANTED))
+    told = {host.label: host.error for host in part.hosts.values()}
+    assert told == {"gpu-host-a": engines.KILLED, "worker0": ""}
+
+
+@pytest.mark.parametrize(
+    ("n_files", "n_bytes", "memory", "expected"),
+    [
+        (1, 1 << 30, None, 1),
+        (100, 1 << 10, None, 1),
+        (100, 100 << 20, None, os.cpu_count()),
+        (100, 100 << 20, 900 << 20, 1),
+        (100, 100 << 20, 1 << 40, os.cpu_count()),
+    ],
+)
+def test_as_many_processes_as_pay_and_fit(n_files, n_bytes, memory, expected):
+    listed = [engines.HostFile(place, f"{place}.xplane.pb", n_bytes) for place in range(n_files)]
+    engine = local_engine(listed, memory)
+    assert getattr(engine, "n_workers", 1) == expected

@@ -1,0 +1,35 @@
+"""The first page of a captured run says once what the capture lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tfprof
+from tfprof.testing.xspace_builders import event, host, line, plane, xspace
+from tfprof.ui.pages.start_of_run import start_of_run
+
+STEPS = [event("train", 100 * number, 90, step_num=number, _r=1) for number in range(4)]
+LEVEL_1 = plane("Task Environment", stats={"profile_options": b"\x10\x01\x18\x01"})
+
+
+def notes(*planes: Any) -> list[str]:
+    blocks, _ = start_of_run("logs", tfprof.open_run(xspace(*planes)), {})
+    return [str(item) for block in blocks if block["kind"] == "remarks" for item in block["items"]]
+
+
+@pytest.mark.parametrize(
+    ("planes", "said"),
+    [
+        ([host(line(*STEPS, event("cudaLaunchKernel", 5, 5)))], "the host launched kernels"),
+        ([host(line(*STEPS)), plane("/device:GPU:0")], "has GPUs, but nothing was recorded"),
+        ([host(line(*STEPS)), LEVEL_1], "host_tracer_level=1 records no ops"),
+        ([host(line(event("work", 0, 5)))], "no steps were found"),
+    ],
+)
+def test_what_is_missing_is_said_once(planes: list[Any], said: str) -> None:
+    found = notes(*planes)
+    assert len([note for note in found if said in note]) == 1
+    about = "device" if "kernels" in said or "GPUs" in said else said
+    assert len([note for note in found if about in note]) == 1

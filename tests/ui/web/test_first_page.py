@@ -1,0 +1,82 @@
+"""What makes the first page come soon: it is made before it is asked for, by one script."""
+
+import gzip
+import subprocess
+import sys
+from concurrent.futures import Future
+
+import pytest
+
+starlette = pytest.importorskip("starlette.testclient")
+pytest.importorskip("uvicorn")
+
+from tfprof.ui.web.scripts import JOINED, joined_script  # noqa: E402
+from tfprof.ui.web.server import Shelf, application, read_ahead  # noqa: E402
+from tfprof.ui.web.work import Work  # noqa: E402
+
+
+class Counted(Work):
+    """Counts the documents that are made."""
+
+    def __init__(self):
+        super().__init__()
+        self.keys = []
+
+    def begin(self, key, make) -> Future:
+        def counted():
+            self.keys.append(key[1])
+            return make()
+
+        return super().begin(key, counted)
+
+
+def test_the_first_page_is_made_ahead_and_not_again_when_it_is_asked_for(site):
+    work = Counted()
+    read_ahead(Shelf(site), work)
+    assert work.keys[:2] == ["/api/site", "/api/page/start"]
+    made = list(work.keys)
+    client = starlette.TestClient(application(site, work=work))
+    for path in made:
+        assert client.get(path).status_code == 200
+    assert work.keys == made
+
+
+def test_what_cannot_be_made_ahead_is_no_error(site):
+    def fail():
+        raise OSError("gone")
+
+    object.__setattr__(site.opened[0], "run", fail)
+    work = Counted()
+    read_ahead(Shelf(site), work)
+    assert work.keys == []
+    answer = starlette.TestClient(application(site), raise_server_exceptions=False).get("/api/site")
+    assert answer.status_code == 500
+    assert "fault of tfprof" in answer.json()["error"]
+
+
+def test_the_script_is_one_file_packed_for_those_who_unpack_it(site):
+    client = starlette.TestClient(application(site))
+    page = client.get("/").text
+    assert f"static/{JOINED}" in page
+    answer = client.get(f"/static/{JOINED}", headers={"accept-encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip" and answer.text == joined_script()
+    plain = client.get(f"/static/{JOINED}", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers and plain.text == joined_script()
+    assert len(gzip.compress(joined_script().encode())) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "unloaded"),
+    [
+        (
+            "tfprof.ui.pages.site",
+            ["tfprof.inputs.profiler", "tfprof.captures.run.run", "tfprof.graphs"],
+        ),
+        ("tfprof.ui.pages.start_of_run", ["tfprof.inputs.profiler", "tfprof.graphs"]),
+        ("tfprof.ui.pages.start_of_profile", ["tfprof.advisor.captures", "tfprof.captures.tools"]),
+    ],
+)
+def test_what_a_page_does_not_need_is_not_loaded(asked, unloaded):
+    code = f"import sys, {asked}; print([m for m in {unloaded!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,309 @@
+"""The trace viewer in a browser: zoom, pan, details, search, ranges, keys; served and mailed."""
+
+import contextlib
+import json
+
+import pytest
+
+from tests.ui.web.conftest import running
+from tfprof import tools
+from tfprof.inputs.open_paths import opened_trace
+from tfprof.inputs.opened import opened_run
+from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
+from tfprof.ui.pages.site import Site
+from tfprof.ui.pages.trace import embedded
+from tfprof.ui.web.report import report
+from tfprof.ui.web.server import application
+
+pytestmark = pytest.mark.browser
+
+OP = "dense/MatMul:MatMul"
+COUNT = ".trace-search [role=status]"
+HOSTILE = '<img src=x onerror="alert(1)">'
+
+
+@pytest.fixture(scope="module")
+def site():
+    steps = [event("train", 1000 * at, 900, step_num=at, _r=1) for at in range(4)]
+    ops = [event("dense/MatMul:MatMul", 1000 * at + 100, 300, correlation_id=at) for at in range(4)]
+    inner = [event(HOSTILE, 1000 * at + 150, 100, note=f"{at}<b>") for at in range(4)]
+    memory = [
+        event("MemoryAllocation", 1000 * at + 10, 0, allocator_name="GPU_0_bfc",
+              bytes_allocated=100 * at, bytes_reserved=10)
+        for at in range(4)
+    ]  # fmt: skip
+    tiny = [event("tiny", at, 1) for at in range(0, 4000, 2)]
+    kernels = [event("sgemm", 1000 * at + 500, 200, correlation_id=at) for at in range(4)]
+    space = xspace(
+        host(line(*steps, *ops, *inner, *memory, name="python"), line(*tiny, id=2, name="pool")),
+        gpu(line(*kernels, id=14, name="Stream #14")),
+    )
+    return Site([opened_run(tools.open_run(space), "run.xplane.pb")])
+
+
+@pytest.fixture(scope="module")
+def server(site):
+    with running(application(site)) as address:
+        yield address
+
+
+@pytest.fixture(params=["served", "mailed"])
+def page(request, site, watched, report_file):
+    """The viewer, drawn, from a server and in a report."""
+    if request.param == "served":
+        address = request.getfixturevalue("server")
+        made = watched(address).open(f"{address}#/trace", "trace")
+    else:
+        made = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(made)
+    return made
+
+
+def drawn(page):
+    page.tab.wait_for_function(
+        "() => { const all = document.querySelector('.trace');"
+        "return all?.dataset.waiting === 'false' && Number(all.dataset.marks) > 0 }"
+    )
+
+
+def view(page):
+    """From when to when is shown."""
+    return list(map(int, page.tab.locator(".trace").get_attribute("data-view").split()))
+
+
+def moved(page, before):
+    """The view once it is another one than before."""
+    page.tab.wait_for_function(
+        "before => document.querySelector('.trace').dataset.view !== before",
+        arg=" ".join(map(str, before)),
+    )
+    return view(page)
+
+
+def key(page, name):
+    page.tab.locator(".trace-frame").focus()
+    page.tab.keyboard.press(name)
+
+
+def said(page, where, pattern):
+    """Wait until something is said somewhere."""
+    page.tab.wait_for_function(
+        "([where, pattern]) => [...document.querySelectorAll(where)].some("
+        "each => new RegExp(pattern).test(each.textContent))",
+        arg=[where, pattern],
+    )
+
+
+def test_zoom_and_pan_by_mouse_and_keyboard(page):
+    canvas = page.tab.locator(".trace-canvas")
+    box = canvas.bounding_box()
+    page.tab.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 60)
+    page.tab.keyboard.down("Control")
+    page.tab.mouse.wheel(0, -240)
+    page.tab.keyboard.up("Control")
+    whole = (-79980, 4078980)
+    t0, t1 = moved(page, whole)
+    assert 0 < t0 < t1 < 4_000_000 and t1 - t0 < 3_000_000
+    page.tab.mouse.down()
+    page.tab.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + 60, steps=4)
+    page.tab.mouse.up()
+    left = moved(page, (t0, t1))
+    assert left[0] < t0 and abs((left[1] - left[0]) - (t1 - t0)) < 5
+    for pressed, wider in (("w", False), ("s", True), ("d", None), ("ArrowLeft", None)):
+        had = view(page)
+        key(page, pressed)
+        now = moved(page, had)
+        assert wider is None or (now[1] - now[0] > had[1] - had[0]) == wider
+    page.tab.wait_for_function("() => location.hash.includes('t0=')")
+    key(page, "0")
+    page.tab.wait_for_function("() => !location.hash.includes('t0=')")
+    page.check()
+
+
+def test_a_click_shows_all_that_is_known(page):
+    # The track of python is the first of the host: the hostile event is on its third lane.
+    labels = page.tab.locator(".trace-label.track", has_text="python")
+    top = labels.bounding_box()
+    canvas = page.tab.locator(".trace-canvas").bounding_box()
+    first, last = -0.02 * 3_999_000, 1.02 * 3_999_000
+    x = canvas["x"] + canvas["width"] * (200_000 - first) / (last - first)
+    page.tab.mouse.move(x, top["y"] + 1 + 2.5 * 17)
+    page.tab.wait_for_selector(".trace-tip:not([hidden])")
+    assert HOSTILE in page.tab.locator(".trace-tip").inner_text()
+    page.tab.mouse.click(x, top["y"] + 1 + 2.5 * 17)
+    details = page.tab.locator(".trace-details")
+    details.wait_for()
+    assert details.locator("h2").inner_text() == HOSTILE
+    assert "0<b>" in details.locator(".arguments").inner_text()
+    assert "100 ns" in details.locator(".facts").inner_text()
+    assert details.locator(".path .event").all_inner_texts() == ["train 0", OP]
+    page.tab.wait_for_function("() => location.hash.includes('sel=')")
+    details.locator(".path .event").nth(1).click()
+    said(page, ".trace-details h2", "^dense/MatMul:MatMul$")
+    assert "Leads to (1)" in details.inner_text()
+    details.locator(".partners .event").click()
+    said(page, ".trace-details h2", "^sgemm$")
+    key(page, ".")
+    page.tab.wait_for_function("() => location.hash.includes('.1')")
+    key(page, "Escape")
+    assert details.count() == 0
+    page.check()
+
+
+@pytest.mark.parametrize("way", ["served", "mailed"])
+def test_events_are_found_by_their_names_in_full(way, watched, report_file):
+    ops = {"a/Relu:Relu": "Relu", "b/Relu:Relu": "Relu"}
+    events = [event(name, 100 * at + 10 * i, 5) for at in range(3) for i, name in enumerate(ops)]
+    site = Site([opened_run(tools.open_run(xspace(host(line(*events), display=ops))))])
+    where = "#/trace?find=b%2FRelu"
+    with contextlib.ExitStack() as stack:
+        if way == "served":
+            address = stack.enter_context(running(application(site)))
+            made = watched(address).open(f"{address}{where}", "trace")
+        else:
+            made = watched().open(report_file(report(site, ["trace"])) + where, "trace")
+        made.tab.wait_for_selector(".trace-details")
+        assert made.tab.locator(".trace-details h2").inner_text() == "Relu"
+        assert made.tab.locator(COUNT).inner_text() == "1 of 3"
+        assert made.tab.locator(".nothing-found").inner_text() == ""
+        assert "b/Relu:Relu" in made.tab.locator(".trace-arguments").inner_text()
+        made.check()
+
+
+def test_search_goes_from_one_to_the_next(page):
+    key(page, "/")
+    page.tab.keyboard.type("MATMUL")
+    said(page, COUNT, "^4 events")
+    for rank in (1, 2, 3):
+        page.tab.keyboard.press("Enter")
+        said(page, COUNT, f"^{rank} of 4$")
+    key(page, "N")
+    said(page, COUNT, "^2 of 4$")
+    assert page.tab.locator(".trace-details h2").inner_text() == OP
+    page.tab.locator(".trace-search input[type=search]").fill("(")
+    page.tab.locator(".trace-search input[type=checkbox]").check()
+    said(page, COUNT, "egular expression")
+    page.troubles[:] = [each for each in page.troubles if "400" not in each]
+    page.check()
+
+
+def test_a_step_is_a_range_with_its_time_by_name(page):
+    ruler = page.tab.locator(".trace-ruler").bounding_box()
+    x = ruler["x"] + ruler["width"] * (1_450_000 + 80_000) / (3_999_000 * 1.04)
+    page.tab.mouse.click(x, ruler["y"] + 32)
+    table = page.tab.locator(".trace-range [data-block=names]")
+    table.wait_for()
+    assert "MatMul" in table.inner_text() and HOSTILE in table.inner_text()
+    heading = page.tab.locator(".trace-heading").inner_text()
+    # A step lasts until the next one starts: 1 µs, although its mark is closed after 900 ns.
+    assert heading == "1.00 µs, from 1.000 µs to 2.000 µs, all tracks"
+    table.locator("tr", has_text="sgemm").click()
+    page.tab.wait_for_function(
+        "() => document.querySelector('.trace-search input').value === 'sgemm'"
+    )
+    page.check()
+
+
+def test_any_range_is_measured_and_summed_by_the_server(server, watched):
+    page = watched(server).open(f"{server}#/trace", "trace")
+    drawn(page)
+    ruler = page.tab.locator(".trace-ruler").bounding_box()
+    page.tab.mouse.move(ruler["x"] + 300, ruler["y"] + 10)
+    page.tab.mouse.down()
+    page.tab.mouse.move(ruler["x"] + 500, ruler["y"] + 10, steps=3)
+    page.tab.mouse.up()
+    page.tab.locator(".trace-range [data-block=names]").wait_for()
+    events = page.tab.locator(".trace-range [data-block=events]")
+    events.wait_for()
+    events.locator("tbody tr", has_text="tiny").first.click()
+    page.tab.locator(".trace-details").wait_for()
+    assert page.tab.locator(".trace-details h2").inner_text() == "tiny"
+    page.tab.locator(".trace-label.track .name", has_text="pool").click()
+    said(page, ".trace-heading", "pool$")
+    page.check()
+
+
+def test_processes_fold_tracks_are_pinned_and_keys_are_told(page):
+    names = page.tab.locator(".trace-label.track .name")
+    n_tracks = names.count()
+    page.tab.locator(".trace-label .pin").last.click()
+    page.tab.locator(".trace-label.pinned").wait_for()
+    page.tab.locator(".trace-label.process button").first.focus()
+    page.tab.keyboard.press("Enter")
+    page.tab.wait_for_function(
+        "n => document.querySelectorAll('.trace-label.track .name').length < n", arg=n_tracks
+    )
+    assert page.tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "false"
+    key(page, "?")
+    assert page.tab.locator(".trace-keys").is_visible()
+    page.tab.locator("label", has_text="all arrows").locator("input").check()
+    said(page, ".trace .tools > [role=status]", "^4 arrows")
+    page.tab.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.check()
+
+
+def test_an_address_opens_the_same_view(server, watched):
+    page = watched(server).open(f"{server}#/trace?t0=1000000&t1=2000000&sel=0.0", "trace")
+    drawn(page)
+    page.tab.locator(".trace-details").wait_for()
+    key(page, "a")
+    t0, t1 = moved(page, (1000000, 2000000))
+    assert t1 - t0 == 1_000_000 and t0 < 1_000_000
+    page.check()
+
+
+def test_a_report_says_what_it_merges(site, watched, report_file, monkeypatch):
+    documents = embedded.trace_documents
+    monkeypatch.setattr(embedded, "trace_documents", lambda made: documents(made, 3000))
+    page = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    assert "shows 2,020 events as" in page.tab.locator(".trace-remark").inner_text()
+    page.check()
+
+
+def test_a_trace_of_another_program(tmp_path, watched, report_file):
+    events = [{"ph": "X", "name": f"call {at}", "ts": at * 10, "dur": 8, "pid": 1, "tid": 1}
+              for at in range(50)]  # fmt: skip
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps([*events, {"ph": "?", "ts": 1}]))
+    page = watched(viewport={"width": 700, "height": 800})
+    page.open(report_file(report(Site([opened_trace(path)]))), "trace")
+    drawn(page)
+    assert int(page.tab.locator(".trace").get_attribute("data-marks")) == 50
+    assert "1 events are not shown" in page.tab.locator(".remarks").inner_text()
+    assert page.tab.evaluate("document.documentElement.scrollWidth") <= 700
+    page.check()
+
+
+@pytest.mark.parametrize("width", [1400, 700])
+def test_details_of_a_clicked_event_are_in_sight_and_the_timeline_fills_the_window(
+    site, watched, report_file, width
+):
+    page = watched(viewport={"width": width, "height": 900})
+    page.open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    frame = page.tab.locator(".trace-frame")
+    assert frame.bounding_box()["y"] < (180 if width > 1000 else 420)
+    frame.focus()
+    page.tab.keyboard.press(".")
+    box = page.tab.locator(".trace-details h2").bounding_box()
+    assert 0 <= box["y"] < 880 and box["x"] + box["width"] <= width
+    assert page.tab.evaluate("scrollY") == 0
+    page.tab.get_by_role("button", name="Close").click()
+    page.tab.locator(".trace-details").wait_for(state="detached")
+    page.tab.keyboard.press("F")
+    assert page.tab.locator(".trace").bounding_box()["x"] == 0
+    page.tab.get_by_role("button", name="Back to the page").click()
+    assert page.tab.locator(".trace.full").count() == 0
+    page.check()
+
+
+def test_the_width_of_the_names_can_be_changed(site, watched, report_file):
+    page = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    labels = page.tab.locator(".trace-labels")
+    before = labels.bounding_box()["width"]
+    page.tab.get_by_role("separator", name="Width of the names").focus()
+    page.tab.keyboard.press("ArrowRight")
+    assert labels.bounding_box()["width"] == pytest.approx(before + 24, abs=1)
+    page.check()

@@ -1,0 +1,257 @@
+"""What CUPTI records, as plain values: nothing here needs a GPU or the bindings.
+
+Times are nanoseconds since 1970, as CUPTI's default clock has them on Linux.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from tfprof.capture.cupti.occupancy import Multiprocessor, occupancy_percent
+
+MEMORY_KINDS = (
+    "unknown", "pageable", "pinned", "device", "array", "managed", "device_static",
+    "managed_static",
+)  # fmt: skip
+"""Names of kinds of memory by their number."""
+
+_DAY_NS = 86_400 * 10**9
+
+_COPIES = {1: "MemcpyH2D", 2: "MemcpyD2H", 8: "MemcpyD2D", 9: "MemcpyH2H", 10: "MemcpyP2P"}
+_OVERHEADS = {
+    1: "driver compiler", 1 << 16: "buffer flush", 2 << 16: "instrumentation", 3 << 16: "resource",
+    4 << 16: "loading of a module", 5 << 16: "loading of a function",
+    6 << 16: "full command buffer", 7 << 16: "buffer request", 8 << 16: "start of unified memory",
+}  # fmt: skip
+
+
+class Kernel(NamedTuple):
+    """A kernel that ran on a stream."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    registers: int
+    static_shared_bytes: int
+    dynamic_shared_bytes: int
+
+    def occupancy_percent(self, gpu: Gpu) -> float:
+        """How much of a multiprocessor its blocks can fill, at most."""
+        x, y, z = self.block
+        shared_bytes = self.static_shared_bytes + self.dynamic_shared_bytes
+        return occupancy_percent(gpu.limits, x * y * z, self.registers, shared_bytes)
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``kernel_details``; without the occupancy."""
+        grid, block = (",".join(map(str, size)) for size in (self.grid, self.block))
+        return (
+            f"regs:{self.registers} static_shared:{self.static_shared_bytes} "
+            f"dynamic_shared:{self.dynamic_shared_bytes} grid:{grid} block:{block}"
+        )
+
+
+class Copy(NamedTuple):
+    """A copy between memories."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    size_bytes: int
+    kind: int
+    source: int
+    target: int
+    is_async: bool
+
+    @property
+    def name(self) -> str:
+        """``MemcpyH2D`` …, as TensorFlow calls it."""
+        return _COPIES.get(self.kind, "MemcpyOther")
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``memcpy_details``."""
+        return (
+            f"kind_src:{memory_kind(self.source)} kind_dst:{memory_kind(self.target)} "
+            f"size:{self.size_bytes} dest:{self.device} async:{int(self.is_async)}"
+        )
+
+
+class Fill(NamedTuple):
+    """Memory that was set to a value."""
+
+    start_ns: int
+    end_ns: int
+    device: int
+    context: int
+    stream: int
+    correlation: int
+    size_bytes: int
+    memory: int
+    is_async: bool
+
+    @property
+    def name(self) -> str:
+        """``Memset 3``, with the number of the kind of memory, as TensorFlow calls it."""
+        return f"Memset {self.memory}"
+
+    @property
+    def details(self) -> str:
+        """As TensorFlow writes the stat ``memset_details``."""
+        kind = memory_kind(self.memory)
+        return f"kind:{kind} num_bytes:{self.size_bytes} async:{int(self.is_async)}"
+
+
+class Gpu(NamedTuple):
+    """A GPU, as CUPTI describes it.
+
+    Attributes:
+        name: ``NVIDIA A100-SXM4-40GB``.
+        n_cores: Multiprocessors.
+        clock_khz: Clock of the cores.
+        memory_bytes_per_s: Bandwidth of its memory.
+        memory_bytes: Its memory.
+        minor: Minor number of its compute capability; the major one is in ``limits``.
+        limits: Of one multiprocessor.
+    """
+
+    name: str
+    n_cores: int
+    clock_khz: int
+    memory_bytes_per_s: int
+    memory_bytes: int
+    minor: int
+    limits: Multiprocessor
+
+
+class Api(NamedTuple):
+    """A call of CUDA's runtime or driver."""
+
+    start_ns: int
+    end_ns: int
+    thread: int
+    correlation: int
+    name: str
+    is_runtime: bool
+
+
+class Overhead(NamedTuple):
+    """Time that CUPTI or the driver took for themselves."""
+
+    start_ns: int
+    end_ns: int
+    kind: int
+
+    @property
+    def name(self) -> str:
+        """What took it."""
+        return _OVERHEADS.get(self.kind, f"overhead {self.kind}")
+
+
+Activity = Kernel | Copy | Fill
+
+T = TypeVar("T", bound=Any)
+
+
+@dataclass
+class Records:
+    """All that a session recorded.
+
+    Attributes:
+        activities: Kernels, copies and fills, in the order of their buffers.
+        calls: Calls of CUDA.
+        overheads: Times of CUPTI itself.
+        gpus: What is known of the GPUs, by their ordinals.
+        n_dropped: Records that CUPTI had no room for.
+        n_unread: Records that could not be read; ``problem`` is the first reason.
+        n_without_time: Activities of which CUPTI gives no times; they are in no track.
+        problem: Why a record could not be read.
+    """
+
+    activities: list[Activity] = field(default_factory=list)
+    calls: list[Api] = field(default_factory=list)
+    overheads: list[Overhead] = field(default_factory=list)
+    gpus: dict[int, Gpu] = field(default_factory=dict)
+    n_dropped: int = 0
+    n_unread: int = 0
+    n_without_time: int = 0
+    problem: str = ""
+
+    def keep_outer_calls(self) -> None:
+        """Leave out calls of the driver inside those of the runtime, which are made of them.
+
+        CUPTI records both. That of the runtime stays: it is what the program called, it has the
+        name that people know, and its time contains that of the other. Activities that have the
+        number of a call that is left out get that of the call around it. Calls of the driver that
+        no runtime made, such as those of XLA and Triton, stay.
+        """
+        outer_of = _outer_calls(self.calls)
+        if not outer_of:
+            return
+        around = {call.correlation: outer.correlation for call, outer in outer_of.items()}
+        self.calls = [call for call in self.calls if call not in outer_of]
+        self.activities = [
+            one._replace(correlation=around.get(one.correlation, one.correlation))
+            for one in self.activities
+        ]
+
+    def launches(self) -> dict[int, Api]:
+        """The call that issued each activity, by correlation id; that of the runtime wins."""
+        found: dict[int, Api] = {}
+        for call in self.calls:
+            known = found.get(call.correlation)
+            if known is None or (call.is_runtime and not known.is_runtime):
+                found[call.correlation] = call
+        return found
+
+    def timed(self) -> list[Activity]:
+        """Activities that have times, in order."""
+        return with_times(self.activities)
+
+
+def _outer_calls(calls: Iterable[Api]) -> dict[Api, Api]:
+    """The call of the runtime around each call of the driver that has one."""
+    found: dict[Api, Api] = {}
+    by_number: dict[int, Api] = {}
+    open_calls: dict[int, Api] = {}  # by thread
+    in_order = sorted(calls, key=lambda call: (call.start_ns, -call.end_ns, not call.is_runtime))
+    for call in in_order:
+        if call.is_runtime:
+            by_number[call.correlation] = call
+            known = open_calls.get(call.thread)
+            if known is None or call.end_ns > known.end_ns:
+                open_calls[call.thread] = call
+            continue
+        outer = open_calls.get(call.thread)
+        if outer is not None and call.end_ns <= outer.end_ns:
+            found[call] = outer
+    for call in in_order:
+        if not call.is_runtime and call not in found and call.correlation in by_number:
+            found[call] = by_number[call.correlation]
+    return found
+
+
+def with_times(rows: Iterable[T]) -> list[T]:
+    """Those that have times, in order; what lies a day from most of them has none that is true."""
+    timed = sorted(
+        (one for one in rows if 0 < one.start_ns <= one.end_ns < one.start_ns + _DAY_NS),
+        key=lambda one: (one.start_ns, one.end_ns, type(one).__name__, one),
+    )
+    middle_ns = timed[len(timed) // 2].start_ns if timed else 0
+    return [one for one in timed if abs(one.start_ns - middle_ns) < _DAY_NS]
+
+
+def memory_kind(number: int) -> str:
+    """What a kind of memory is called."""
+    return MEMORY_KINDS[number] if 0 <= number < len(MEMORY_KINDS) else "unknown"

@@ -1,0 +1,235 @@
+"""Profiles of TensorFlow 2 programs: eager code, ``tf.function``, Keras."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from tfprof.capture.eager.events import read_events
+from tfprof.capture.eager.graph import ProgramGraph
+from tfprof.capture.eager.layers import layer_renaming
+from tfprof.capture.eager.recorder import EagerRecorder, EagerRecording
+from tfprof.capture.eager.runs import runs_of_steps
+from tfprof.capture.eager.shapes import SeenShapes, eager_float_ops, shape_proto
+from tfprof.core.columns.frames import NO_STACK, Frame
+from tfprof.core.wire import messages as pb
+from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.graphs.live.function_graphs import (
+    check_targets,
+    function_bodies,
+    layers_of,
+    variables_of,
+)
+from tfprof.graphs.model.op_log_columns import OpLogColumns
+from tfprof.inputs.profiler import Profiler
+from tfprof.options.parse import is_classic
+from tfprof.profiles.model.profile import TRAINABLE_VARIABLES
+from tfprof.profiles.write.op_log import columns_to_op_log
+
+
+class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as t
+    """Profiles what TensorFlow 2 runs inside a ``with`` block.
+
+    Everything that runs in the block is recorded, in all threads: eager ops, ``tf.function``,
+    Keras' ``fit`` and ``predict``. The ops of a function are in a scope with the function's name.
+    Ops of functions that it calls are below the calling op, as TensorFlow names them when it
+    inlines functions. Ops of dataset functions are in ``tf.data/``. Eager ops have the name of
+    their type, inside the name scopes (Keras layers) that call them, and the lines that call them.
+    An XLA-compiled function is one op. Times are those of the kernels; the time of a fused kernel
+    belongs to its matrix multiplication or convolution. TensorFlow records memory on GPUs, and on
+    CPUs with ``TF_CPU_ALLOCATOR_USE_BFC=true``.
+
+    TensorFlow allows one recording in a process at a time. The recording grows with the number
+    of ops that run, 200 to 400 bytes for each; trace some steps of a training, not all.
+
+    Args:
+        targets: Keras models, ``tf.Module``s, ``tf.function``s or concrete functions whose
+            variables the profile should hold. The layers of these models become scopes with
+            their own names; other layers keep the suffixes that TensorFlow adds.
+        step: Number of the first step.
+        classic: As for ``Profiler``.
+
+    Attributes:
+        steps: Numbers of the recorded steps; empty until the block ends.
+
+    Raises:
+        MissingDependencyError: TensorFlow is not installed.
+        UsageError: A target cannot be run, or the step is not an integer; or, on entering, this
+            process is being recorded already.
+
+    Example::
+
+        with tfprof.trace(model) as t:
+            for batch in batches:
+                train_step(batch)
+                t.step()
+        print(t.profiler.report("scope"))
+    """
+
+    def __init__(self, *targets: Any, step: int = 0, classic: bool | None = None) -> None:
+        check_targets(targets)
+        if not isinstance(step, int):
+            raise UsageError(f"step={step!r} must be an integer")
+        self._targets = targets
+        self._classic = is_classic(classic)
+        self._recorder: EagerRecorder | None = None
+        self._next_step = step
+        self._profile: TracedProfile | None = None
+        self.steps: list[int] = []
+
+    def __enter__(self) -> trace:
+        """Start recording."""
+        if self._recorder is not None or self._profile is not None:
+            raise UsageError("trace: a trace can be entered once; make a new one")
+        recorder = EagerRecorder()
+        recorder.start()
+        try:
+            recorder.begin_step(self._next_step)
+        except BaseException:
+            recorder.stop()
+            raise
+        self._recorder = recorder
+        return self
+
+    def step(self) -> None:
+        """End the current step and begin the next.
+
+        A step in which nothing ran is left out, so you may call this at the end of each round of
+        a loop.
+
+        Raises:
+            UsageError: The block has not begun, or has ended.
+        """
+        if self._recorder is None:
+            raise UsageError("trace.step: call it inside the with block")
+        self._next_step += 1
+        self._recorder.begin_step(self._next_step)
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop recording, also after an exception, which is passed on."""
+        recorder, self._recorder = self._recorder, None
+        assert recorder is not None
+        try:
+            self._profile = self._read(recorder.stop())
+            self.steps = self._profile.profiler.steps
+        except Exception as error:
+            if exception is None:
+                raise
+            warnings.warn(  # the exception of the block matters more
+                f"trace: there is no profile of the block that failed: {error}",
+                TfprofWarning,
+                stacklevel=2,
+            )
+
+    def _read(self, recording: EagerRecording) -> TracedProfile:
+        return profile_recording(recording, self._targets, classic=self._classic)
+
+    @property
+    def profiler(self) -> Profiler:
+        """The profile of what ran.
+
+        Raises:
+            UsageError: The block has not ended.
+        """
+        return self._finished().profiler
+
+    @property
+    def run_meta(self) -> pb.RunMetadata:
+        """The last step as RunMetadata.
+
+        Raises:
+            UsageError: The block has not ended.
+            EmptyProfileError: Nothing ran in the block.
+        """
+        runs = self._finished().runs
+        if not runs:
+            raise EmptyProfileError("trace: TensorFlow ran no op inside the with block")
+        return runs[max(runs)]
+
+    def _finished(self) -> TracedProfile:
+        if self._profile is None:
+            raise UsageError("trace: read the profile after the with block")
+        return self._profile
+
+
+class TracedProfile(NamedTuple):
+    """A profiler and the run metadata of its steps."""
+
+    profiler: Profiler
+    runs: Mapping[int, pb.RunMetadata]
+
+
+def profile_recording(
+    recording: EagerRecording, targets: Sequence[Any], *, classic: bool
+) -> TracedProfile:
+    """Make a profile of a recording.
+
+    Args:
+        recording: The recording.
+        targets: As for ``trace``.
+        classic: As for ``Profiler``.
+    """
+    if recording.problem:
+        warnings.warn(
+            f"some eager ops have no call stack in the profile: {recording.problem}",
+            TfprofWarning,
+            stacklevel=3,
+        )
+    log = read_events(recording.xspace)
+    called = [execution.name for execution in log.executions if execution.calls_function]
+    bodies = function_bodies(dict.fromkeys(called))
+    graph = ProgramGraph(bodies, recording.ops, layer_renaming(layers_of(targets)))
+    names = graph.names(log)
+    eager_ops = [op for op in recording.ops if op.node.name in graph.nodes]
+    shapes = SeenShapes(graph)
+    shapes.see_eager(eager_ops)
+    for name, execution in zip(names, log.executions, strict=True):
+        if name and execution.shapes:
+            shapes.see(name, execution.op_type, execution.shapes)
+    shapes.conclude()
+    shapes.write()
+    trainable = _add_variables(graph, targets)
+    float_ops = eager_float_ops(eager_ops, classic=classic)
+    op_log = columns_to_op_log(_op_log_columns(graph.stacks, float_ops, trainable))
+    profiler = Profiler(pb.GraphDef(node=graph.nodes.values()), op_log, classic=classic)
+    runs = runs_of_steps(log, names, shapes.output_bytes())
+    for step, run in runs.items():
+        profiler.add_step(step, run)
+    return TracedProfile(profiler, runs)
+
+
+def _op_log_columns(
+    stacks: Mapping[str, tuple[Frame, ...]], float_ops: Mapping[str, int], trainable: Sequence[str]
+) -> OpLogColumns:
+    columns = OpLogColumns()
+    for name, stack in stacks.items():
+        columns.names.append(name)
+        columns.float_ops.append(float_ops.get(name, 0))
+        columns.types.append(())
+        columns.stack_ids.append(columns.stacks.intern(stack))
+    for name in trainable:
+        columns.names.append(name)
+        columns.float_ops.append(0)
+        columns.types.append((TRAINABLE_VARIABLES,))
+        columns.stack_ids.append(NO_STACK)
+    return columns
+
+
+def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
+    """Add a node for each variable; returns the names of trainable ones."""
+    trainable = []
+    for variable in variables_of(targets):
+        node = graph.nodes.setdefault(
+            variable.name, pb.NodeDef(name=variable.name, op="VarHandleOp")
+        )
+        node.attr["shape"].shape.CopyFrom(shape_proto(variable.shape))
+        if variable.trainable:
+            trainable.append(variable.name)
+    return trainable

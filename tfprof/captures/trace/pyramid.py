@@ -1,0 +1,289 @@
+"""What is merged at which zoom on one lane: slices that are too small to be seen, side by side.
+
+At level ``k`` a pixel is ``2**k`` ps. A slice that takes less is small; small ones that begin in
+the same pixel, with no large one between them, are one mark that says how many they are. A mark is
+a run of slices in the order of the lane, so a level is the list of places where its marks begin.
+Marks of a level are runs of marks of any finer one: few levels are kept, and the others are made of
+these when they are asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.core.columns.columns import BoolArray, Int64Array, narrowest
+
+LEVELS = 63
+"""Levels there are: pixels of 1 ps to 106 days."""
+
+_WORTH = 0.5
+"""A level is kept if it has at most this share of the marks of the one before."""
+
+_FEW = 4096
+"""A lane with fewer slices needs no levels."""
+
+FloatArray = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Marks of a lane, in order of time, columns of shape (n,).
+
+    Attributes:
+        starts: When each begins, in the time of the lane.
+        lengths: To the end of its last slice.
+        counts: How many slices it is.
+        places: The first of them, in the track.
+        longest: The longest of them.
+        busy: How long they take together, ps.
+    """
+
+    starts: Int64Array
+    lengths: Int64Array
+    counts: Int64Array
+    places: IntArray
+    longest: IntArray
+    busy: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def only(self, chosen: slice | BoolArray) -> Marks:
+        """Some of the marks."""
+        return Marks(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
+
+class _Level(NamedTuple):
+    """Marks that are kept.
+
+    Attributes:
+        k: A pixel is 2**k ps.
+        first: Where each begins in the lane, and the number of slices, shape (n marks + 1,).
+        longest: The longest slice of each, its place in the lane.
+        busy: How long its slices take together, ps.
+    """
+
+    k: int
+    first: IntArray
+    longest: IntArray
+    busy: FloatArray
+
+
+class Pyramid:
+    """The marks of a lane at any zoom.
+
+    Args:
+        starts: Of the slices of the track, shape (n track,).
+        durations: Shape (n track,).
+        places: Those of the lane, in order of time; None for all.
+        shift_ps: To be added to times, so that pixels of all hosts begin at the same time.
+    """
+
+    def __init__(
+        self, starts: Int64Array, durations: Int64Array, places: IntArray | None, shift_ps: int
+    ) -> None:
+        self._starts, self._durations, self._places = starts, durations, places
+        self._shift = shift_ps
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        return len(self._starts if self._places is None else self._places)
+
+    @property
+    def n_bytes(self) -> int:
+        """What it holds beside the columns of the track, and which slices are on which lane."""
+        return sum(level.first.nbytes + level.longest.nbytes + level.busy.nbytes
+                   for level in self.levels)  # fmt: skip
+
+    @property
+    def levels(self) -> list[_Level]:
+        """The levels that are kept, finer ones first; made once."""
+        with self._lock:
+            return self._levels
+
+    @cached_property
+    def _levels(self) -> list[_Level]:
+        levels: list[_Level] = []
+        if len(self) < _FEW:
+            return levels
+        marks = self._all()
+        firsts = np.arange(len(self) + 1)
+        while len(marks) >= _FEW:
+            k = _first_worth(marks, levels[-1].k if levels else -1)
+            begins = self._begins(marks, min(k, LEVELS))
+            while k < LEVELS and len(begins) > _WORTH * len(marks):  # it promised too much
+                k += 2
+                begins = self._begins(marks, min(k, LEVELS))
+            if k >= LEVELS:
+                break
+            marks = self._merged(marks, begins)
+            firsts = np.append(firsts[:-1][begins], len(self))
+            place = narrowest(len(self) + 1)
+            levels.append(
+                _Level(k, firsts.astype(place), marks.longest.astype(place),
+                       marks.busy.astype(np.float32))
+            )  # fmt: skip
+        return levels
+
+    def _all(self) -> Marks:
+        """Every slice as a mark; places are those in the lane."""
+        starts, durations = self._starts, self._durations
+        if self._places is not None:
+            starts, durations = starts[self._places], durations[self._places]
+        at: IntArray = np.arange(len(starts)).astype(narrowest(len(starts)))
+        return Marks(starts, durations, np.ones(len(starts), np.int64), at, at, durations)
+
+    def _begins(self, marks: Marks, k: int) -> Int64Array:
+        return np.flatnonzero(_is_begin(marks, k, self._shift))
+
+    def _merged(self, marks: Marks, begins: Int64Array) -> Marks:
+        """Marks of a coarser level, by the finer ones with which they begin."""
+        if len(begins) == len(marks):
+            return marks
+        ends = np.append(begins[1:], len(marks)) - 1
+        starts = marks.starts[begins]
+        return Marks(
+            starts,
+            marks.starts[ends] + marks.lengths[ends] - starts,
+            np.add.reduceat(marks.counts, begins),
+            marks.places[begins],
+            self._longest(marks, begins),
+            np.add.reduceat(marks.busy, begins),
+        )
+
+    def _longest(self, marks: Marks, begins: Int64Array) -> IntArray:
+        """The first of the longest slices of each run of marks; places in the lane."""
+        rows = marks.longest if self._places is None else self._places[marks.longest]
+        durations = self._durations[rows]
+        sizes = np.diff(np.append(begins, len(marks)))
+        at = np.flatnonzero(durations == np.repeat(np.maximum.reduceat(durations, begins), sizes))
+        runs = np.repeat(np.arange(len(begins)), sizes)[at]
+        is_first = np.ones(len(at), np.bool_)
+        np.not_equal(runs[1:], runs[:-1], out=is_first[1:])
+        longest: IntArray = marks.longest[at[is_first]]
+        return longest
+
+    def _time(self, at: int) -> int:
+        return int(self._starts[at if self._places is None else self._places[at]])
+
+    def _end(self, at: int) -> int:
+        place = at if self._places is None else int(self._places[at])
+        return int(self._starts[place]) + int(self._durations[place])
+
+    def _span(self, first_ps: int, last_ps: int, firsts: IntArray | None) -> tuple[int, int]:
+        """The marks of a level that are between two times at least in part."""
+        n_marks = len(self) if firsts is None else len(firsts) - 1
+
+        def begins(mark: int) -> int:
+            return self._time(mark if firsts is None else int(firsts[mark]))
+
+        def ends(mark: int) -> int:
+            return self._end(mark if firsts is None else int(firsts[mark + 1]) - 1)
+
+        low = bisect_left(
+            range(n_marks), True, key=lambda mark: ends(mark) > first_ps or begins(mark) >= first_ps
+        )
+        high = bisect_left(range(n_marks), True, lo=low, key=lambda mark: begins(mark) >= last_ps)
+        return low, high
+
+    def within(self, first_ps: int, last_ps: int) -> Int64Array:
+        """Places in the track of slices between two times of the lane, in order of time."""
+        low, high = self._span(first_ps, last_ps, None)
+        if self._places is None:
+            return np.arange(low, high)
+        return self._places[low:high].astype(np.int64)
+
+    def slices(self) -> Marks:
+        """Every slice of the lane as a mark of its own."""
+        marks = self._all()
+        if self._places is None:
+            return marks
+        return replace(marks, places=self._places, longest=self._places)
+
+    def marks(self, k: int, first_ps: int, last_ps: int) -> Marks:
+        """The marks of a level that are between two times of the lane at least in part.
+
+        Args:
+            k: The level: a pixel is 2**k ps.
+            first_ps: From when.
+            last_ps: To when.
+        """
+        level = next((each for each in reversed(self.levels) if each.k <= k), None)
+        firsts = None if level is None else level.first
+        low, high = self._span(first_ps, last_ps, firsts)
+        if low >= high:
+            return self._of_level(level, 0, 0)
+        # Marks that an end of the range cuts are whole: their pixels are looked at as a whole.
+        pixel = 1 << k
+        begin = (self._begin_of(level, low) + self._shift) // pixel * pixel - self._shift
+        end = -((-last_ps - self._shift) // pixel) * pixel - self._shift
+        if begin < first_ps:
+            low = min(low, self._span(begin, begin, firsts)[0])
+        high = max(high, self._span(end, end, firsts)[1])
+        found = self._of_level(level, low, high)
+        found = self._merged(found, self._begins(found, k))
+        kept = (found.starts < last_ps) & (
+            (found.starts + found.lengths > first_ps) | (found.starts >= first_ps)
+        )
+        found = found if kept.all() else found.only(kept)
+        if self._places is None:
+            return found
+        places, longest = self._places[found.places], self._places[found.longest]
+        return replace(found, places=places, longest=longest)
+
+    def _begin_of(self, level: _Level | None, mark: int) -> int:
+        return self._time(mark if level is None else int(level.first[mark]))
+
+    def _of_level(self, level: _Level | None, low: int, high: int) -> Marks:
+        """Marks of a level; places are those in the lane."""
+        if level is None:
+            at = np.arange(low, high)
+            rows = at if self._places is None else self._places[low:high]
+            starts, durations = self._starts[rows], self._durations[rows]
+            return Marks(starts, durations, np.ones(len(at), np.int64), at, at, durations)
+        bounds = level.first[low : high + 1].astype(np.int64)
+        begins, lasts = bounds[:-1], bounds[1:] - 1
+        if self._places is None:
+            first_rows, last_rows = begins, lasts
+        else:
+            first_rows, last_rows = (self._places[each] for each in (begins, lasts))
+        starts = self._starts[first_rows]
+        lengths = self._starts[last_rows] + self._durations[last_rows] - starts
+        busy = level.busy[low:high].astype(np.int64)
+        longest = level.longest[low:high].astype(np.int64)
+        return Marks(starts, lengths, np.diff(bounds), begins, longest, busy)
+
+
+def _is_begin(marks: Marks, k: int, shift_ps: int) -> BoolArray:
+    """Whether each mark begins one of a coarser level; the first always does."""
+    is_begin = np.ones(len(marks), np.bool_)
+    if len(marks) < 2:
+        return is_begin
+    pixels = (marks.starts + shift_ps) >> k
+    # Several slices together are in one pixel of a finer level: only one alone can be large.
+    is_large = (marks.lengths >= 1 << k) & (marks.counts == 1)
+    np.not_equal(pixels[1:], pixels[:-1], out=is_begin[1:])
+    is_begin[1:] |= is_large[1:] | is_large[:-1]
+    return is_begin
+
+
+def _first_worth(marks: Marks, above: int) -> int:
+    """The first level above one at which enough marks may be merged; ``LEVELS`` if none.
+
+    Two neighbours can only be one where both are small, and begin less than a pixel apart.
+    """
+    apart = np.diff(marks.starts)
+    lengths = np.where(marks.counts == 1, marks.lengths, 0)
+    size = np.maximum(np.maximum(apart, lengths[1:]), lengths[:-1])
+    # 2**k > size: the exponent that frexp gives.
+    levels = np.maximum(np.frexp(size.astype(np.float64))[1], above + 1).clip(0, LEVELS)
+    merges = np.cumsum(np.bincount(levels, minlength=LEVELS + 1))
+    wanted = (1 - _WORTH) * len(marks)
+    return int(np.searchsorted(merges, wanted))

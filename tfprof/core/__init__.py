@@ -1,0 +1,1 @@
+"""What everything stands on: bytes of protobuf, columns, text."""

@@ -1,0 +1,67 @@
+"""How findings put numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfprof.core.columns.frames import Frame
+from tfprof.core.text.units import human_memory, human_share, human_time
+
+_FINE = 10**12
+
+_MOST_LETTERS = 4000
+"""Of a text of a file, which may be of any length."""
+
+
+def time_text(micros: float) -> str:
+    """``541 ms``."""
+    return human_time(round(micros))
+
+
+def memory_text(size_bytes: float) -> str:
+    """``93.8 MB``."""
+    return human_memory(round(size_bytes))
+
+
+def share_text(share: float) -> str:
+    """``30.3 %`` for 0.303."""
+    return human_share(round(share * _FINE), _FINE)
+
+
+def quoted(name: str) -> str:
+    """A name out of the profile, told apart from our own words."""
+    return f"'{name}'"
+
+
+def line_names(lines: Sequence[Frame]) -> list[str]:
+    """``train.py:43:conv2d`` for each line; with the whole path where names would be the same."""
+    short = [f"{line.file.rpartition('/')[2]}:{line.line_number}:{line.function}" for line in lines]
+    return [
+        name if short.count(name) == 1 else f"{line.file}:{line.line_number}:{line.function}"
+        for name, line in zip(short, lines, strict=True)
+    ]
+
+
+def listing(items: Sequence[str]) -> str:
+    """``a, b and c``."""
+    *most, last = items
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def sentence(clause: str) -> str:
+    """A clause as the beginning of a sentence; code at its beginning stays as it is."""
+    if "(" in clause.partition(" ")[0]:
+        return clause
+    return clause[:1].upper() + clause[1:]
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """``1 op``, ``3,000 ops``; ``nouns`` is for plurals with more than an s."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"
+
+
+def shortened(text: str, where: str = "") -> str:
+    """A text of a file without the end of a very long one; ``where`` says what has it all."""
+    if len(text) <= _MOST_LETTERS:
+        return text
+    return f"{text[:_MOST_LETTERS]}… ({len(text):,} letters{where})"

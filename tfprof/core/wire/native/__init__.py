@@ -1,0 +1,1 @@
+"""The compiled twins; ``tfprof.core.wire.compiled`` says whether they are there."""

@@ -1,0 +1,133 @@
+"""A trace as JSON for chrome://tracing, of whatever has one.
+
+Captured runs have their own writer (``captures/trace``), which knows what steps and hosts are; this
+one writes traces of other programs again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from tfprof.captures.events.timeline.layers import LayerArray, layers_of, rows_of
+from tfprof.captures.trace.blocks import Block, Texts, each, in_whole_ns, micros, quoted
+from tfprof.captures.trace.model import Series, TraceModel, TraceTrack
+from tfprof.captures.trace.text import HEAD
+from tfprof.core.columns.columns import Int64Array
+
+_AT_ONCE = 1 << 14
+
+
+def chrome_chunks(model: TraceModel) -> Iterator[bytes]:
+    """The content of a ``.json`` file, one event a line, in whole nanoseconds.
+
+    A thread whose slices overlap in part becomes several rows; a trace that begins before 0 is
+    moved to begin there, as Perfetto drops what is earlier.
+    """
+    before = HEAD
+    for block in _Writer(model).blocks():
+        if block:
+            yield before + block
+            before = b",\n"
+    yield b"\n]}\n" if before != HEAD else HEAD + b"]}\n"
+
+
+class _Writer:
+    def __init__(self, model: TraceModel) -> None:
+        self._model = model
+        self._since_ps = min(model.range_ps[0], 0) // 1000 * 1000
+        self._names = [quoted(name) for name in model.names]
+        self._layers = [_layers(track) for track in model.tracks]
+        self._rows = [
+            list(rows_of(layer, len(track)))
+            for layer, track in zip(self._layers, model.tracks, strict=True)
+        ]
+        n_more = np.array([len(rows) - 1 for rows in self._rows], np.int64)
+        self._more = len(model.tracks) + 1 + np.cumsum(n_more) - n_more
+        """The first number of the added rows of each track."""
+
+    def blocks(self) -> Iterator[bytes]:
+        model = self._model
+        yield ",\n".join(self._titles()).encode()
+        for number, rows in enumerate(self._rows):
+            for row, own in enumerate(rows):
+                for first in range(0, len(own), _AT_ONCE):
+                    yield self._slices(number, row, own[first : first + _AT_ONCE])
+        for counter in model.counters:
+            for series in counter.series():
+                pid = counter.process + 1
+                yield ",\n".join(_values(pid, counter.name, series, self._since_ps)).encode()
+        yield from self._arrows()
+
+    def _titles(self) -> Iterator[str]:
+        for pid, name in enumerate(self._model.processes, 1):
+            yield _named("process_name", pid, 0, f'"name":{quoted(name)}')
+            yield _named("process_sort_index", pid, 0, f'"sort_index":{pid}')
+        for number, track in enumerate(self._model.tracks):
+            for row in range(len(self._rows[number])):
+                tid, pid = self._tid(number, row), track.process + 1
+                name = f"{track.name} (row {row + 1})" if row else track.name
+                yield _named("thread_name", pid, tid, f'"name":{quoted(name)}')
+                yield _named("thread_sort_index", pid, tid, f'"sort_index":{number + 1}')
+
+    def _tid(self, number: int, row: int) -> int:
+        return number + 1 if not row else int(self._more[number]) + row - 1
+
+    def _at(self, number: int, row: int) -> str:
+        pid = self._model.tracks[number].process + 1
+        return f'"pid":{pid},"tid":{self._tid(number, row)}'
+
+    def _slices(self, number: int, row: int, places: Int64Array) -> bytes:
+        track = self._model.tracks[number]
+        args = each([text[1:-1] for text in track.texts(places)])
+        starts = track.starts[places] + track.shift_ps - self._since_ps
+        return Block(
+            self._at(number, row),
+            *in_whole_ns(starts, track.durations[places]),
+            Texts(track.names_of(places).astype(np.int32), self._names),
+            [args],
+            None,
+            classic=False,
+        ).to_json()
+
+    def _arrows(self) -> Iterator[bytes]:
+        flows = self._model.flows
+        ends = (flows.from_track, flows.from_place, flows.to_track, flows.to_place)
+        for first in range(0, len(flows.from_track), _AT_ONCE):
+            rows = zip(*(column[first : first + _AT_ONCE].tolist() for column in ends), strict=True)
+            lines = []
+            for number, (source, at, target, to) in enumerate(rows, first + 1):
+                way, sides = "leads to", [self._end(source, at), self._end(target, to)]
+                if sides[1][0] < sides[0][0]:  # arrows lead forward in time
+                    way, sides = "comes from", sides[::-1]
+                head = f'"cat":"flow","name":"{way}","id":"{number:#x}"'
+                lines += [
+                    f'{{"ph":"{phase}",{head},{place},"ts":{micros(time)}}}'
+                    for phase, (time, place) in zip(("s", 'f","bp":"e'), sides, strict=True)
+                ]
+            yield ",\n".join(lines).encode()
+
+    def _end(self, number: int, place: int) -> tuple[int, str]:
+        layer = self._layers[number]
+        time = self._model.tracks[number].start_ps(place) - self._since_ps
+        return time - time % 1000, self._at(number, 0 if layer is None else int(layer[place]))
+
+
+def _layers(track: TraceTrack) -> LayerArray | None:
+    starts, durations = in_whole_ns(track.starts + track.shift_ps, track.durations)
+    return layers_of(starts, starts + durations)
+
+
+def _named(kind: str, pid: int, tid: int, args: str) -> str:
+    return f'{{"ph":"M","name":"{kind}","pid":{pid},"tid":{tid},"args":{{{args}}}}}'
+
+
+def _values(pid: int, name: str, series: Series, since_ps: int) -> Iterator[str]:
+    head = f'{{"ph":"C","pid":{pid},"name":{quoted(name)},"ts":'
+    key = quoted(series.name)
+    for time, value in zip(series.times_ps.tolist(), series.values.tolist(), strict=True):
+        if value - value == 0:  # JSON has no infinity
+            at = (time - since_ps) // 1000 * 1000
+            yield f'{head}{micros(at)},"args":{{{key}:{json.dumps(value)}}}}}'

@@ -1,0 +1,1 @@
+"""What paths are, opened: profilers, captured runs, traces."""

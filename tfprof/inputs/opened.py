@@ -1,0 +1,115 @@
+"""What was opened to be looked at: captured runs and profiles, each read when it is first asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tfprof.core.columns.once import Once
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tfprof.captures.run.result import ToolResult
+    from tfprof.captures.run.run import Run
+    from tfprof.captures.trace.model import TraceModel
+    from tfprof.core.columns.stacks import Stacks
+    from tfprof.inputs.profiler import Profiler
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """One run: a capture of the TensorFlow 2 profiler, a profile, or what serves as both.
+
+    Attributes:
+        name: Its name in addresses, unique among those that are open: a folder of a log folder,
+            or the name of a file.
+        source: What was read, for people: paths, as they were given.
+        run: The captured run; None if it is none.
+        profiler: The profile with its views; None if there can be none.
+        precomputed: Answers that an older profiler left, by tool and host.
+        files: The files that it is made of, as they are now; None if nobody watches them.
+        trace: A trace of another program, which is shown as it is; None if it is none.
+        stacks: Sampled call stacks of another program; None if it is none.
+        profiler_of_host: The views of one host of a captured run.
+        source_roots: Folders whose Python files pages may show lines of, without links.
+    """
+
+    name: str
+    source: str
+    run: Once[Run] | None = None
+    profiler: Once[Profiler] | None = None
+    precomputed: Mapping[str, Mapping[str, Once[ToolResult]]] = field(default_factory=dict)
+    files: Watched | None = None
+    trace: Once[TraceModel] | None = None
+    stacks: Once[Stacks] | None = None
+    profiler_of_host: Callable[[str], Profiler] | None = None
+    source_roots: tuple[Path, ...] = ()
+
+    def refresh(self) -> int:
+        """Look at the files, and let go of what was read of them if they have changed.
+
+        Returns:
+            How often they have changed since they were opened.
+
+        Raises:
+            InputError: One has vanished.
+        """
+        if self.files is None:
+            return 0
+        if self.files.have_changed():
+            self.forget()
+        return self.files.n_changes
+
+    def forget(self) -> None:
+        """Let go of all that was read; it is read again when it is next asked for."""
+        results = [once for hosts in self.precomputed.values() for once in hosts.values()]
+        for once in (self.run, self.profiler, self.trace, self.stacks, *results):
+            if once is not None:
+                once.forget()
+
+
+class Watched:
+    """Files, and how they were when they were last looked at.
+
+    Args:
+        look: The files as they are now: names, sizes and times. Raises InputError if one has
+            vanished.
+
+    Attributes:
+        n_changes: How often they were found changed.
+    """
+
+    def __init__(self, look: Callable[[], Hashable]) -> None:
+        self._look = look
+        self._lock = threading.Lock()
+        self._seen: Hashable = None
+        self.n_changes = 0
+
+    def have_changed(self) -> bool:
+        """Whether they have changed since the last call; never at the first one."""
+        with self._lock:
+            before, self._seen = self._seen, self._look()
+            is_changed = before is not None and before != self._seen
+            self.n_changes += is_changed
+            return is_changed
+
+
+def opened_run(run: Run, source: str = "") -> Opened:
+    """A captured run that has been read; its views are made when they are asked for."""
+    from tfprof.inputs.profiler import Profiler
+
+    return Opened(
+        run.name or "run",
+        source or run.name or ", ".join(host.name for host in run.hosts),
+        Once(lambda: run),
+        Once(lambda: Profiler.from_xspace(run)),
+        profiler_of_host=lambda host: Profiler.from_xspace(run, host=host),
+    )
+
+
+def opened_profiler(profiler: Profiler, source: str = "") -> Opened:
+    """A profile that has been read."""
+    return Opened("profile", source, None, Once(lambda: profiler))

@@ -1,0 +1,1 @@
+"""What runs say together: differences, what-if, budgets."""

@@ -1,0 +1,148 @@
+"""Metrics that only captures tell: how functions were traced and compiled, and where steps wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.facts.compilations import compilations as compilations_of
+from tfprof.captures.facts.compilations import tells_compilations
+from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.facts.tpu_steps import tpu_run_steps
+from tfprof.captures.facts.verdict import input_claim, unexplained_ps
+from tfprof.captures.practices.evidence import host_functions
+from tfprof.captures.run.run import Run
+from tfprof.captures.tools.memory_profile import memory
+from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text import how_to_capture
+from tfprof.inputs.profiler import Profiler, session_of
+from tfprof.insight.budgets.frames import first_lines
+from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing, largest
+from tfprof.insight.budgets.profile_metrics import heaviest, left_out
+
+_NO_FUNCTIONS = "no call of a tf.function was captured"
+_NO_STEPS = "no step was captured"
+_BUSY = ("device_compute", "device_to_device", "device_collectives")
+_PS_IN_MICROS = 1_000_000
+
+
+def traces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
+    """How often the most traced function was traced, since the program started."""
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_traces, are_added=False)
+
+
+def retraces(run: Run, profiler: Profiler, pattern: str = "") -> Measurement:
+    """Calls in the capture that traced a function that had been traced before."""
+    return _of_functions(run, profiler, pattern, lambda calls: calls.n_retraces, are_added=True)
+
+
+def _of_functions(
+    run: Run,
+    profiler: Profiler,
+    pattern: str,
+    number: Callable[[FunctionCalls], int],
+    *,
+    are_added: bool,
+) -> Measurement:
+    """A number of the functions whose name matches: their sum, or the largest, on any host."""
+    by_host = [host_functions(host) for host in run.hosts]
+    if not any(by_host):
+        return Missing(_NO_FUNCTIONS)
+    expression = re.compile(pattern)
+    chosen = [[one for one in calls if expression.search(one.name)] for calls in by_host]
+    if not any(chosen):
+        return Missing(f"no function matches {pattern!r}")
+    most: dict[str, int] = {}
+    for calls in chosen:
+        for one in calls:
+            most[one.name] = max(most.get(one.name, 0), number(one))
+    amounts = [sum(map(number, calls)) for calls in chosen] if are_added else [*most.values()]
+    parts = largest([Contributor(name, float(amount)) for name, amount in most.items()])
+    lines = first_lines(profiler, [part.name for part in parts])
+    parts = tuple(replace(part, frame=lines.get(part.name)) for part in parts)
+    return Measured((float(max(amounts)),), contributors=parts)
+
+
+def compilations(run: Run) -> Measurement:
+    """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
+    by_host = [compilations_of(host) for host in run.hosts if tells_compilations(host)]
+    if not by_host:
+        return Missing(f"nothing of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}")
+    most = max(by_host, key=lambda found: sum(one.n_runs for one in found))
+    parts = [Contributor(one.name, float(one.n_runs)) for one in most]
+    return Measured((float(sum(one.n_runs for one in most)),), contributors=largest(parts))
+
+
+def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
+    """Period of each typical step on its slowest host, µs: from its start to that of the next."""
+    profile = session_of(profiler).complete()
+    parts = heaviest(profile, profile.steps.steps)
+    micros = steps.typical.slowest_ps() / _PS_IN_MICROS
+    return _timed(steps, micros, parts)
+
+
+def input_share(run: Run, steps: RunSteps) -> Measurement:
+    """Part of the period of each typical step that waits for input; as the verdict has it."""
+    claim = input_claim(run)
+    if not claim.is_known and steps.n_steps:
+        return Missing(claim.unknown)
+    typical = steps.typical
+    tpu = tpu_run_steps(run, typical, classic=False)
+    waiting = typical.of(BY_KEY["infeed"]) if tpu is None else tpu.breakdown.waiting
+    return _timed(steps, _shares(typical, waiting))
+
+
+def idle_share(steps: RunSteps) -> Measurement:
+    """Part of the periods of typical steps in which no device works, or without devices no op.
+
+    What the program waits for is not idle, as the verdict has it.
+    """
+    typical = steps.typical
+    if typical.n_steps and not typical.has_ops:
+        return Missing(f"no op was recorded in any step ({how_to_capture.OPS})")
+    if not steps.has_device:
+        return _timed(steps, _shares(typical, unexplained_ps(typical)))
+    busy: Int64Array = np.sum([typical.of(BY_KEY[key]) for key in _BUSY], axis=0)
+    return _timed(steps, _shares(typical, typical.slowest_ps() - busy))
+
+
+def peak_memory(run: Run) -> Measurement:
+    """Largest memory in use of one allocator in the capture, bytes."""
+    result = memory(run)
+    allocators: list[dict[str, Any]] = result.to_rows("summary")
+    if not allocators:
+        return Missing(f"no allocations were captured: {how_to_capture.WHERE_ALLOCATIONS}")
+    fullest = max(allocators, key=lambda row: int(row["peak_bytes"]))
+    at_peak: list[dict[str, Any]] = result.to_rows("peak")
+    held: dict[str, int] = {}
+    for row in at_peak:
+        if (row["host"], row["allocator"]) == (fullest["host"], fullest["allocator"]):
+            held[row["op"]] = held.get(row["op"], 0) + row["allocation_bytes"] * row["occurrences"]
+    parts = [Contributor(name, float(size)) for name, size in held.items()]
+    return Measured((float(fullest["peak_bytes"]),), contributors=largest(parts))
+
+
+def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:
+    """Shares of steps whose mean is the share of all of them, as tools state it.
+
+    The mean of the shares of steps is another number where long steps have other shares. How much
+    the share varies is what is left of each amount after that of its step's time is taken away.
+    """
+    took_ps = steps.slowest_ps()
+    if not took_ps.sum():
+        return np.zeros(len(took_ps))
+    share = amounts_ps.sum() / took_ps.sum()
+    shares: np.ndarray = share + (amounts_ps - share * took_ps) / took_ps.mean()
+    return shares
+
+
+def _timed(steps: RunSteps, values: np.ndarray, parts: tuple[Contributor, ...] = ()) -> Measurement:
+    if not len(values):
+        return Missing(_NO_STEPS)
+    remark = left_out(steps.n_steps - len(values))
+    return Measured(tuple(values.tolist()), True, remark, contributors=parts)

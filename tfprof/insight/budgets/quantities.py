@@ -1,0 +1,138 @@
+"""Numbers with units, as people write them in budgets, and as reports show them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from tfprof.core.text.claims import number_text
+from tfprof.errors import UsageError
+
+_NUMBER = re.compile(r"([+-]?)\s*(\d[\d_,]*(?:\.\d+)?(?:e[+-]?\d{1,2})?)\s*(.*)", re.I | re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What a metric is measured in.
+
+    Attributes:
+        name: For people.
+        unit: The unit of the numbers inside tfprof.
+        scale: What one of each unit is in that unit.
+        example: A limit, for messages.
+    """
+
+    name: str
+    unit: str
+    scale: dict[str, float]
+    example: str
+
+
+_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+
+COUNT = Dimension("a number", "", _PREFIXES, "<= 25.6 M")
+FLOPS = Dimension(
+    "float operations", "FLOPs",
+    _PREFIXES | {f"{prefix}FLOPs": size for prefix, size in _PREFIXES.items()}, "<= 12 GFLOPs",
+)  # fmt: skip
+BYTES = Dimension(
+    "a size in memory", "bytes",
+    {"bytes": 1.0} | {f"{prefix}B": size for prefix, size in (_PREFIXES | _BINARY).items()},
+    "<= 1.5 GB",
+)  # fmt: skip
+TIME = Dimension(
+    "a time", "µs", {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}, "<= 25 ms"
+)
+SHARE = Dimension("a share of the step", "", {"%": 0.01}, "<= 5 %")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that a metric may be: an amount, or an amount above a baseline.
+
+    Attributes:
+        text: As it was written, or ``<= 25 ms``.
+        amount: In the unit of the dimension; what is added to the baseline, if it is relative.
+        factor: What the baseline is multiplied with; 0 for a limit without a baseline.
+    """
+
+    text: str
+    amount: float
+    factor: float = 0.0
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it needs a baseline."""
+        return self.factor > 0
+
+
+def bound_of(written: object, dimension: Dimension) -> Bound:
+    """Read a limit: ``"<= 25 ms"``, ``"25 ms"``, ``"+5 %"``, ``"+2 ms"``, or a number.
+
+    ``<=`` may be left out: budgets have upper limits only. A sign makes the limit relative to the
+    baseline.
+
+    Args:
+        written: The value in the budget.
+        dimension: What is limited.
+
+    Raises:
+        UsageError: It is no such limit; the message says what it could be.
+    """
+    if isinstance(written, bool) or not isinstance(written, (str, int, float)):
+        raise UsageError(f"{written!r} is no limit; write it as {dimension.example!r}")
+    text = " ".join(str(written).split())
+    match = _NUMBER.fullmatch(text.removeprefix("<=").strip())
+    if match is None:
+        wrong = text[:1] in "<>=" and not text.startswith("<=")
+        why = "limits are upper limits" if wrong else "it is no number with a unit"
+        raise UsageError(f"{text!r}: {why}; write it as {dimension.example!r} or '<= +5 %'")
+    sign, digits, unit = match.groups()
+    number = float(re.sub("[_,]", "", digits)) * (-1 if sign == "-" else 1)
+    if not math.isfinite(number):
+        raise UsageError(f"{text!r} is too large")
+    shown = f"<= {text.removeprefix('<=').strip()}"
+    if sign and unit == "%":
+        return Bound(shown, 0.0, _factor(number, text))
+    return Bound(shown, number * _size(unit, text, dimension, sign), 1.0 if sign else 0.0)
+
+
+def _factor(percent: float, text: str) -> float:
+    if percent <= -100:
+        raise UsageError(f"{text!r}: less than nothing would be left of the baseline")
+    return 1 + percent / 100
+
+
+def _size(unit: str, text: str, dimension: Dimension, sign: str) -> float:
+    if dimension is SHARE and sign and unit in ("points", "pp"):
+        return 0.01
+    scale = dimension.scale
+    by_lower = {name.lower(): name for name in scale}
+    found = unit if unit in scale else by_lower.get(unit.lower()) if len(unit) > 1 else None
+    if found is None:
+        known = ", ".join(repr(name) for name in scale if name)
+        problem = f"has the unit {unit!r}" if unit else "has no unit"
+        raise UsageError(
+            f"{text!r} {problem}, but {dimension.name} is limited; use one of {known}, such as "
+            f"{dimension.example!r}"
+        )
+    return scale[found]
+
+
+def shown(amount: float, dimension: Dimension) -> str:
+    """An amount to three digits, with its unit."""
+    unit, factor, form = stated_in(dimension)
+    return number_text(amount * factor, unit, form)
+
+
+def stated_in(dimension: Dimension) -> tuple[str, float, str]:
+    """The unit of claims on a dimension, what one is in it, and how numbers are written."""
+    return _STATED[dimension.name]
+
+
+_STATED = {
+    TIME.name: ("ms", 1e-3, "3"), SHARE.name: ("fraction", 1.0, "%"),
+    BYTES.name: ("bytes", 1.0, ""), FLOPS.name: ("FLOPs", 1.0, ""), COUNT.name: ("count", 1.0, "3"),
+}  # fmt: skip

@@ -1,0 +1,113 @@
+"""What is checked: a capture, a profile, a graph, or a recording, with the metrics it tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tfprof.captures.facts.steps import RunSteps
+    from tfprof.captures.run.run import Run
+    from tfprof.graphs.reports.report import FlopsReport
+    from tfprof.inputs.opened import Opened
+    from tfprof.inputs.profiler import Profiler
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is checked.
+
+    Attributes:
+        name: Its name in reports.
+        profile: Makes its profile, or has it; it is not asked before a limit needs it.
+        run: Its capture; None if it is none.
+        program: What float operations and parameters are counted of, the path of a graph or a
+            model; None is the profile.
+        batch: First dimension of inputs, where the graph leaves it open.
+        is_recording: It was recorded in this process, with marks of ``tfprof.trace``.
+    """
+
+    name: str
+    profile: Callable[[], Profiler]
+    run: Run | None
+    program: Any = None
+    batch: int | None = None
+    is_recording: bool = False
+
+    @cached_property
+    def profiler(self) -> Profiler:
+        """Its profile."""
+        return self.profile()
+
+    @property
+    def counted(self) -> Any:
+        """What float operations and parameters are counted of."""
+        return self.profiler if self.program is None else self.program
+
+    @cached_property
+    def report(self) -> FlopsReport:
+        """Its float operations, counted once."""
+        from tfprof.graphs.reports.flops import flops
+
+        return flops(self.counted, batch=self.batch)
+
+    @cached_property
+    def steps(self) -> RunSteps:
+        """The steps of its capture; of a recording only those in which an op ran."""
+        from tfprof.captures.facts.run_steps import run_steps
+
+        assert self.run is not None
+        steps = run_steps(self.run)
+        if not self.is_recording:
+            return steps
+        ran = set(map(str, self.profiler.steps))
+        kept = [n for n, name in enumerate(steps.names) if name.rpartition(" ")[2] in ran]
+        return steps.take(np.array(kept, np.int64))
+
+
+def subject_of(
+    opened: Opened, paths: Sequence[str | os.PathLike[str]], batch: int | None = None
+) -> Subject:
+    """What was opened, as something to check.
+
+    Args:
+        opened: One run.
+        paths: What was named. A graph, alone or beside a capture, is counted from its file: so a
+            SavedModel has its signatures, and ops count that XLA or a rewriter has renamed.
+        batch: As in ``Subject``.
+
+    Raises:
+        InputError: It cannot be read, or holds nothing that can be checked.
+    """
+    from tfprof.errors import EmptyProfileError
+    from tfprof.files.remote.path import named
+    from tfprof.files.run_folder import is_capture
+
+    if opened.profiler is None:
+        raise EmptyProfileError(
+            f"{opened.source}: holds only what older tools answered, or a trace; give a capture, a "
+            "profile or a graph"
+        )
+    profile = opened.profiler
+    run = None if opened.run is None else opened.run()
+    parts = [named(path) for path in paths if not is_capture(path)]
+    program = None
+    if len(parts) == 1 and (run is not None or not profile().steps) and _is_model(parts[0]):
+        program = parts[0]
+    return Subject(opened.name, profile, run, program, batch)
+
+
+def _is_model(path: str) -> bool:
+    """Whether a path is a graph or a SavedModel itself, not a folder with one in it."""
+    from tfprof.files.disk import is_ordinary_file
+    from tfprof.files.run_files import is_run_folder, look_at
+    from tfprof.files.sniff import Format
+
+    if not is_ordinary_file(path):
+        return not is_run_folder(path)
+    return look_at(path).found.format not in (Format.PROFILE, Format.EVENTS)

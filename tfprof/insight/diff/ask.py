@@ -1,0 +1,136 @@
+"""``tfprof.diff`` and the methods ``diff`` of results: what they are decides how they compare."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tfprof.captures.all_tools import tool_function
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
+from tfprof.captures.run.contents import tools_with_data
+from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.run import Run, open_run
+from tfprof.captures.run.table import Table
+from tfprof.errors import UsageError
+from tfprof.files.remote.path import as_path, named
+from tfprof.files.run_folder import is_capture
+from tfprof.inputs.profile_files import open_profile
+from tfprof.inputs.profiler import Profiler
+from tfprof.insight.diff.answer import answer_of
+from tfprof.insight.diff.difference import Match, difference
+from tfprof.insight.diff.side import Side
+from tfprof.insight.diff.tables import diff_results, diff_tables
+from tfprof.insight.diff.views import diff_views
+from tfprof.views.result import ViewTree
+
+Compared = str | os.PathLike[str] | Run | Profiler | Side
+
+
+def diff(
+    first: Compared | ViewTree | ToolResult | Table,
+    second: Compared | ViewTree | ToolResult | Table,
+    *,
+    match: Match = "name",
+    view: str = "",
+    options: Mapping[str, Any] | None = None,
+    tool: str = "",
+    **asked: Any,
+) -> ToolResult:
+    """What changed from one run to another, and whether it is more than noise.
+
+    Args:
+        first: Before: a path, a captured run, a profiler; or a view, an answer of a tool, a table.
+        second: After: the same kind of thing.
+        match: Of runs: which ops are the same: those of one ``name``, or by ``structure`` those
+            of one type and shape in the same order.
+        view: Of runs: compare this view instead, ``scope``, ``graph``, ``op`` or ``code``.
+        options: Options of the view.
+        tool: Of captured runs: compare the tables of this tool instead.
+        asked: Arguments of the tool, such as ``step`` and ``host``.
+
+    Returns:
+        The answer in sentences, and tables in which each row has both numbers.
+
+    Raises:
+        UsageError: The two are different kinds of things, or different programs.
+        InputError: A path cannot be read.
+    """
+    if isinstance(first, ToolResult) and isinstance(second, ToolResult):
+        return diff_results(first, second)
+    if isinstance(first, Table) and isinstance(second, Table):
+        table = diff_tables(first, second)
+        return ToolResult("diff", f"{table.title or table.name}: before and after", (),
+                          {table.name: table})  # fmt: skip
+    if isinstance(first, ViewTree) and isinstance(second, ViewTree):
+        return diff_views(first, second)
+    one, other = side_of(first), side_of(second)
+    if view and tool:
+        raise UsageError("view and tool cannot be compared at once; choose one")
+    if view:
+        answer = diff_views(one.profiler.view(view, options), other.profiler.view(view, options))
+        return replace(answer, notes=(*answer.notes, *one.warnings, *other.warnings))
+    if tool:
+        return _of_tool(one, other, tool, asked)
+    return answer_of(difference(one, other, match))
+
+
+def side_of(thing: Any, name: str = "") -> Side:
+    """A run to compare.
+
+    Args:
+        thing: A path, a captured run or a profiler.
+        name: What it is called; empty for its own name.
+
+    Raises:
+        UsageError: It is none of these.
+        InputError: The path cannot be read.
+    """
+    if isinstance(thing, Side):
+        return thing
+    if isinstance(thing, (str, os.PathLike)):
+        thing = named(thing)
+        name = name or as_path(thing).resolve().name
+        if is_capture(thing):
+            return side_of(open_run(thing), name)
+        return Side(name, open_profile(thing))
+    if isinstance(thing, Run):
+        return Side(name or thing.name or "run", None, thing)
+    if isinstance(thing, Profiler):
+        return Side(name or "profile", thing)
+    raise UsageError(
+        f"{type(thing).__name__} cannot be compared with the other; give two of one kind: paths, "
+        "captured runs, profilers, views, answers of a tool, or tables"
+    )
+
+
+def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any]) -> None:
+    """Ask a run all that ``diff`` asks of each of two: which facts of hosts it needs.
+
+    Args:
+        run: The run.
+        view: As for ``diff``; likewise ``tool`` and ``asked``.
+    """
+    if tool:
+        tool_function(tool)(run, **asked)
+        return
+    side = side_of(run)
+    if view:
+        side.profiler.view(view)
+        return
+    environment(run)
+    words_for(run.hosts)
+    for each in (side.step_ms, side.category_ms, side.moments, side.ops):
+        assert each is not None
+
+
+def _of_tool(first: Side, second: Side, tool: str, asked: Mapping[str, Any]) -> ToolResult:
+    if first.run is None or second.run is None:
+        raise UsageError(f"{tool} needs captures; profiles have views")
+    names = [one.tool for one in tools_with_data(()) if one.tool != "trace"]
+    if tool not in names:
+        raise UsageError(f"there is no tool {tool!r} to compare; there are {', '.join(names)}")
+    function = tool_function(tool)
+    return diff_results(function(first.run, **asked), function(second.run, **asked))

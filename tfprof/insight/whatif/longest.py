@@ -1,0 +1,164 @@
+"""When each mark would be passed, and the path that decides it.
+
+A mark is passed after the one before it on its thread, and after whatever else it has waited for;
+as late after the last of these as it was when it was recorded, times the factor of the event it is
+in. Between two pieces of work of one op, a thread that did nothing has the factor of that op: they
+follow each other as its other pieces do. All of it is whole picoseconds: with nothing changed,
+every time is the recorded one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfprof.core.columns.columns import Int64Array
+from tfprof.insight.diff.shared_time import Float64Array
+from tfprof.insight.whatif.marks import IDLE, Marks
+from tfprof.insight.whatif.waits import Waits
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """The part of its time that each event of a host still takes.
+
+    Attributes:
+        parts: From 0 to 1, shape (n,).
+        deciding: The event that decides it, itself or another one, -1 for none, shape (n,).
+    """
+
+    parts: Float64Array
+    deciding: Int64Array
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Times of all marks.
+
+    Attributes:
+        marks: The marks.
+        times_ps: When each is passed now, shape (2 n,).
+        joins: Marks that wait for others, ascending, shape (m,).
+        deciding: The mark that each of these is passed after, shape (m,); -1 if there is none.
+    """
+
+    marks: Marks
+    times_ps: Int64Array
+    joins: Int64Array
+    deciding: Int64Array
+
+    def path(self, end: int, begin_ps: int) -> tuple[Int64Array, Int64Array]:
+        """What decides when a mark is passed, back to a time.
+
+        Args:
+            end: The mark.
+            begin_ps: How far back, in the new time.
+
+        Returns:
+            Marks, the last first, and the marks that each of them followed; shape (k,) each.
+        """
+        marks, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        at = end
+        while at >= 0 and self.times_ps[at] > begin_ps:
+            place = int(np.searchsorted(self.joins, at, side="right")) - 1
+            begin = int(self.marks.first[self.marks.lines[at]])
+            join = int(self.joins[place]) if place >= 0 and self.joins[place] >= begin else begin
+            steps = np.arange(at, join, -1)
+            marks.append(steps)
+            before.append(steps - 1)
+            at = int(self.deciding[place]) if place >= 0 and join == self.joins[place] else -1
+            if at >= 0:
+                marks.append(np.array([join]))
+                before.append(np.array([at]))
+        return np.concatenate(marks), np.concatenate(before)
+
+
+def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Replay:
+    """Go through the marks again.
+
+    Args:
+        marks: The marks of a host.
+        waits: What they wait for beside what comes before them.
+        factors: The part of its time that each event now takes.
+        from_ps: When this begins to hold.
+    """
+    is_first = marks.is_first
+    spans = np.diff(marks.times_ps, prepend=0)
+    spans[is_first] = 0
+    parts = np.append(factors.parts, 1.0)  # the last one is that of gaps
+    decides = factors.deciding[marks.events]
+    scale = parts[_between(marks, decides, np.arange(len(marks)) - 1, np.arange(len(marks)))]
+    scale[(spans < 0) | (marks.times_ps - np.maximum(spans, 0) < from_ps)] = 1.0
+    passed = np.cumsum(np.rint(spans * scale).astype(np.int64))
+    starts = marks.first[:-1][np.diff(marks.first) > 0]
+    counts = np.diff(marks.first)[np.diff(marks.first) > 0]
+    passed += np.repeat(marks.times_ps[starts] - passed[starts], counts)
+
+    joins, begins = np.unique(waits.later, return_index=True)
+    latest_ps = np.maximum.reduceat(marks.times_ps[waits.earlier], begins) if len(joins) else joins
+    previous_ps = np.where(is_first[joins], np.iinfo(np.int64).min, marks.times_ps[joins - 1])
+    last_ps = np.maximum(latest_ps, previous_ps)
+    last = _latest(marks, waits, begins, joins - 1, previous_ps)
+    # What is left after the last one; a wait that began before ``from_ps`` is not made shorter.
+    rest_ps = marks.times_ps[joins] - last_ps
+    rest_scale = parts[_between(marks, decides, last, joins)]
+    rest_scale[(rest_ps < 0) | (last_ps < from_ps)] = 1.0
+    rest_ps = np.rint(rest_ps * rest_scale).astype(np.int64)
+
+    # The join of the same thread that each mark comes after; its shift holds for it.
+    def last_join(events: Int64Array) -> Int64Array:
+        place = np.searchsorted(joins, events, side="right") - 1
+        is_same = (place >= 0) & (np.append(joins, -1)[place] >= marks.first[marks.lines[events]])
+        return np.where(is_same, place, len(joins))
+
+    previous = np.where(is_first[joins], 0, joins - 1)
+    of_previous, of_earlier = last_join(previous), last_join(waits.earlier)
+    shifts = [0] * (len(joins) + 1)
+    deciding = np.full(len(joins), -1, np.int64)
+    bounds = [*begins.tolist(), len(waits.later)]
+    base, order = passed.tolist(), np.argsort(waits.order[joins], kind="stable").tolist()
+    earlier, earlier_join = waits.earlier.tolist(), of_earlier.tolist()
+    at, before, before_join = joins.tolist(), previous.tolist(), of_previous.tolist()
+    alone, rests = is_first[joins].tolist(), rest_ps.tolist()
+    for join in order:
+        found, who = None, -1
+        if not alone[join]:
+            found, who = base[before[join]] + shifts[before_join[join]], before[join]
+        for row in range(bounds[join], bounds[join + 1]):
+            time = base[earlier[row]] + shifts[earlier_join[row]]
+            if found is None or time > found:
+                found, who = time, earlier[row]
+        shifts[join] = (found or 0) + rests[join] - base[at[join]]
+        deciding[join] = who
+    shift = np.array(shifts, np.int64)[last_join(np.arange(len(marks)))]
+    return Replay(marks, passed + shift, joins, deciding)
+
+
+def _between(
+    marks: Marks, decides: Int64Array, earlier: Int64Array, later: Int64Array
+) -> Int64Array:
+    """The event whose factor the time between two marks has, -1 for none, shape (m,).
+
+    Args:
+        marks: The marks.
+        decides: The event that decides the factor of the one at each mark, shape (2 n,).
+        earlier: The first of both, shape (m,).
+        later: The second.
+    """
+    is_one_op = (decides[later] >= 0) & (decides[earlier] == decides[later])
+    owners = marks.owners[later]
+    return np.where((owners == IDLE) & is_one_op, decides[later], owners)
+
+
+def _latest(
+    marks: Marks, waits: Waits, begins: Int64Array, previous: Int64Array, previous_ps: Int64Array
+) -> Int64Array:
+    """The last mark that each join was passed after when it was recorded, shape (m,)."""
+    if not len(begins):
+        return previous
+    times_ps = marks.times_ps[waits.earlier]
+    row = np.repeat(np.arange(len(begins)), np.diff([*begins, len(times_ps)]))
+    by_time = np.lexsort((times_ps, row))
+    last = waits.earlier[by_time[np.append(begins[1:], len(times_ps)) - 1]]
+    return np.where(marks.times_ps[last] >= previous_ps, last, previous)

@@ -1,1 +1,0 @@
-"""Records programs while they run: contexts, hooks and callbacks."""

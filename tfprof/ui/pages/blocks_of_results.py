@@ -1,0 +1,185 @@
+"""From answers of the library to blocks: tables, charts, advice and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tfprof.captures.run.result import Chart, Note
+from tfprof.captures.run.table import Column, Table
+from tfprof.captures.show.tool_values import header_of
+from tfprof.core.columns.findings import Finding
+from tfprof.core.text.tables import escaped
+from tfprof.ui.pages.document import Block, column, remarks
+from tfprof.ui.pages.rows_table import MOST_ROWS, shown_title
+
+_OP_COLUMNS = (
+    "operation", "type", "category", "host_or_device", "occurrences", "total_self_time",
+    "total_self_time_percent", "device_total_self_time_percent", "host_total_self_time_percent",
+    "bound_by", "roofline_efficiency", "measured_flop_rate", "measured_memory_bw",
+    "operational_intensity", "total_time", "avg_self_time", "avg_time", "rank",
+)  # fmt: skip
+_STEP_COLUMNS = ("stepnum", "stepTimeMs")
+FIRST: Mapping[str, Sequence[str]] = {
+    "ops": _OP_COLUMNS,
+    "ops_with_idle": _OP_COLUMNS,
+    "programs": (*_OP_COLUMNS, "module"),
+    "kernels": (
+        "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "op_name",
+        "occupancy_pct", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
+    ),
+    "instructions": (
+        "hlo_op_name", "category", "occurrences", "total_self_time", "total_self_time_percent",
+        "bound_by", "model_flop_rate", "measured_memory_bw", "operational_intensity",
+        "tf_op_name", "total_time", "avg_self_time", "avg_time", "rank",
+    ),
+    "steps": _STEP_COLUMNS,
+    "top_ops": ("operation", "category", "selfTimePercent", "cumulativeTimePercent"),
+    "iterators": ("iterator", "self_us", "total_us", "calls", "role", "long_name"),
+    "peak": ("op", "allocation_bytes", "requested_bytes", "occurrences", "shape", "dtype"),
+    "nodes": (
+        "instruction", "opcode", "category", "distance", "flops", "bytes_accessed", "tf_op",
+    ),
+    "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
+}  # fmt: skip
+"""By table: what a row is, and the columns that people look for, which stand in front."""
+
+_AXES = {"µs": ("time", "us"), "ms": ("time", "ms"), "bytes": ("memory", "bytes")}
+"""Name and unit of axes whose label is a unit: their numbers show it themselves."""
+
+
+def table_block(table: Table, **more: Any) -> Block:
+    """A table with its rows, up to ``MOST_ROWS``.
+
+    Args:
+        table: The table.
+        more: Keys that only some tables have: ``links``, by column: the page that tells more
+            of a cell, and its parameter; ``page``: the page that has the whole table.
+    """
+    # What the reference shows when pointed at is in other columns, too.
+    shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
+    first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
+    shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
+    rows = table.rows[:MOST_ROWS]
+    return {
+        "kind": "table",
+        "id": table.name,
+        "title": shown_title(escaped(table.title), len(table.rows)),
+        "columns": [column_dict(table.columns[at]) for at in shown],
+        "n_rows": len(rows),
+        "cells": [column([row[at] for row in rows]) for at in shown],
+        **more,
+    }
+
+
+def column_dict(each: Column) -> dict[str, Any]:
+    """A column's description; ``label`` is short, ``about`` whole."""
+    return {
+        "id": each.id, "label": header_of(each), "about": escaped(each.label), "type": each.type,
+        "unit": each.unit,
+    }  # fmt: skip
+
+
+def chart_block(chart: Chart, **more: Any) -> Block:
+    """A chart; ``more`` are keys that only some charts have, such as ``log``."""
+    y_label, unit = _AXES.get(chart.y_label, (chart.y_label, ""))
+    x_label = chart.x_label.removesuffix(", ms") if "x_unit" in more else chart.x_label
+    return {
+        "kind": "chart",
+        "id": chart.name,
+        "form": chart.kind,
+        "title": escaped(chart.title),
+        "x_label": escaped(x_label),
+        "y_label": escaped(y_label),
+        "x": column(chart.x),
+        "series": [
+            {"name": escaped(name), "values": column(values)}
+            for name, values in chart.series.items()
+        ],
+        **({"unit": unit} if unit else {}),
+        **more,
+    }
+
+
+def notes_block(notes: Iterable[Note], *, folded: bool = False) -> list[Block]:
+    """Notes as remarks, as of ``remarks``; nothing if there are none."""
+    items = [(note.severity, note.message, note.host) for note in notes]
+    return [remarks(items, folded=folded)] if items else []
+
+
+def run_notes_blocks(notes: Iterable[Note]) -> tuple[list[Block], list[Block]]:
+    """Notes on a whole run, which stand on its first page: errors for the top of a page, the others
+    for its end.
+    """
+    notes = [*dict.fromkeys(notes)]
+    errors = [note for note in notes if note.severity == "error"]
+    others = [note for note in notes if note.severity != "error"]
+    return notes_block(errors), notes_block(others, folded=True)
+
+
+def findings_block(findings: Iterable[Finding]) -> list[Block]:
+    """Findings as a block; nothing if there are none."""
+    items = [finding_dict(each) for each in findings]
+    return [{"kind": "findings", "items": items}] if items else []
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """A finding of a checker, in the form of all findings on pages."""
+    gain = finding.gain
+    return {
+        "rule": finding.rule, "page": _page_of(finding.rule), "severity": finding.severity,
+        "text": escaped(finding.message),
+        "evidence": _evidence(finding.evidence),
+        "gain": None if gain is None else
+        {"amount": gain.amount, "unit": _GAINS[gain.unit], "how": gain.how},
+        "place": escaped(finding.place), "link": finding.link,
+    }  # fmt: skip
+
+
+_PAGE_OF = {
+    "input-pipeline/slow-iterator": "tf-data",
+    "input-pipeline": "input-pipeline",
+    "copies": "trace",
+    "kernel-launch": "trace",
+    "python": "trace",
+    "compilation": "trace",
+    "collectives": "pod",
+    "workers": "stragglers",
+    "devices": "trace",
+    "precision": "kernel-stats",
+    "tensor-cores": "kernel-stats",
+    "tf-function": "overview",
+    "xla": "hlo-stats",
+    "ops": "op-stats",
+    "memory": "memory",
+    "ExpensiveOperationChecker": "op",
+    "PeakMemoryChecker": "memory-over-time",
+    "SmallOperationChecker": "op",
+    "RecomputedConstantChecker": "graph",
+}
+"""The page that shows what a finding is about, by its rule or the first part of it."""
+
+
+def _page_of(rule: str) -> str:
+    return _PAGE_OF.get(rule) or _PAGE_OF.get(rule.partition("/")[0], "")
+
+
+_GAINS = {"micros": "us", "bytes": "bytes"}
+_UNITS = {
+    "_micros": "us", "_bytes": "bytes", "_share": "fraction", "_count": "",
+}  # fmt: skip
+
+
+def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Numbers behind a finding, with the unit that the end of each name tells."""
+    items = []
+    for name, value in evidence.items():
+        ending = next((end for end in _UNITS if name.endswith(end)), "")
+        label = name.removesuffix(ending)
+        label = label if ":" in label else label.replace("_", " ")  # names of ops stay as they are
+        unit = _UNITS.get(ending, "fraction" if "share" in name.split("_") else "")
+        if ending == "_count" and value != 1 and not label.endswith("s"):
+            label += "s"
+        shown = escaped(value) if isinstance(value, str) else value
+        items.append({"name": escaped(label), "value": shown, "unit": unit})
+    return items

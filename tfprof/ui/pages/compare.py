@@ -1,0 +1,177 @@
+"""Two runs on one page: the numbers of both beside each other, row by row, and their difference.
+
+It works on documents, so that every page that has numbers can be compared. A row is the same in
+both runs if its texts are: the op's name, its type, the host. Rows of equal texts are matched in
+their order. What only one run has stays, with an unknown number for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.core.columns.matching import matched, numbered
+from tfprof.insight.diff.tables import ORDINALS
+from tfprof.ui.pages.compare_trees import tree_of_both
+from tfprof.ui.pages.document import Block, Page, column, words
+from tfprof.ui.pages.packed_columns import unpacked
+
+_DIFFERENCE = "difference"
+
+
+def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
+    """A page of two runs.
+
+    Args:
+        first: The page of the run in front.
+        second: The same page of the other run.
+        names: What the runs are called.
+    """
+    blocks = [words([f"{names[0]} beside {names[1]}."]), *_both(first.blocks, second.blocks, names)]
+    return Page(first.id, first.title, first.about, blocks, first.controls)
+
+
+def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str]) -> list[Block]:
+    """The blocks of the first, each with its counterpart; then those that only the second has."""
+    others: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
+    for block in second:
+        others[_key(block)].append(block)
+    blocks: list[Block] = []
+    for block in first:
+        matching = others[_key(block)]
+        if matching:
+            blocks += _pair(block, matching.pop(0), names)
+        else:
+            blocks.append(_named(block, names[0]))
+    for left in others.values():
+        blocks += [_named(block, names[1]) for block in left]
+    return blocks
+
+
+def _key(block: Block) -> tuple[str, str]:
+    return str(block["kind"]), str(block.get("id", ""))
+
+
+def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
+    # Of tables that hold the first rows only, what one lacks may be further down in the other.
+    if first["kind"] == "table" and not first.get("page"):
+        return [table_of_both(first, second, names)]
+    if first["kind"] == "tree":
+        return [tree_of_both(first, second, names)]
+    if first["kind"] == "tabs":
+        return [_tabs(first, second, names)]
+    if first["kind"] == "figures":
+        return [_figures(first, second, names)]
+    return [_named(first, names[0]), _named(second, names[1])]
+
+
+def _named(block: Block, name: str) -> Block:
+    """A block that is about one run only, and says so; columns of a table need not."""
+    title = f"{block['title']}: {name}" if block.get("title") else name
+    return {**block, "title": title, "of_run": name}
+
+
+def _tabs(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    others = {item["label"]: item["blocks"] for item in second["items"]}
+    items = [
+        {**item, "blocks": _both(item["blocks"], others.get(item["label"], []), names)}
+        for item in first["items"]
+    ]
+    return {**first, "items": items}
+
+
+def _figures(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    others = {item["label"]: item for item in second["items"]}
+    items = []
+    for item in first["items"]:
+        items.append({**item, "label": f"{item['label']}, {names[0]}"})
+        other = others.get(item["label"])
+        if other is not None:
+            items.append({**other, "label": f"{other['label']}, {names[1]}"})
+    return {**first, "items": items}
+
+
+# Tables
+
+
+def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
+    """A table with the numbers of two runs: for each column that of either, and the difference.
+
+    Args:
+        first: A table block.
+        second: One of the same tool, which may have other columns.
+        names: What the runs are called.
+    """
+    mine, theirs = _columns(first), _columns(second)
+    texts = [each for each in first["columns"] if each["type"] != "number" and each["id"] in theirs]
+    ids = [each["id"] for each in texts]
+    pairs = [*matched(_keys(mine, ids, first), _keys(theirs, ids, second))]
+    columns, cells = [], []
+    for each in first["columns"]:
+        if each["id"] not in theirs or each["id"] in ORDINALS:
+            continue
+        own, other = mine[each["id"]], theirs[each["id"]]
+        if each["type"] != "number":
+            columns.append(each)
+            cells.append(column([_text(own, other, a, b) for a, b in pairs]))
+            continue
+        before, after = _numbers(own, [a for a, _ in pairs]), _numbers(other, [b for _, b in pairs])
+        for name, values in ((names[0], before), (names[1], after), (_DIFFERENCE, after - before)):
+            label = f"{each['label']}: {name}"
+            columns.append({**each, "id": f"{each['id']}:{name}", "label": label})
+            cells.append(column(values))
+    links = {
+        name: _link_of_both((first, second), name, (mine[name], theirs[name]), pairs)
+        for name in (first.get("links") or {}).keys() & (second.get("links") or {}).keys()
+        if name in mine and name in theirs
+    }
+    return {**first, "columns": columns, "cells": cells, "n_rows": len(pairs), "links": links}
+
+
+def _link_of_both(
+    blocks: tuple[Block, Block],
+    name: str,
+    cells: tuple[Sequence[Any], Sequence[Any]],
+    pairs: Sequence[tuple[int | None, int | None]],
+) -> dict[str, Any]:
+    """The links of a column: those of the first run where it has the row."""
+    links = [block["links"][name] for block in blocks]
+    at = [unpacked(link["at"]) for link in links]
+    values = [
+        unpacked(link["values"]) if "values" in link else own
+        for link, own in zip(links, cells, strict=True)
+    ]
+    places = [(0, a) if a is not None else (1, b or 0) for a, b in pairs]
+    return {
+        "ways": links[0]["ways"],  # those of one tool are the same in all runs
+        "at": column([at[run][row] for run, row in places]),
+        "values": column([values[run][row] for run, row in places]),
+    }
+
+
+def _columns(block: Block) -> dict[str, Sequence[Any]]:
+    pairs = zip(block["columns"], block["cells"], strict=True)
+    return {each["id"]: unpacked(cells) for each, cells in pairs}
+
+
+def _keys(
+    columns: Mapping[str, Sequence[Any]], texts: Sequence[str], block: Block
+) -> list[tuple[Any, ...]]:
+    """What each row is called, and which of those with that name it is."""
+    named = zip(*(columns[text] for text in texts), strict=True) if texts else ()
+    return numbered(named or [()] * block["n_rows"])
+
+
+def _text(first: Sequence[Any], second: Sequence[Any], a: int | None, b: int | None) -> Any:
+    return first[a] if a is not None else second[b] if b is not None else None
+
+
+def _numbers(values: Sequence[Any], rows: Sequence[int | None]) -> np.ndarray[Any, Any]:
+    return np.array(
+        [math.nan if row is None or values[row] is None else float(values[row]) for row in rows],
+        np.float64,
+    )

@@ -1,0 +1,219 @@
+"""A page as plain data: blocks of words, figures, tables, charts and trees, with units.
+
+The front end draws blocks and works nothing out: every number on a page is in its document.
+``docs/pages_format.md`` describes the format; ``FORMAT`` counts its versions.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from tfprof.core.text.tables import escaped
+from tfprof.core.text.wording import shortened
+
+FORMAT: Final = 1
+"""Version of the documents; the front end of a server and of a report comes with it."""
+
+Block = dict[str, Any]
+"""A part of a page; ``kind`` says which, the functions of this module make them."""
+
+_TYPED_FROM: Final = 64
+"""Shorter columns are lists: they are no larger, and can be read."""
+
+_MOST_REMARKS: Final = 50
+"""Those of a block that are shown; the others are counted."""
+
+_FEW_TEXTS: Final = 0.7
+"""Texts are numbered if there are fewer different ones than this share of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Something to choose on a page; its value is a parameter of the page's address.
+
+    Attributes:
+        name: The parameter.
+        label: What people read.
+        kind: How to choose: one of ``choices``, a whole number, a text, yes or no, several
+            texts, or steps by their numbers.
+        value: The present value; a list for ``list``.
+        default: The value that need not be in the address.
+        choices: Pairs of value and label.
+        help: One sentence.
+        unit: Of a number.
+        group: Heading over controls that belong together; empty for those always in sight.
+    """
+
+    name: str
+    label: str
+    kind: Literal["choice", "int", "text", "bool", "list", "steps"]
+    value: Any
+    default: Any
+    choices: Sequence[tuple[str, str]] = ()
+    help: str = ""
+    unit: str = ""
+    group: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "name": self.name, "label": self.label, "kind": self.kind, "value": self.value,
+            "default": self.default, "choices": [list(pair) for pair in self.choices],
+            "help": self.help, "unit": self.unit, "group": self.group,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page.
+
+    Attributes:
+        id: Its name in addresses: ``op-stats``.
+        title: Its heading.
+        about: One sentence on what it shows.
+        blocks: What it shows, from top to bottom.
+        controls: What can be chosen.
+    """
+
+    id: str
+    title: str
+    about: str = ""
+    blocks: Sequence[Block] = ()
+    controls: Sequence[Control] = field(default_factory=tuple)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "format": FORMAT, "page": self.id, "title": self.title, "about": self.about,
+            "controls": [control.to_dict() for control in self.controls],
+            "blocks": list(self.blocks),
+        }  # fmt: skip
+
+    def to_json(self) -> bytes:
+        """As JSON, the same bytes for the same page."""
+        return to_json(self.to_dict())
+
+
+def to_json(data: Any) -> bytes:
+    """Plain data as compact JSON; numbers that JSON does not have become null."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(data), ensure_ascii=False, separators=(",", ":"))
+    # Halves of surrogate pairs, from damaged names, are no UTF-8.
+    return text.encode("utf-8", "replace")
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
+# Columns
+
+
+def column(values: Sequence[Any] | np.ndarray[Any, Any]) -> Any:
+    """A column of numbers, texts or booleans, small where it is long.
+
+    Returns:
+        A list; or ``{"type": "f64" | "i32", "data": base64 of little-endian numbers}``, where NaN
+        is an unknown number; or ``{"texts": [...], "at": a column of places in them, -1 for
+        none}``.
+    """
+    if isinstance(values, np.ndarray):
+        if len(values) < _TYPED_FROM:
+            return [_plain(value) for value in values.tolist()]
+        return _typed(values)
+    values = list(values)
+    if len(values) < _TYPED_FROM:
+        return [_plain(value) for value in values]
+    if all(isinstance(value, str) or value is None for value in values):
+        return _texts(values)
+    if all(type(value) in (int, float) or value is None for value in values):
+        return _typed(np.array([math.nan if value is None else value for value in values]))
+    return [_plain(value) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return escaped(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _texts(values: Sequence[str | None]) -> Any:
+    places: dict[str, int] = {}
+    at = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
+    if len(places) > _FEW_TEXTS * len(values) and -1 not in at:
+        return [escaped(str(value)) for value in values]
+    return {"texts": [*map(escaped, places)], "at": column(np.array(at, np.int32))}
+
+
+def _typed(values: np.ndarray[Any, Any]) -> Any:
+    fits = values.dtype.kind in "iub" or bool(np.all(values == np.floor(values)))  # NaN does not
+    if fits and (not len(values) or (abs(values.min()) < 2**31 and abs(values.max()) < 2**31)):
+        return {"type": "i32", "data": _base64(values.astype("<i4"))}
+    return {"type": "f64", "data": _base64(values.astype("<f8"))}
+
+
+def _base64(values: np.ndarray[Any, Any]) -> str:
+    return base64.b64encode(values.tobytes()).decode("ascii")
+
+
+# Blocks
+
+
+def words(sentences: Iterable[str], *, lead: bool = False) -> Block:
+    """Sentences, one a paragraph; ``lead`` ones are the answer of the page."""
+    return {"kind": "words", "lead": lead, "items": [escaped(each) for each in sentences]}
+
+
+def facts(items: Iterable[tuple[str, str]], title: str = "") -> Block:
+    """Names and values that describe something."""
+    pairs = [[escaped(name), escaped(value)] for name, value in items]
+    return {"kind": "facts", "title": title, "items": pairs}
+
+
+def figures(items: Iterable[Mapping[str, Any]]) -> Block:
+    """Numbers that the whole page is about: ``label``, ``value``, ``unit`` and ``detail`` each."""
+    return {"kind": "figures", "items": [dict(item) for item in items]}
+
+
+def remarks(items: Iterable[tuple[str, str, str]], *, folded: bool = False) -> Block:
+    """What to know about the numbers: severity (error, warning or info), text, and host.
+
+    ``folded`` ones stand on another page as well: here they are counted, and open by a click.
+    A file holds any number of remarks of any length: the first are shown.
+    """
+    every = list(items)
+    return {
+        "kind": "remarks",
+        "folded": folded,
+        "items": [
+            {"severity": severity, "text": escaped(shortened(text)), "host": escaped(host)}
+            for severity, text, host in every[:_MOST_REMARKS]
+        ],
+        "n_more": max(0, len(every) - _MOST_REMARKS),
+    }
+
+
+def tabs(items: Iterable[tuple[str, Sequence[Block]]]) -> Block:
+    """Blocks of which one group is shown at a time, each with its label."""
+    return {
+        "kind": "tabs",
+        "items": [{"label": escaped(label), "blocks": list(blocks)} for label, blocks in items],
+    }
+
+
+def empty(why: str) -> Block:
+    """Why a page shows nothing, and what would fill it."""
+    return {"kind": "empty", "text": escaped(why)}

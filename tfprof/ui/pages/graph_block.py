@@ -1,0 +1,145 @@
+"""The block ``graph``: boxes and lines that have their places, for any graph on any page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tfprof.core.text.tables import escaped
+from tfprof.ui.pages.document import Block
+from tfprof.ui.pages.layout import laid_out
+
+_LETTER: Final = 7.0
+"""Width of a letter in points; the front end draws 12 px."""
+
+_LEAST, _MOST = 64.0, 230.0
+_LINE: Final = 16.0
+_MARGIN: Final = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A box.
+
+    Attributes:
+        id: Its name, unique in the graph.
+        label: What stands in it.
+        detail: A second line; empty for none.
+        hover: What the pointer shows besides the name; one line each.
+        inside: ``id`` of the box around it; boxes around others come before them.
+        weights: What boxes are coloured by, by the names in ``measures``; None if not known.
+        tone: What it is, such as ``input``: its edge has the colour of that.
+        strong: Whether it stands out, such as on a critical path.
+        toggle: Parameters of the page that open or close it; None if it cannot be.
+        is_open: Whether it shows what is in it.
+        link: Page and parameters behind it; None for none.
+    """
+
+    id: str
+    label: str
+    detail: str = ""
+    hover: Sequence[str] = ()
+    inside: str = ""
+    weights: Mapping[str, float | None] = field(default_factory=dict)
+    tone: str = ""
+    strong: bool = False
+    toggle: Mapping[str, str] | None = None
+    is_open: bool = False
+    link: tuple[str, Mapping[str, str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A line.
+
+    Attributes:
+        start: ``id`` of the box that it leaves.
+        end: ``id`` of the box that it leads to.
+        label: What flows, for people who hold the pointer over it.
+        count: How many there are; more make it thicker.
+        strong: Whether it stands out, such as on a critical path.
+    """
+
+    start: str
+    end: str
+    label: str = ""
+    count: int = 1
+    strong: bool = False
+
+
+def graph_block(
+    nodes: Sequence[GraphNode],
+    edges: Sequence[GraphEdge],
+    measures: Sequence[tuple[str, str, str]] = (),
+    *,
+    id: str = "graph",
+    title: str = "",
+    focus: str = "",
+    dot: str | None = None,
+) -> Block:
+    """A drawn graph.
+
+    Args:
+        nodes: Boxes; those that hold others come before them.
+        edges: Lines; those that join a box to itself or to one around it are not drawn.
+        measures: Name, title and unit of what boxes can be coloured by; the first is shown.
+        id: Name of the block on its page.
+        title: Its heading.
+        focus: ``id`` of the box to look at first, if the whole is too large to be read.
+        dot: As for ``laid_out``.
+    """
+    place = {node.id: at for at, node in enumerate(nodes)}
+    sizes = [_size(node) for node in nodes]
+    inside = [place[node.inside] if node.inside else -1 for node in nodes]
+    pairs = [(place[edge.start], place[edge.end]) for edge in edges]
+    layout = laid_out(sizes, pairs, inside, dot=dot)
+    return {
+        "kind": "graph",
+        "id": id,
+        "title": escaped(title),
+        "width": layout.width,
+        "height": layout.height,
+        "focus": place.get(focus, -1),
+        "measures": [{"id": name, "label": label, "unit": unit} for name, label, unit in measures],
+        "nodes": [
+            _node(node, box, around)
+            for node, box, around in zip(nodes, layout.boxes, inside, strict=True)
+        ],
+        "edges": [
+            _edge(edge, pair, points, curved)
+            for edge, pair, points, curved in zip(
+                edges, pairs, layout.lines, layout.curved, strict=True
+            )
+        ],
+    }
+
+
+def _size(node: GraphNode) -> tuple[float, float]:
+    letters = max(len(node.label), len(node.detail))
+    width = min(max(_LETTER * letters + 2 * _MARGIN, _LEAST), _MOST)
+    return width, _MARGIN + _LINE * (1 + bool(node.detail))
+
+
+def _node(node: GraphNode, box: tuple[float, float, float, float], inside: int) -> dict[str, Any]:
+    link = None
+    if node.link is not None:
+        link = {"page": node.link[0], "params": dict(node.link[1])}
+    return {
+        "id": escaped(node.id), "label": escaped(node.label), "detail": escaped(node.detail),
+        "hover": [escaped(text) for text in node.hover], "inside": inside,
+        "x": box[0], "y": box[1], "w": box[2], "h": box[3], "weights": dict(node.weights),
+        "tone": node.tone, "strong": node.strong,
+        "toggle": None if node.toggle is None else dict(node.toggle), "is_open": node.is_open,
+        "link": link,
+    }  # fmt: skip
+
+
+def _edge(
+    edge: GraphEdge, pair: tuple[int, int], points: Sequence[tuple[float, float]], curved: bool
+) -> dict[str, Any]:
+    return {
+        "start": pair[0], "end": pair[1], "label": escaped(edge.label), "count": edge.count,
+        "strong": edge.strong, "curved": curved,
+        "points": [number for point in points for number in point],
+    }  # fmt: skip

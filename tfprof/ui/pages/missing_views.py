@@ -1,0 +1,67 @@
+"""Why pages of views have nothing to show, told without making them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tfprof.captures.run.fact import fact
+from tfprof.core.text import how_to_capture
+from tfprof.inputs.opened import Opened
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Host
+    from tfprof.views.result import ViewKind
+
+_NO_PYTHON: Final = f"the Python tracer was off; {how_to_capture.PYTHON}"
+_NO_STACKS: Final = (
+    "there are no call stacks; an op log written with add_trace=True has them, or a live graph"
+)
+_NO_STACKS_OF_JAX: Final = (
+    "the calls of Python led to no op: programs of JAX run on threads that the Python tracer does "
+    "not see; HLO stats and the trace have the lines of their instructions"
+)
+NO_MEMORY: Final = "no step was recorded with the memory of its outputs"
+
+
+def missing_view(kind: ViewKind, opened: Opened) -> str:
+    """Why a view has nothing to show; empty if it has."""
+    if kind != "code" or opened.profiler is None:
+        return ""
+    if opened.run is not None:
+        hosts = opened.run().hosts
+        if not any(map(_has_frames, hosts)):
+            return _NO_PYTHON
+        from tfprof.captures.facts.framework import JAX, words_for
+
+        is_jax = words_for(hosts) == JAX
+        return _NO_STACKS_OF_JAX if is_jax and not any(map(_has_stacks, hosts)) else ""
+    from tfprof.inputs.profiler import session_of
+
+    return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
+
+
+@fact
+def _has_frames(host: Host) -> bool:
+    from tfprof.captures.events.steps.host_code import is_frame
+
+    return any(is_frame(name) for plane in host.space.planes for name in plane.event_metadata.names)
+
+
+@fact
+def _has_stacks(host: Host) -> bool:
+    """Whether the Python tracer saw the calls that led to an op."""
+    from tfprof.captures.events.ops.op_runs import first_runs
+    from tfprof.captures.events.steps.python_stacks import python_stacks
+    from tfprof.captures.facts.op_sums import op_runs
+
+    runs = op_runs(host)
+    return bool(python_stacks(host.forest(), first_runs(runs.parts))[1])
+
+
+def missing_memory(opened: Opened) -> str:
+    """Why there is nothing on the page of memory over time; empty if there is something."""
+    from tfprof.inputs.profiler import session_of
+
+    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
+    details = session_of(opened.profiler()).profile.steps.details
+    return "" if any(len(detail.outputs.sizes) for detail in details.values()) else NO_MEMORY

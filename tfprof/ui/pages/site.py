@@ -1,0 +1,263 @@
+"""The pages of what was opened: which there are, and each by its name and parameters.
+
+A server and a report show the same site: the server makes a page when it is asked for, a report
+holds some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tfprof.core.text.tables import escaped
+from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.inputs.opened import Opened
+from tfprof.ui.pages.compare import compared
+from tfprof.ui.pages.document import FORMAT, Block, Page, remarks
+from tfprof.ui.pages.loaded import loaded
+from tfprof.ui.pages.start_page import START, start_page
+from tfprof.ui.pages.tool_list import TOOL_PAGES, Params
+from tfprof.ui.pages.view_entries import view_entries
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.inputs.profiler import Profiler
+
+
+class NoSuchPageError(UsageError):
+    """A page that a run does not have."""
+
+
+Document = tuple[str, Mapping[str, str], bytes]
+"""What a page asks for: path, parameters, and what it is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntry:
+    """A page that can be asked for.
+
+    Attributes:
+        id: Its name in addresses.
+        title: Its line in the list of pages.
+        group: Heading above the line.
+        make: Makes it from the parameters of its address.
+        missing: Why there is nothing on it; empty if there is something.
+        documents: What it asks for beside its own document, for a report.
+    """
+
+    id: str
+    title: str
+    group: str
+    make: Callable[[Params], Page]
+    missing: str = ""
+    documents: Callable[[], Iterable[Document]] = tuple
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything that can be looked at.
+
+    Attributes:
+        opened: The runs, the one to show first in front.
+        defaults: Parameters of all pages, unless an address has others.
+    """
+
+    opened: Sequence[Opened]
+    defaults: Params = field(default_factory=dict)
+
+    def run(self, name: str = "") -> Opened:
+        """A run by its name; the first without one.
+
+        Raises:
+            UsageError: There is none of this name.
+        """
+        for each in self.opened:
+            if name in ("", each.name):
+                return each
+        names = ", ".join(each.name for each in self.opened)
+        raise UsageError(f"no run {name!r} is open; there are: {names}")
+
+    def page(self, page_id: str, params: Params) -> Page:
+        """A page by its name.
+
+        Args:
+            page_id: Its name.
+            params: Its parameters; ``run`` chooses the run, ``against`` another one to compare
+                it with.
+
+        Raises:
+            NoSuchPageError: There is no such page.
+            UsageError: A parameter has no such value.
+            InputError: The run cannot be read.
+        """
+        params = {**self.defaults, **params}
+        first = self.run(params.get("run", ""))
+        page = _page_of(first, page_id, params)
+        if not params.get("against"):
+            return page
+        second = self.run(params["against"])
+        try:
+            other = _page_of(second, page_id, params)
+        except TfprofError as error:
+            why = f"There is nothing of {second.name} here: {error}"
+            return replace(page, blocks=[remarks([("warning", why, "")]), *page.blocks])
+        both = compared(page, other, (first.name, second.name))
+        if page_id != START:
+            return both
+        from tfprof.ui.pages.compare_verdict import verdict_blocks
+
+        return replace(both, blocks=[*verdict_blocks(first, second), *both.blocks])
+
+    def data(self, path: str, params: Params) -> bytes:
+        """What a page asks for beside its document, as JSON.
+
+        Args:
+            path: What: ``trace/tiles``.
+            params: Its parameters; ``run`` chooses the run.
+
+        Raises:
+            UsageError: There is no such path, or a parameter has no such value.
+            InputError: The run cannot be read.
+        """
+        from tfprof.inputs.traces import has_trace, trace_of
+        from tfprof.ui.pages.trace.data import trace_data
+
+        opened = self.run(params.get("run", ""))
+        kind, _, rest = path.partition("/")
+        if kind != "trace" or not has_trace(opened):
+            raise NoSuchPageError(f"no data {path!r} of this run")
+        return trace_data(trace_of(opened), rest, params)
+
+    def documents(self, page_id: str, run: str = "") -> Iterator[Document]:
+        """What a page of a run asks for beside its document, for a report."""
+        for entry in entries_of(self.run(run)):
+            if entry.id == page_id:
+                yield from entry.documents()
+
+    def to_dict(self, run: str = "") -> dict[str, Any]:
+        """The runs, and the pages of one of them, as plain data.
+
+        A run that cannot be read has no pages, and ``trouble`` says why.
+
+        Raises:
+            UsageError: There is no such run.
+        """
+        chosen = self.run(run)
+        entries: list[PageEntry] = []
+        trouble, n_changes = "", 0
+        try:
+            n_changes = chosen.refresh()
+            entries = list(entries_of(chosen))
+        except InputError as error:
+            trouble = escaped(str(error))
+        return {
+            "format": FORMAT,
+            "runs": [{"name": each.name, "source": each.source} for each in self.opened],
+            "run": chosen.name,
+            "changes": n_changes,
+            "trouble": trouble,
+            "pages": [
+                {"id": e.id, "title": e.title, "group": e.group, "missing": e.missing}
+                for e in entries
+            ],
+        }
+
+
+def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
+    n_changes = opened.refresh()
+    entries = list(entries_of(opened))
+    for entry in entries:
+        if entry.id == page_id:
+            page = entry.make(params)
+            said = [_changed(n_changes)] if n_changes else []
+            if params.get("step") and page_id in _OF_ALL_STEPS:
+                said.append(_of_all_steps(page_id))
+            return replace(page, blocks=[*said, *page.blocks]) if said else page
+    names = ", ".join(entry.id for entry in entries)
+    raise NoSuchPageError(f"no page {page_id!r}; this run has: {names}")
+
+
+def _changed(n_changes: int) -> Block:
+    """What to say of files that changed while they were open."""
+    times = "" if n_changes == 1 else f", {n_changes} times so far"
+    text = f"The files of this run have changed while it was open; they were read again{times}."
+    return remarks([("info", text, "")])
+
+
+_OF_ALL_STEPS = (
+    "advice", "contents", "trace", "memory-viewer", "graph-viewer", "flops", "summary",
+)  # fmt: skip
+"""Pages whose numbers no choice of steps changes."""
+
+
+def _of_all_steps(page_id: str) -> Block:
+    """What to say where a choice of steps changes no number."""
+    text = "The choice of steps changes no number here: this page is about the whole run."
+    if page_id == "trace":
+        text = "All events are here; the chosen steps are selected in the timeline."
+    return remarks([("info", text, "")])
+
+
+def entries_of(opened: Opened) -> Iterator[PageEntry]:
+    """The pages of a run, in the order of the list."""
+    if opened.run is not None or opened.profiler is not None:
+        yield PageEntry(START, "Start", "", partial(start_page, opened))
+    if opened.run is not None:
+        yield from _pages_of_run(opened, opened.run())
+    elif opened.profiler is not None:
+        yield from _pages_of_profile(opened.profiler())
+    elif opened.trace is not None:
+        yield trace_entry(opened)
+    elif opened.stacks is not None:
+        stacks_page = loaded("stacks_page", "stacks_page")
+        yield PageEntry("stacks", "Call stacks", "Tools", lambda _: stacks_page(opened))
+    for tool in TOOL_PAGES:
+        hosts = opened.precomputed.get(tool.id)
+        if hosts:
+            make = partial(loaded("precomputed_page", "precomputed_page"), tool, hosts)
+            yield PageEntry(tool.id, tool.title, "Tools", make)
+    yield from (PageEntry(*each) for each in view_entries(opened))
+
+
+def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
+    from tfprof.captures.run.contents import tools_of
+
+    missing = {data.tool: data.missing for data in tools_of(run.hosts)}
+    for tool in TOOL_PAGES:
+        make = partial(loaded("tool_pages", "tool_page"), tool, run)
+        yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
+        if tool.id == "overview":
+            yield trace_entry(opened)
+    advice, contents = (
+        loaded("advice_page", "advice_of_run"),
+        loaded("contents_page", "contents_of_run"),
+    )
+    yield PageEntry("advice", "Advice", "Run", partial(advice, run))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents(run))
+
+
+def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
+    advice = loaded("advice_page", "advice_of_profile")
+    contents = loaded("contents_page", "contents_of_profile")
+    yield PageEntry("advice", "Advice", "Run", lambda _: advice(profiler))
+    yield PageEntry("contents", "Contents", "Run", lambda _: contents(profiler))
+    for page, title, name in (
+        ("flops", "Float operations", "flops_of_profile"),
+        ("summary", "Model summary", "summary_of_profile"),
+    ):
+        yield PageEntry(page, title, "Model", partial(loaded("cost_pages", name), profiler))
+
+
+def trace_entry(opened: Opened) -> PageEntry:
+    """The page of the trace viewer."""
+
+    def documents() -> Iterator[Document]:
+        from tfprof.inputs.traces import trace_of
+        from tfprof.ui.pages.trace.embedded import trace_documents
+
+        yield from trace_documents(trace_of(opened))
+
+    page = loaded("trace.page", "trace_page_of")
+    return PageEntry("trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents)

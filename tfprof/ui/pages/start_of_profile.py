@@ -1,0 +1,165 @@
+"""The first page of a profile: what it is, what to do, and what costs most."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.captures.run.table import Column, Table
+from tfprof.core.text.metrics import NOT_AVAILABLE
+from tfprof.core.text.units import some
+from tfprof.errors import TfprofError
+from tfprof.inputs.profiler import session_of
+from tfprof.options.builder import ProfileOptionBuilder
+from tfprof.profiles.accounting.accounting import METRIC_ROW
+from tfprof.profiles.accounting.lacking import why_no_memory
+from tfprof.profiles.accounting.profile_info import profile_info
+from tfprof.ui.pages.blocks_of_results import findings_block, table_block
+from tfprof.ui.pages.document import Block, facts, figures, remarks
+from tfprof.ui.pages.view_code import library_rows, with_hidden
+from tfprof.ui.pages.view_pages import recorded_at
+
+if TYPE_CHECKING:
+    from tfprof.inputs.profiler import Profiler
+    from tfprof.views.result import ViewTree
+
+_TASK = re.compile(r"/job:([^/]+(?:/replica:\d+)?/task:\d+)")
+_FEW = 5
+"""So many of the heaviest are on the first page; each links to the page with all."""
+
+
+def start_of_profile(source: str, profiler: Profiler) -> list[Block]:
+    """Blocks of the first page of a profile."""
+    return [*_profile_blocks(source, profiler)]
+
+
+def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
+    info = profile_info(session_of(profiler).complete())
+    ops = profiler.view("op", _options())
+    total = {name: int(ops.total[row, 0]) for name, row in METRIC_ROW.items()}
+    if info.steps:
+        mean_us = sum(each.op_micros for each in info.steps) / len(info.steps)
+        wall = [each.wall_micros for each in info.steps if each.wall_micros is not None]
+        shown = [{"label": "time in ops, a step", "value": mean_us, "unit": "us"}]
+        if wall:
+            mean_wall = sum(wall) / len(wall)
+            shown.append({"label": "wall time, a step", "value": mean_wall, "unit": "us"})
+        lacks_memory = why_no_memory(ops.profile.steps)
+        requested = None if lacks_memory else total["requested_bytes"]
+        shown.append(_figure("memory requested", requested, "bytes"))
+    else:
+        shown = []
+    if total["float_ops"]:
+        shown.append({"label": "float operations", "value": total["float_ops"], "unit": "count"})
+    shown.append(_figure("trainable parameters", info.ops.trainable_parameters, "count"))
+    yield figures(shown)
+    yield facts(
+        [
+            ("Read from", source or "a profiler of this program"),
+            ("Steps", _steps([each.step for each in info.steps])),
+            *_recorded(ops),
+            *_tasks([each.device for each in info.devices]),
+            ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
+            ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
+            ("With a call stack", f"{info.ops.with_stack:,}"),
+        ]
+    )
+    names = {"requested_bytes": "memory requested", "trainable": "trainable parameters"}
+    said = [
+        ("info", f"{names.get(lack.name, lack.name)}: {lack.reason}", "")
+        for lack in info.missing if lack.is_unknown
+    ]  # fmt: skip
+    said += [("warning", notice.text, "") for notice in info.notices]
+    if said:
+        yield remarks(said)
+    yield from _profile_findings(profiler)
+    for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
+        yield from _heaviest_rows(profiler, kind, what)
+
+
+def _figure(label: str, value: float | None, unit: str) -> dict[str, Any]:
+    """A figure; ``n/a`` if it is unknown, for reasons that stand below."""
+    if value is None:
+        return {"label": label, "value": NOT_AVAILABLE, "unit": "text"}
+    return {"label": label, "value": value, "unit": unit}
+
+
+def _recorded(tree: ViewTree) -> Iterator[tuple[str, str]]:
+    began = recorded_at(tree)
+    if began is not None:
+        yield "Recorded", f"{began:%Y-%m-%d %H:%M} UTC"
+
+
+def _steps(numbers: list[int]) -> str:
+    if not numbers:
+        return "none was recorded"
+    listed = some([str(number) for number in numbers], 8)
+    return f"step {listed}" if len(numbers) == 1 else f"{len(numbers):,}: {listed}"
+
+
+def _tasks(devices: list[str]) -> Iterator[tuple[str, str]]:
+    """The tasks that devices belong to: all that run metadata says of hosts."""
+    names = dict.fromkeys(match[1] for each in devices if (match := _TASK.match(each)))
+    if names:
+        yield "Task" if len(names) == 1 else f"{len(names)} tasks", some([*names], 4)
+
+
+def _short(device: str) -> str:
+    """``/job:localhost/replica:0/task:0/device:CPU:0`` → ``CPU:0``."""
+    return device.rpartition("device:")[2] or device
+
+
+def _profile_findings(profiler: Profiler) -> list[Block]:
+    return [] if profiler.classic else findings_block(profiler.findings())
+
+
+def _heaviest_rows(profiler: Profiler, kind: str, what: str) -> Iterator[Block]:
+    """The rows of a view with the most time; without times, float operations."""
+    try:
+        tree = profiler.view(kind, _options())
+    except TfprofError:
+        return  # no call stacks; the page of the view says so
+    for metric, label, unit in (("exec_micros", "time", "us"), ("float_ops", "float ops", "count")):
+        costs = _costs(tree, METRIC_ROW[metric])
+        heaviest = sorted(costs, key=lambda name: -costs[name])[:_FEW]
+        if heaviest:
+            whole = int(tree.total[METRIC_ROW[metric], 0]) or 1
+            rows = [(name, costs[name], costs[name] / whole) for name in heaviest]
+            columns = (
+                Column("name", what, "string"),
+                Column("cost", label, unit=unit),
+                Column("share", "share", unit="fraction"),
+            )
+            yield table_block(
+                Table(kind, columns, rows, title=f"{what}s that cost most".capitalize()), page=kind
+            )
+            return
+
+
+def _costs(tree: ViewTree, metric: int) -> dict[str, float]:
+    """What each op type, topmost scope or line of the user's own code costs, if anything.
+
+    A line stands once, however it was called, with what libraries did for it.
+    """
+    costs = tree.own[metric].astype(np.float64)
+    rows = np.arange(1, len(tree))
+    if tree.kind == "scope":
+        costs = tree.total[metric].astype(np.float64)
+        rows = np.flatnonzero(tree.depth == 1)
+    elif tree.kind == "code":
+        hidden = library_rows(tree, np.arange(len(tree)))
+        if hidden is not None:
+            costs = np.nan_to_num(with_hidden(tree.parent, hidden.rows, costs))
+    sums: defaultdict[str, float] = defaultdict(float)
+    for row in rows[costs[rows] > 0].tolist():
+        sums[tree.names[row]] += float(costs[row])
+    return sums
+
+
+def _options() -> dict[str, Any]:
+    chosen = ["micros", "bytes", "params", "float_ops", "occurrence"]
+    return ProfileOptionBuilder().with_max_depth(10_000).order_by("auto").select(chosen).build()

@@ -1,0 +1,190 @@
+"""Pages of the tools: what each answers, as blocks."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+from tfprof.advisor.captures import finding_of
+from tfprof.captures.all_tools import tool_function
+from tfprof.captures.facts.framework import words_for
+from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS
+from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.run.result import ToolResult
+from tfprof.core.text.wording import sentence
+from tfprof.errors import UsageError
+from tfprof.ui.pages.blocks_of_results import (
+    findings_block,
+    notes_block,
+    run_notes_blocks,
+    table_block,
+)
+from tfprof.ui.pages.document import Block, Control, Page, empty, tabs, words
+from tfprof.ui.pages.host_choice import host_control
+from tfprof.ui.pages.last_answers import LastAnswers
+from tfprof.ui.pages.links import Names, table_links
+from tfprof.ui.pages.step_choice import chosen_steps, chosen_words, step_control
+from tfprof.ui.pages.tool_list import Params, ToolPage
+from tfprof.ui.pages.tool_pictures import DRAWN_TABLES, POD_MEASURES, pictures
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+    from tfprof.captures.run.table import Table
+
+IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
+"""The two tables of op stats; people look at one of them."""
+
+
+def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
+    """The page of a tool.
+
+    Args:
+        tool: Which.
+        run: The run.
+        params: ``host``, ``step``, ``classic``, and what only some tools have.
+
+    Raises:
+        UsageError: A parameter has no such value.
+    """
+    result = tool_result(tool.id, run, params)
+    return Page(
+        tool.id,
+        tool.title,
+        tool.about,
+        result_blocks(tool.id, result, run, params),
+        controls(tool, run, params),
+    )
+
+
+def tool_result(name: str, run: Run, params: Params) -> ToolResult:
+    """The answer of a tool for the parameters of an address.
+
+    Raises:
+        UsageError: A parameter has no such value.
+    """
+    function = tool_function(name)
+    known = inspect.signature(function).parameters.keys() - {"run"}  # which has been chosen
+    chosen: dict[str, Any] = {
+        key: value for key, value in params.items() if key in known and value != ""
+    }
+    key = (name, *sorted(chosen.items()))
+    if "step" in chosen:
+        chosen["step"] = chosen_steps(chosen["step"])
+    if "at_ms" in chosen:
+        chosen["at_ms"] = _number("at_ms", chosen["at_ms"])
+    if "width" in chosen:
+        chosen["width"] = whole_number("width", chosen["width"])
+    if "classic" in chosen:
+        chosen["classic"] = chosen["classic"] == "1"
+    run.chosen(chosen.get("host"))
+    answers = run.memo.once("answers of pages", LastAnswers)
+    return answers.once(key, lambda: function(run, **chosen))
+
+
+def whole_number(name: str, text: str) -> int:
+    """A parameter that is a whole number.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{name}={text!r} is no whole number") from None
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{name}={text!r} is no number")
+    return value
+
+
+def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
+    """All that a tool answers: the answer in a sentence, pictures, what to know and do, tables."""
+    errors, on_run = run_notes_blocks(run.notes)
+    blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
+    blocks += [words(result.verdict[:1], lead=True)] if result.verdict else []
+    blocks += errors
+    has_data = bool(result.charts) or any(map(len, result.tables.values()))
+    blocks += pictures(tool, result, run, params)
+    blocks += [words(result.verdict[1:])] if result.verdict[1:] else []
+    # Without data the notes are the reason, which stands once, in place of the data.
+    known = set(run.notes)
+    own = [note for note in dict.fromkeys(result.notes) if note not in known]
+    blocks += notes_block(own) if has_data else []
+    step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
+    guide = words_for(run.hosts).guide
+    blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
+    names = Names(run, params)
+    made = {
+        name: _linked(tool, table, result, names, params)
+        for name, table in result.tables.items()
+        if len(table) and name != DRAWN_TABLES.get(tool)
+    }
+    if tool == "op-stats" and len(made) == len(IDLE_TABS):
+        blocks.append(tabs([(IDLE_TABS[name], [block]) for name, block in made.items()]))
+    else:
+        blocks += made.values()
+    if not has_data:
+        why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in own)
+        blocks.append(empty(why or "There is nothing of this kind in the capture."))
+    return [*blocks, *on_run]
+
+
+def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: Params) -> Block:
+    """A table with links."""
+    program = _program_of(tool, table, result, params)
+    links = table_links(tool, table, names, program.get("program", ""))
+    return table_block(table, links=links, **program)
+
+
+def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:
+    """The compiled program that the instructions of a table are of: in a column, or one."""
+    if any(each.id == "program_id" for each in table.columns):
+        return {"program_column": "program_id"}
+    if tool == "graph-viewer":
+        return {"program": str(result.data.get("program", ""))}
+    if tool == "memory-viewer":  # without a choice it shows the one with most memory, the first
+        return {"program": params.get("program") or str(result.tables["programs"].rows[0][1])}
+    return {}
+
+
+def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
+    """What can be chosen on the page of a tool."""
+    known = inspect.signature(tool_function(tool.id)).parameters
+    chosen = step_control(run, params) if "step" in known else []
+    if "host" in known:
+        chosen += host_control(run, params)
+    if "at_ms" in known:
+        moment = params.get("at_ms", "")
+        about = "What was in use then is listed; click into a chart. Empty for the peak."
+        chosen.append(Control("at_ms", "Moment", "text", moment, "", help=about, unit="ms"))
+    if tool.id == "pod":
+        shown = params.get("show", "total_us")
+        chosen.append(Control("show", "Show", "choice", shown, "total_us", POD_MEASURES))
+    if "by" in known:
+        ways = [(name, name) for name in ("program", "category", "provenance")]
+        chosen.append(Control("by", "By", "choice", params.get("by", "program"), "program", ways))
+    if "program" in known:
+        chosen.append(_program_control(run, params))
+    if "node" in known:
+        chosen.append(Control("node", "Instruction", "text", params.get("node", ""), ""))
+        width = params.get("width", "3")
+        chosen.append(Control("width", "Steps away", "int", width, "3"))
+    return chosen
+
+
+def _program_control(run: Run, params: Params) -> Control:
+    """The compiled programs of a run."""
+    from tfprof.captures.tools.buffer_memory import memory_viewer
+
+    programs = memory_viewer(run).tables.get("programs")
+    rows = [] if programs is None else programs.to_rows()
+    names = {str(row["program_id"]): f"{row['module']}({row['program_id']})" for row in rows}
+    ways = [("", "the tool's choice"), *names.items()]
+    return Control("program", "Program", "choice", params.get("program", ""), "", ways)

@@ -1,0 +1,376 @@
+"""Pictures and links that single tools have on their pages, beside what all answers have."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.steps import CATEGORIES
+from tfprof.captures.run.result import Chart, ToolResult
+from tfprof.captures.run.table import Table
+from tfprof.captures.show.tool_values import number_text
+from tfprof.core.text.tables import escaped
+from tfprof.ui.pages.blocks_of_results import chart_block
+from tfprof.ui.pages.document import Block, column, figures
+from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.ui.pages.links import Names
+from tfprof.ui.pages.roofline_picture import roofline_picture
+from tfprof.ui.pages.step_choice import step_chart
+from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
+
+if TYPE_CHECKING:
+    from tfprof.captures.run.run import Run
+
+
+def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The pictures of a tool's page.
+
+    Args:
+        tool: Name of the tool.
+        result: Its answer.
+        run: The run that it is about.
+        params: Those of the page's address.
+    """
+    made = _PICTURES.get(tool)
+    if made is not None:
+        return made(result, run, params)
+    return [chart_block(chart) for chart in result.charts]
+
+
+def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Steps to choose from, and the tool's other charts."""
+    steps = run_steps(run)
+    others = [
+        chart_block(chart, meaning="input") if chart.name == "input_time" else chart_block(chart)
+        for chart in result.charts
+        if chart.name != "step_times"
+    ]
+    return [step_chart(steps, params), *others] if steps.n_steps else others
+
+
+_MOSTLY_FREE = 4
+"""So many times as much free as used memory is not drawn unless asked for."""
+
+
+def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Memory over time; what is free is left out where the rest would be a line at the bottom."""
+    blocks = []
+    for chart in result.charts:
+        used = max(
+            map(sum, zip(chart.series["stack"], chart.series["heap"], strict=True)), default=0
+        )
+        hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
+        hidden = ["free"] if hides and used else []
+        block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
+        blocks.append({**block, "choose": {"param": "at_ms"}})
+    return blocks
+
+
+def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    return [chart_block(chart, unit="bytes") for chart in result.charts]
+
+
+def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The figures of the one row as cards; a row of so many columns is wider than a window."""
+    table = result.tables["monitor"]
+    shown = []
+    for each, cell in zip(table.columns, table.rows[0], strict=True):
+        is_text = isinstance(cell, str)
+        shown.append({
+            "label": each.label, "value": escaped(str(cell)) if is_text else cell,
+            "unit": "text" if is_text else each.unit,
+        })  # fmt: skip
+    return [figures(shown)]
+
+
+# Pod viewer
+
+
+def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """All workers and cores over all steps, then what each spent the chosen steps on."""
+    workers = result.tables["workers"]
+    if not len(workers):
+        return []
+    shown = params.get("show") or "total_us"
+    return [_heat_map(workers, shown, run), _mean_of_workers(workers)]
+
+
+POD_MEASURES = (
+    ("total_us", "step time"),
+    *((f"{category.key}_us", category.name.lower()) for category in CATEGORIES),
+)
+"""Columns that the heat map of the pod viewer can show, and what people read."""
+
+
+def _heat_map(workers: Table, measure: str, run: Run) -> Block:
+    label = dict(POD_MEASURES).get(measure, measure)
+    places = {each.id: at for at, each in enumerate(workers.columns)}
+    names, step_of_row = _steps_of_workers(workers, places)
+    rows: dict[str, dict[int, tuple[float, str]]] = {}
+    for row, at in zip(workers.rows, step_of_row, strict=True):
+        own = str(row[places["step"]])
+        said = f"most of it: {row[places['bottleneck']]}"
+        rows.setdefault(_worker(row, places), {})[at] = (
+            float(row[places[measure]] or 0),
+            said if own == names[at] else f"{own} there; {said}",
+        )
+    all_steps = range(len(names))
+    return {
+        "kind": "chart", "id": "heat", "form": "heatmap",
+        "title": f"{label} of every worker".capitalize(),
+        "x_label": "step", "y_label": label, "unit": "us", "x": column(names),
+        "series": [
+            {
+                "name": escaped(name),
+                "values": column([cells.get(at, (math.nan, ""))[0] for at in all_steps]),
+            }
+            for name, cells in rows.items()
+        ],
+        "details": [
+            [escaped(cells[at][1]) if at in cells else "" for at in all_steps]
+            for cells in rows.values()
+        ],
+        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+    }  # fmt: skip
+
+
+def _steps_of_workers(workers: Table, places: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """Names of the steps, and the step of each row.
+
+    Workers may number their steps differently: where all have as many, the first of one is the
+    first of all. The names are then those of the first worker.
+    """
+    n_seen: dict[str, int] = {}
+    ordinals = []
+    for row in workers.rows:
+        worker = _worker(row, places)
+        ordinals.append(n_seen.get(worker, 0))
+        n_seen[worker] = ordinals[-1] + 1
+    names = [str(row[places["step"]]) for row in workers.rows]
+    if len(set(n_seen.values())) == 1:
+        first = dict(zip(reversed(ordinals), reversed(names), strict=True))
+        return [first[at] for at in sorted(first)], ordinals
+    known = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return [*known], [known[name] for name in names]
+
+
+def _worker(row: Any, places: Mapping[str, int]) -> str:
+    return f"{row[places['host']]}:{row[places['core']]}"
+
+
+def _mean_of_workers(workers: Table) -> Block:
+    """Mean of each category over the steps of the table, a stack for each worker."""
+    places = {each.id: at for at, each in enumerate(workers.columns)}
+    by_worker: dict[str, list[Any]] = {}
+    for row in workers.rows:
+        by_worker.setdefault(_worker(row, places), []).append(row)
+    series = {}
+    for category in CATEGORIES:
+        at = places[f"{category.key}_us"]
+        means = [
+            sum(float(row[at] or 0) for row in rows) / len(rows) for rows in by_worker.values()
+        ]
+        if any(means):
+            series[category.name] = tuple(means)
+    n_steps = len(_steps_of_workers(workers, places)[0])
+    title = f"Mean of {n_steps} steps" if n_steps > 1 else f"Step {workers.rows[0][places['step']]}"
+    chart = Chart("workers", "stacked_bar", title, "worker", "µs", tuple(by_worker), series)
+    return chart_block(chart, unit="us")
+
+
+# Stragglers
+
+
+MOST_HOSTS = 64
+"""Rows of the map of hosts: the slowest ones."""
+
+
+def _of_stragglers(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """How long the slowest hosts worked in each step, then the tool's charts."""
+    charts = [chart_block(chart) for chart in result.charts]
+    work = result.tables.get("work")
+    order = result.tables["hosts"].column("host") if "hosts" in result.tables else []
+    if work is None or len(order) < 2:
+        return charts
+    names, step_of_row = _steps_of_workers(work, {"step": 0, "host": 1, "core": 1})
+    cells: dict[Any, list[float]] = {host: [math.nan] * len(names) for host in order[:MOST_HOSTS]}
+    for host, own_us, at in zip(
+        work.column("host"), work.column("works_us"), step_of_row, strict=True
+    ):
+        if host in cells:
+            cells[host][at] = float(own_us or 0)
+    most = f" ({len(cells)} slowest hosts)" if len(cells) < len(order) else ""
+    heat: Block = {
+        "kind": "chart", "id": "heat", "form": "heatmap",
+        "title": f"Work of hosts in each step{most}",
+        "x_label": "step", "y_label": "works", "unit": "us", "x": column(names),
+        "series": [
+            {"name": escaped(str(host)), "values": column(own)} for host, own in cells.items()
+        ],
+        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+    }  # fmt: skip
+    return [heat, *charts]
+
+
+# Op profile
+
+
+def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Ops in the tree that groups them, with its numbers."""
+    rows = result.tables["ops"].to_rows()
+    if not rows:
+        return []
+    parents: list[int] = []
+    last_at: dict[int, int] = {}
+    for at, row in enumerate(rows):
+        level = int(row["level"] or 0)
+        parents.append(last_at.get(level - 1, -1))
+        last_at[level] = at
+    whole = float(rows[0]["time_us"] or 0)
+    measures = [
+        TreeMeasure("time_us", "time", "us", _column_of(rows, "time_us"), whole=whole),
+        *(
+            TreeMeasure(name, label, unit, _column_of(rows, name), is_cost=False)
+            for name, label, unit in (
+                ("wasted_share", "wasted", "fraction"),
+                ("flops_utilization", "FLOPS utilization", "fraction"),
+                ("hbm_utilization", "memory bandwidth", "fraction"),
+                ("occurrences", "runs", "count"),
+            )
+        ),
+    ]
+    texts = [
+        (name, name, [str(row[name] or "") for row in rows]) for name in ("category", "provenance")
+    ]
+    names = ["all ops", *(str(row["name"]) for row in rows[1:])]
+    listed = Names(run, params).of("hlo-stats")
+    return [
+        tree_block(
+            names, np.array(parents, np.int64), measures, id="ops", title="Ops", header="op",
+            texts=texts, primary="time_us", row_page=("hlo-stats", "find", "HLO stats"),
+            on_row_page=[name in listed for name in names],
+        )
+    ]  # fmt: skip
+
+
+def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, Any]:
+    """A number of each row, NaN where it is not known."""
+    return np.array([math.nan if row[name] is None else float(row[name]) for row in rows])
+
+
+# Graphs
+
+
+def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """Each pipeline from its sources to its root; the path to the bottleneck stands out."""
+    table = result.tables.get("iterators")
+    pipelines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in table.to_rows() if table is not None else ():
+        pipelines.setdefault((str(row["host"]), str(row["input_pipeline"])), []).append(row)
+    blocks = []
+    for (host, name), rows in islice(pipelines.items(), _MOST_PIPELINES):
+        title = f"Pipeline {name}" + (f" of {host}" if len(run.hosts) > 1 else "")
+        blocks.append(_pipeline_graph(title, f"pipeline {host} {name}", rows))
+    return blocks
+
+
+_MOST_PIPELINES = 12
+"""More drawings on one page help nobody; the tables have all of them."""
+
+
+_NOT_IN_CALL = "not in the slowest call"
+
+
+_NUMBERED = re.compile(r"\[\d+\]$")
+"""Which of several inputs of an iterator: ``ParallelInterleaveV4[2]::FlatMap``."""
+
+
+def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
+    slow = [str(row["long_name"]) for row in rows if row["role"] == "bottleneck"]
+    nodes: dict[str, GraphNode] = {}
+    for row in rows:
+        long_name = str(row["long_name"])
+        is_on_path = any(
+            end == long_name or end.startswith((f"{long_name}::", f"{long_name}[")) for end in slow
+        )
+        self_us = None if row["self_us"] is None else float(row["self_us"])
+        nodes.setdefault(
+            long_name,
+            GraphNode(
+                long_name,
+                str(row["iterator"]),
+                _NOT_IN_CALL if self_us is None else f"{number_text(self_us, 'us')} by itself",
+                () if self_us is None else
+                (f"with its inputs: {number_text(float(row['total_us'] or 0), 'us')}",
+                 f"calls: {row['calls']}", f"role: {row['role'] or 'none'}"),
+                weights={"self_us": self_us},
+                tone="input",
+                strong=is_on_path,
+                link=("trace", {"find": long_name}),
+            ),
+        )  # fmt: skip
+    edges = []
+    for long_name, node in nodes.items():
+        before = long_name.rpartition("::")[0]
+        reader = nodes.get(before) or nodes.get(_NUMBERED.sub("", before))
+        if reader is not None:
+            edges.append(GraphEdge(long_name, reader.id, strong=node.strong and reader.strong))
+    measures = [("self_us", "self time", "us")]
+    return graph_block([*nodes.values()], edges, measures, id=name, title=title)
+
+
+def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
+    """The instructions around one; a click moves another one to the middle."""
+    nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
+    program = str(result.data.get("program", ""))
+    boxes = [
+        GraphNode(
+            str(at),
+            str(node["instruction"]),
+            str(node["opcode"]),
+            (str(node["shape"]), str(node["tf_op"]), str(node["expression"])[:_MOST_LETTERS]),
+            weights={"flops": node["flops"], "bytes_accessed": node["bytes_accessed"]},
+            strong=node["distance"] == 0,
+            link=("graph-viewer", {"program": program, "node": str(node["instruction"])}),
+        )
+        for at, node in enumerate(nodes)
+    ]
+    lines = [
+        GraphEdge(
+            str(edge["tail"]), str(edge["head"]), number_text(edge["size_bytes"] or 0, "bytes")
+        )
+        for edge in edges
+    ]
+    measures = [
+        ("bytes_accessed", "bytes accessed", "bytes"),
+        ("flops", "float operations", "count"),
+    ]
+    title = f"Around {result.data.get('center', '')}"
+    return [graph_block(boxes, lines, measures, title=title)] if boxes else []
+
+
+_MOST_LETTERS = 400
+
+
+_PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
+    "overview": _of_steps,
+    "input-pipeline": _of_steps,
+    "monitor": _of_monitor,
+    "pod": _of_pod,
+    "stragglers": _of_stragglers,
+    "roofline": roofline_picture,
+    "memory": _of_memory,
+    "memory-viewer": _of_program_memory,
+    "tf-data": _of_tf_data,
+    "graph-viewer": _of_instructions,
+    "op-profile": _of_op_profile,
+}
+
+DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops", "monitor": "monitor"}
+"""Tables that a picture shows as a whole, so that they need not stand below it."""

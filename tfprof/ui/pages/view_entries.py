@@ -1,0 +1,30 @@
+"""Which pages of views a run has; what makes them is loaded when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from tfprof.inputs.opened import Opened
+from tfprof.ui.pages.document import Page
+from tfprof.ui.pages.loaded import loaded
+from tfprof.ui.pages.missing_views import missing_memory, missing_view
+from tfprof.ui.pages.tool_list import Params
+from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, TITLES
+
+GROUP = "tfprof"
+
+
+def view_entries(
+    opened: Opened,
+) -> Iterator[tuple[str, str, str, Callable[[Params], Page], str]]:
+    """Name, title, group and maker of each page, and why there is nothing on it."""
+    if opened.profiler is None:
+        return
+    for kind, title in TITLES.items():
+        make = partial(loaded("view_pages", "view_of_opened"), kind, opened)
+        yield kind, title, GROUP, make, missing_view(kind, opened)
+    yield *MODEL_GRAPH, GROUP, partial(loaded("model_graph", "model_graph_page"), opened), ""
+    if opened.run is None:  # of captures, the memory profile tells what allocators held
+        make = partial(loaded("memory_over_time", "memory_over_time_page"), opened)
+        yield *MEMORY_OVER_TIME, GROUP, make, missing_memory(opened)

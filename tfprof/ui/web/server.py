@@ -1,0 +1,273 @@
+"""The local server: documents for the front end, to this machine only."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from tfprof.errors import InputError, TfprofError, UsageError
+from tfprof.inputs.opened import Opened
+from tfprof.ui.pages.document import to_json
+from tfprof.ui.pages.site import NoSuchPageError, Site
+from tfprof.ui.pages.view_entries import GROUP
+from tfprof.ui.web.connections import bounded_protocol
+from tfprof.ui.web.guard import MOST_QUERY_BYTES, App, Door, Guard
+from tfprof.ui.web.listening import require_web
+from tfprof.ui.web.scripts import packed_text
+from tfprof.ui.web.work import BusyError, Work
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_TYPES: Final = {"js": "text/javascript", "css": "text/css", "html": "text/html"}
+_LOOK_SECONDS: Final = 2.0
+"""Time between two looks for new runs."""
+
+_KEPT_RUNS: Final = 2
+"""Runs that stay in memory: two can be compared without reading them again and again."""
+
+LookAgain = Callable[[], Sequence[Opened]]
+
+logger = logging.getLogger("tfprof.ui.web")
+
+
+def application(
+    site: Site,
+    door: Door | None = None,
+    work: Work | None = None,
+    look_again: LookAgain | None = None,
+    *,
+    ahead: bool = False,
+) -> App:
+    """The server of a site.
+
+    Args:
+        site: What was opened.
+        door: Who may come in; without one everybody may, which is for servers that check
+            themselves, and for tests.
+        work: Makes the documents.
+        look_again: Finds the runs anew, as there may be others by now.
+        ahead: Make the first page before somebody asks for it.
+
+    Raises:
+        MissingDependencyError: Starlette is not installed.
+    """
+    require_web()
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    shelf = Shelf(site, look_again)
+    work = work or Work()
+    if ahead:
+        threading.Thread(target=read_ahead, args=(shelf, work), daemon=True).start()
+
+    def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
+        async def answer(request: Request) -> Response:
+            try:
+                # In a thread, as it looks at files, and may wait for work that is going on.
+                path, params = request.url.path, request.query_params
+                key = await asyncio.to_thread(_key, shelf, path, params)
+                packed = await work.packed(key, lambda: make(request))
+            except Exception as error:
+                if not isinstance(error, TfprofError):
+                    logger.exception("%s could not be made", request.url.path)
+                return Response(
+                    to_json({"error": words_for(error)}), status_of(error),
+                    media_type="application/json",
+                )  # fmt: skip
+            return _packed_response(packed, request)
+
+        return answer
+
+    async def static(request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        kind = _TYPES.get(name.rpartition(".")[2])
+        try:
+            packed = packed_text(name) if kind else b""
+        except (OSError, ValueError):
+            packed = b""
+        if not packed:
+            return Response("There is no such file.", 404, media_type="text/plain")
+        return _packed_response(packed, request, kind)
+
+    def document(request: Request) -> bytes:
+        return shelf.document(request.path_params["path"], dict(request.query_params))
+
+    routes = [
+        Route("/", static),
+        Route("/static/{name}", static),
+        Route("/api/{path:path}", endpoint(document)),
+    ]
+    return Guard(Starlette(routes=routes), door)
+
+
+class Shelf:
+    """The runs of a site, of which only those that were looked at last stay in memory.
+
+    Args:
+        site: What was opened.
+        look_again: Finds the runs anew.
+    """
+
+    def __init__(self, site: Site, look_again: LookAgain | None = None) -> None:
+        self._site = site
+        self._last: list[str] = []
+        self._look_again = look_again
+        self._looked = time.monotonic()
+        self._lock = threading.Lock()
+
+    def state(self, params: Mapping[str, str]) -> tuple[object, ...]:
+        """Which runs are asked for, how often they have changed, and how many others there are:
+        the part of a document's key that its address does not tell.
+
+        A run that has vanished is in a state of its own: what is kept of it is not shown.
+        """
+        self._look()
+        named = self._named(params)
+        for run in reversed(named):
+            self._take(run.name)
+        return (*map(_state_of, named), len(self._site.opened))
+
+    def site_of(self, params: Mapping[str, str]) -> dict[str, object]:
+        """The list of runs and pages."""
+        run = params.get("run", "")
+        self._take(self._site.run(run).name)
+        return self._site.to_dict(run)
+
+    def document(self, path: str, params: Mapping[str, str]) -> bytes:
+        """A document by its path: ``site``, ``page/NAME``, or what a page asks for beside it.
+
+        Raises:
+            TfprofError: There is none, or it cannot be made.
+        """
+        if path == "site":
+            return to_json(self.site_of(params))
+        self._take(self._site.run(params.get("run", "")).name)
+        kind, _, name = path.partition("/")
+        if kind == "page":
+            return self._site.page(name, params).to_json()
+        return self._site.data(path, params)
+
+    def _named(self, params: Mapping[str, str]) -> list[Opened]:
+        """The run that an address names, and the one to compare it with; those that there are."""
+        found = []
+        for name in (params.get("run", ""), params.get("against")):
+            with contextlib.suppress(UsageError):
+                found += [] if name is None else [self._site.run(name)]
+        return found
+
+    def _take(self, name: str) -> None:
+        last = [name, *(each for each in self._last if each != name)]
+        self._last = last[:_KEPT_RUNS]
+        for each in last[_KEPT_RUNS:]:
+            self._site.run(each).forget()
+
+    def _look(self) -> None:
+        """Take in runs that have been added; those that are known stay as they are."""
+        with self._lock:
+            if self._look_again is None or time.monotonic() < self._looked + _LOOK_SECONDS:
+                return
+            self._looked = time.monotonic()
+            with contextlib.suppress(TfprofError):  # what has vanished says so where it is shown
+                found = self._look_again()
+                known = {(one.name, one.source): one for one in self._site.opened}
+                merged = [known.pop((one.name, one.source), one) for one in found]
+                self._site = replace(self._site, opened=[*merged, *known.values()])
+
+
+def _state_of(run: Opened) -> tuple[str, object]:
+    try:
+        return run.name, run.refresh()
+    except InputError as error:
+        return run.name, str(error)
+
+
+def read_ahead(shelf: Shelf, work: Work) -> None:
+    """Make what a browser asks for first: the list of pages, and the first one with data.
+
+    While people read it, the first page of the views: what all views of a capture are made of takes
+    seconds for a large one.
+    """
+    with contextlib.suppress(Exception):  # whoever asks for it is told
+        pages = shelf.site_of({})["pages"]
+        assert isinstance(pages, list)
+        there = [page for page in pages if not page["missing"]]
+        views = [page["id"] for page in there if page["group"] == GROUP]
+        for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
+            make = partial(shelf.document, path, {})
+            work.begin(_key(shelf, f"/api/{path}", {}), make).result()
+
+
+def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:
+    """What a document depends on."""
+    return shelf.state(params), path, tuple(sorted(params.items()))
+
+
+def status_of(error: Exception) -> int:
+    """The status of an answer that is an error."""
+    for kind, status in (
+        (NoSuchPageError, 404), (UsageError, 400), (InputError, 404), (BusyError, 503),
+        (TfprofError, 400),
+    ):  # fmt: skip
+        if isinstance(error, kind):
+            return status
+    return 500
+
+
+def words_for(error: Exception) -> str:
+    """What to tell a browser of an error: never where in the program it happened."""
+    if isinstance(error, TfprofError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this page."
+    return "This page could not be made, by a fault of tfprof; its terminal says more."
+
+
+def _packed_response(
+    packed: bytes, request: Request, kind: str | None = "application/json"
+) -> Response:
+    from starlette.responses import Response
+
+    accepts = request.headers.get("accept-encoding", "")
+    if "gzip" in accepts:
+        headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+        return Response(packed, headers=headers, media_type=kind)
+    headers = {"vary": "accept-encoding"}
+    return Response(gzip.decompress(packed), headers=headers, media_type=kind)
+
+
+def serve(
+    site: Site, listener: socket.socket, door: Door, look_again: LookAgain | None = None
+) -> None:
+    """Serve a site until Ctrl-C.
+
+    Args:
+        site: What was opened.
+        listener: What ``listening`` gave.
+        door: Who may come in.
+        look_again: Finds the runs anew, as there may be others by now.
+
+    Raises:
+        MissingDependencyError: Starlette or uvicorn is not installed.
+    """
+    app = application(site, door, look_again=look_again, ahead=True)  # while the browser starts
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", ws="none",
+        http=bounded_protocol(), server_header=False,
+        h11_max_incomplete_event_size=4 * MOST_QUERY_BYTES, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    with contextlib.suppress(KeyboardInterrupt), listener:
+        uvicorn.Server(config).run(sockets=[listener])

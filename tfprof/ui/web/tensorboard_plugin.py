@@ -1,0 +1,91 @@
+"""TensorBoard shows the same pages: a plugin that serves them for the runs of its log folder.
+
+TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Who may
+ask is TensorBoard's business: it is its server, behind its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from tensorboard.plugins import base_plugin
+
+from tfprof.core.columns.once import Once
+from tfprof.errors import TfprofError
+from tfprof.files.run_folder import is_capture
+from tfprof.inputs.open_paths import open_paths
+from tfprof.ui.pages.document import to_json
+from tfprof.ui.pages.site import Site
+from tfprof.ui.web.scripts import served_text
+from tfprof.ui.web.server import Shelf, status_of, words_for
+
+NAME: Final = "tfprof"
+
+_TYPES: Final = {"js": "text/javascript", "css": "text/css"}
+_REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
+
+Wsgi = dict[str, Any]
+"""What a server tells of a request."""
+StartResponse = Callable[[str, list[tuple[str, str]]], object]
+
+
+class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard has no types
+    """The pages of the captures in TensorBoard's log folder.
+
+    Args:
+        context: What TensorBoard tells its plugins.
+    """
+
+    plugin_name = NAME
+
+    def __init__(self, context: base_plugin.TBContext) -> None:
+        self._folder = str(context.logdir or "")
+        self._shelf = Once(lambda: Shelf(Site(open_paths([self._folder]))))
+
+    def is_active(self) -> bool:
+        """Whether there is anything to show: captures in the log folder."""
+        return bool(self._folder) and Path(self._folder).is_dir() and is_capture(self._folder)
+
+    def frontend_metadata(self) -> base_plugin.FrontendMetadata:
+        """The module that TensorBoard loads, and the name of the tab."""
+        return base_plugin.FrontendMetadata(
+            es_module_path="/static/tensorboard.js", tab_name=NAME, disable_reload=True
+        )
+
+    def get_plugin_apps(self) -> dict[str, Callable[[Wsgi, StartResponse], Iterable[bytes]]]:
+        """Routes below ``/data/plugin/tfprof``."""
+        return {"/static/*": self._static, "/api/*": self._api}
+
+    def _static(self, request: Wsgi, start: StartResponse) -> Iterable[bytes]:
+        name = _after(request, "/static/")
+        kind = _TYPES.get(name.rpartition(".")[2])
+        try:
+            text = served_text(name) if kind and "/" not in name else ""
+        except (OSError, ValueError):  # ValueError: a null byte
+            text = ""
+        return _answer(start, 200 if text else 404, text.encode(), kind or "text/plain")
+
+    def _api(self, request: Wsgi, start: StartResponse) -> Iterable[bytes]:
+        params = dict(parse_qsl(request.get("QUERY_STRING", ""), keep_blank_values=True))
+        path = _after(request, "/api/")
+        try:
+            data, status = self._shelf().document(path, params), 200
+        except TfprofError as error:
+            data, status = to_json({"error": words_for(error)}), status_of(error)
+        return _answer(start, status, data, "application/json")
+
+
+def _after(request: Wsgi, part: str) -> str:
+    return str(request.get("PATH_INFO", "")).partition(part)[2]
+
+
+def _answer(start: StartResponse, status: int, data: bytes, kind: str) -> Iterable[bytes]:
+    headers = [
+        ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(data))),
+        ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
+    ]  # fmt: skip
+    start(f"{status} {_REASONS.get(status, 'Error')}", headers)
+    return [data]

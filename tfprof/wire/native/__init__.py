@@ -1,1 +1,0 @@
-"""The compiled twins; ``tfprof.wire.compiled`` says whether they are there."""
