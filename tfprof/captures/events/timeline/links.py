@@ -64,13 +64,14 @@ class Links:
 
 def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
     """Links of several kinds together."""
-    type_ = place_type(max(n_events, sum(len(sources) for sources, _ in pairs)))
     sources, targets = (
-        np.concatenate(column, dtype=type_, casting="same_kind")
+        np.concatenate(column, dtype=place_type(n_events), casting="same_kind")
         for column in zip(*pairs, strict=True)
     )
-    order, _ = rows_by(sources, n_events)
-    return Links(sources[order], targets[order], n_events)
+    if not (sources[1:] >= sources[:-1]).all():
+        order = np.argsort(sources, kind="stable")
+        sources, targets = sources[order], targets[order]
+    return Links(sources, targets, n_events)
 
 
 def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
