@@ -113,10 +113,12 @@ def test_what_is_looked_up_in_a_table():
 def test_the_extension_refuses_columns_that_do_not_fit():
     two, three = np.zeros(2, np.int32), np.zeros(3, np.int32)
     far = np.array([9, 9], np.int32)
-    wide = np.zeros(2, np.int64)
+    wide, slots = np.zeros(2, np.int64), np.zeros(8, np.uint64)
     calls = [
         (NATIVE.search, two, three, wide, False),
-        (NATIVE.number_pairs, wide, np.zeros(3, np.int64), two, two.copy()),
+        (NATIVE.number_pairs, wide, np.zeros(3, np.int64), slots, two, two.copy()),
+        (NATIVE.number_pairs, wide, wide.copy(), slots[:2], two, two.copy()),
+        (NATIVE.number_pairs, wide, wide.copy(), slots[:7], two, two.copy()),
         (NATIVE.order_by, two, three, three.copy()),
         (NATIVE.order_by, far, three, two),
         (NATIVE.order_by_key, two, two, three, three.copy(), three.copy()),

@@ -77,9 +77,12 @@ def numbered_rows(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:
         n_distinct = 0
         for column in columns[1:] or columns:
             found, first = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+            # NumPy's memory comes in large pages: such a table is read all over the place.
+            slots = np.zeros(1 << (2 * n_rows).bit_length(), np.uint64)
             n_distinct = _native.number_pairs(
-                numbers.astype(np.int64, copy=False), np.ascontiguousarray(column), found, first
-            )
+                numbers.astype(np.int64, copy=False), np.ascontiguousarray(column), slots, found,
+                first,
+            )  # fmt: skip
             if n_distinct < 0:
                 break
             numbers = found

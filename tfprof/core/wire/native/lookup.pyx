@@ -3,7 +3,6 @@
 """Search, numbering and order of columns of integers; ``tfprof.core.columns.lookup`` has the NumPy."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free
 
 cdef extern from *:
     """
@@ -86,13 +85,18 @@ cdef inline uint64_t hash_of(int64_t one, int64_t other) noexcept nogil:
 
 
 def number_pairs(
-    const int64_t[::1] ones, const int64_t[::1] others, number[::1] numbers, number[::1] first
+    const int64_t[::1] ones,
+    const int64_t[::1] others,
+    uint64_t[::1] slots,
+    number[::1] numbers,
+    number[::1] first,
 ):
     """Number the pairs of two columns, equal ones alike, in the order in which they appear.
 
     Args:
         ones: A column, shape (n,).
         others: Another.
+        slots: Room for a table, zeros: a power of two of them, and two or more for each row.
         numbers: Receives the number of each row.
         first: Receives the first row of each number.
 
@@ -102,20 +106,15 @@ def number_pairs(
 
     Raises:
         ValueError: The columns do not fit each other, or have too many rows.
-        MemoryError: There is none.
     """
-    cdef Py_ssize_t n = ones.shape[0], row
+    cdef Py_ssize_t n = ones.shape[0], size = slots.shape[0], row
     if others.shape[0] != n or numbers.shape[0] != n or first.shape[0] != n:
         raise ValueError("columns of different lengths")
     if n > 0x7FFFFFFF:
         raise ValueError("too many rows")
-    cdef uint64_t size = 64
-    while size < 2 * <uint64_t>n:
-        size *= 2
-    cdef uint64_t* slots = <uint64_t*>calloc(size, sizeof(uint64_t))  # a hash, a number + 1; or 0
-    if slots == NULL:
-        raise MemoryError()
-    cdef uint64_t tag, at, mask = size - 1
+    if not size or size & (size - 1) or size < 2 * n:
+        raise ValueError("not as much room as is needed")
+    cdef uint64_t tag, at, mask = size - 1  # in a slot are a hash and a number + 1, or 0
     cdef int64_t known, count = 0, left = MOST_STEPS * n
     with nogil:
         for row in range(n):
@@ -143,7 +142,6 @@ def number_pairs(
                 numbers[row] = <number>count
                 count += 1
                 slots[at] = tag | <uint64_t>count
-    free(slots)
     return count
 
 
