@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import device_events
 from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.captures.events.timeline.device_peaks import device_peaks
 from tfprof.captures.events.timeline.names import GPU_PREFIX
@@ -190,7 +189,7 @@ def _busy(host: Host) -> tuple[tuple[int, int], ...]:
 
 
 def _busy_gpu(timeline: Timeline, plane: int) -> tuple[int, int]:
-    events = device_events(timeline, plane)
+    events = timeline.device_events(plane)
     if not len(events):
         return 0, 0
     starts, ends = timeline.starts_ps[events], timeline.ends_of(events)

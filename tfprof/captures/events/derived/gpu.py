@@ -22,7 +22,7 @@ from tfprof.captures.events.derived.lines import (
     line_of_spans,
 )
 from tfprof.captures.events.derived.spans import covering_spans
-from tfprof.captures.events.steps.grouping import Groups, device_events
+from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import Int64Array
@@ -69,7 +69,7 @@ def _streams(timeline: Timeline, number: int) -> list[int]:
 
 
 def _steps(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
-    events = device_events(timeline, number)
+    events = timeline.device_events(number)
     events = events[groups.of_event[events] >= 0]
     items = items_of(timeline, groups, events)
     names = Names()

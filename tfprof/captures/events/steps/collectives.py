@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.steps.grouping import Groups, device_events
+from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.step_events import DEVICE_COMPUTE, Spent, StepEvents, device_kind
 from tfprof.captures.events.steps.step_times import StepTimes, covered_by_kind
 from tfprof.captures.events.timeline.collective_names import is_collective_op
@@ -169,7 +169,7 @@ def _thread_collectives(timeline: Timeline, kind_of: KindOf) -> tuple[list[Colle
 def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
     """What the GPUs of a host do: kernels that communicate, and kernels that compute."""
     planes = timeline.planes_of_gpus()
-    parts = [device_events(timeline, number) for number in planes]
+    parts = [timeline.device_events(number) for number in planes]
     if not parts:
         return no_work()
     events = np.concatenate(parts)

@@ -156,17 +156,10 @@ def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
     groups.step_names.update((event, groups.names[group]) for event, group in steps.items())
 
 
-def device_events(timeline: Timeline, plane: int) -> Int64Array:
-    """What a device did, all its streams together, in order of time; nothing derived."""
-    events = timeline.events_of_plane(plane)
-    order = np.lexsort((-timeline.durations_ps[events], timeline.starts_ps[events]))
-    return events[order]
-
-
 def _fill_devices(timeline: Timeline, of_event: IntArray) -> None:
     """What no launch leads to on a GPU belongs to the step of what came before it."""
     for number in timeline.planes_of_gpus():
-        events = device_events(timeline, number)
+        events = timeline.device_events(number)
         groups = of_event[events]
         last = np.maximum.accumulate(np.where(groups >= 0, np.arange(len(events)), -1))
         is_filled = (groups < 0) & (last >= 0)

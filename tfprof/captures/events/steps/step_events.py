@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
-from tfprof.captures.events.steps.grouping import Groups, device_events
+from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.events.timeline.op_events import EAGER, is_part_of_op
@@ -217,34 +217,38 @@ _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "Funct
 def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
     """What each event is spent on if it is one of a thread, shape (n,)."""
     marks_by_name = classic or groups.are_given
-    spent_of_kind = np.array(
+    of_kind = np.array(
         [
             _spent_of_name(name, op.kind, op.type, classic, marks_by_name)
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.int16,
     )
-    spent = looked_up(spent_of_kind, timeline.kinds)
-    if not classic:
-        spent[timeline.named(lambda name: EAGER.fullmatch(name) is not None)] = Spent.HOST_COMPUTE
-        is_computing = spent == Spent.HOST_COMPUTE
-        is_code = own_code(timeline, groups)
-        spent[is_computing & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
-        spent[timeline.named(_loop_waits_for(timeline.names))] = Spent.HOST_WAIT_INPUT
-        spent[is_computing & timeline.kind_mask(_calls_python(timeline))] = Spent.HOST_CALLBACK
-        spent[is_code & is_computing] = Spent.HOST_CODE
-        spent[timeline.named(REGION.__eq__)] = _IGNORED  # what runs in it counts
+    if classic:
+        return looked_up(of_kind, timeline.kinds)
+    names = timeline.names
+    is_eager = np.array([EAGER.fullmatch(name) is not None for name in names], np.bool_)
+    is_region = np.array([name == REGION for name in names], np.bool_)
+    of_kind[is_eager] = Spent.HOST_COMPUTE
+    of_kind[is_region] = _IGNORED  # what runs in it counts
+    is_computing = of_kind == Spent.HOST_COMPUTE
+    of_kind[_loop_waits(names) & ~is_region] = Spent.HOST_WAIT_INPUT
+    of_kind[_calls_python(timeline) & is_computing] = Spent.HOST_CALLBACK
+    spent = looked_up(of_kind, timeline.kinds)
+    code = np.flatnonzero(own_code(timeline, groups))
+    spent[(spent == Spent.HOST_COMPUTE) & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
+    spent[code[is_computing[timeline.kinds[code]]]] = Spent.HOST_CODE
     return spent
 
 
-def _loop_waits_for(names: Sequence[str]) -> Callable[[str], bool]:
-    """Which iterators a loop over a dataset inside a ``tf.function`` waits for.
+def _loop_waits(names: Sequence[str]) -> BoolArray:
+    """Which kinds are iterators that a loop over a dataset inside a ``tf.function`` waits for.
 
     Its body may run in a ``Scan``, which then is no input: what it takes its elements from is.
     """
     has_scan = any(name.startswith(REDUCE_ITERATOR) and _SCAN in name for name in names)
     waits = _SCANNED if has_scan else _REDUCED
-    return lambda name: waits.fullmatch(name) is not None
+    return np.array([waits.fullmatch(name) is not None for name in names], np.bool_)
 
 
 _SCAN = "::Scan::"
@@ -332,7 +336,7 @@ def gpu_step_events(
     parts = []
     for number in timeline.planes_of_gpus():
         markers = _device_markers(timeline, groups, number)
-        events = device_events(timeline, number)
+        events = timeline.device_events(number)
         events = events[launched[events] & (groups.of_event[events] >= 0)]
         spent = spent_of_kind[timeline.kinds[events]]
         spent[(spent == Spent.DEVICE_COMPUTE_32) & is_16_bit[events]] = Spent.DEVICE_COMPUTE_16
@@ -351,7 +355,7 @@ _BRAIN = ("bf16", "bfloat16")
 def _is_16_bit(text: str, classic: bool, *, shape: bool = False) -> bool:
     """Whether a kernel's name, or the shape of what it works on, tells of 16-bit numbers."""
     words = ("half",) if shape else _HALF
-    return any(word in text for word in (words if classic else (*words, "f16", *_BRAIN)))
+    return any(map(text.__contains__, words if classic else (*words, "f16", *_BRAIN)))
 
 
 def device_kind(name: str, classic: bool) -> int:
@@ -384,7 +388,7 @@ def _device_markers(timeline: Timeline, groups: Groups, plane: int) -> Markers:
         group = groups.of_event[events].astype(np.int64)
         start = timeline.starts_ps[events]
         return Markers(group, start, timeline.ends_of(events), np.ones(len(events), np.bool_))
-    events = device_events(timeline, plane)
+    events = timeline.device_events(plane)
     events = events[groups.of_event[events] >= 0]
     group = groups.of_event[events].astype(np.int64)
     if not len(events):

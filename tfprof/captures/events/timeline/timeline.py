@@ -141,6 +141,19 @@ class Timeline:
         chosen = self.of_lines(lambda line: line.plane == plane and not line.is_derived)
         return np.flatnonzero(chosen)
 
+    def device_events(self, plane: int) -> Int64Array:
+        """What a device did, all its streams together, in order of time; nothing derived."""
+        known = self._device_events.get(plane)
+        if known is None:
+            events = self.events_of_plane(plane)
+            order = np.lexsort((-self.durations_ps[events], self.starts_ps[events]))
+            known = self._device_events[plane] = self.space.room.kept(events[order])
+        return known
+
+    @cached_property
+    def _device_events(self) -> dict[int, Int64Array]:
+        return {}
+
     def planes_of_gpus(self) -> list[int]:
         """Places of the planes of GPUs in the space."""
         planes = enumerate(self.space.planes)
