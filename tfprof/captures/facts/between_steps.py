@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.steps.code_times import CodeOfSteps, CodeTime, code_times
-from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.calls import Called, most_first, run_between
 from tfprof.captures.facts.periods import periods_of
@@ -83,7 +82,7 @@ def between_steps(steps: RunSteps) -> Between:
 def code_between(host: Host) -> CodeOfSteps:
     """The program's own code between each step of a host and the next."""
     forest, periods = host.forest(), periods_of(host)
-    is_code = own_code(forest.timeline, periods.groups) & periods.is_between
+    is_code = periods.is_code & periods.is_between
     groups = periods.groups.of_event
     return code_times(
         forest, groups, np.flatnonzero(is_code), step_events(host), periods.steps.groups

@@ -15,7 +15,6 @@ from tfprof.captures.events.steps.code_times import CodeOfSteps, code_times
 from tfprof.captures.events.steps.collectives import exposed
 from tfprof.captures.events.steps.cut_steps import UNMARKED, cut_steps
 from tfprof.captures.events.steps.grouping import Groups
-from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.steps.reference_sweep import as_the_reference_sweeps
 from tfprof.captures.events.steps.step_events import (
     StepEvents,
@@ -149,7 +148,7 @@ def step_events(host: Host) -> StepEvents:
 def host_code_times(host: Host) -> CodeOfSteps:
     """Time that each step of a host spent in the program's own code."""
     forest, periods = host.forest(), periods_of(host)
-    is_code = own_code(forest.timeline, periods.groups)
+    is_code = periods.is_code.copy()
     is_code[[root for root in periods.groups.roots.values() if root >= 0]] = False
     code = np.flatnonzero(is_code)
     return code_times(

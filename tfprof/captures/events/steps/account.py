@@ -26,6 +26,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups, led_to
+from tfprof.captures.events.steps.host_code import own_code
 from tfprof.captures.events.timeline.pool_events import of_xla_pools
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray, Int64Array
@@ -157,11 +158,13 @@ class Periods:
         steps: The steps.
         groups: Their events, with those between two steps in the group of the first of them.
         is_between: Which events these are, shape (n events,).
+        is_code: Which events are the program's own code, shape (n events,).
     """
 
     steps: Account
     groups: Groups
     is_between: BoolArray
+    is_code: BoolArray
 
     def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
         """The starts of events, of those between two steps not before the first one is done."""
@@ -182,8 +185,9 @@ def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
     timeline = forest.timeline
     of_event = groups.of_event.copy()
     is_between = np.zeros(len(of_event), np.bool_)
+    is_code = own_code(timeline, groups)
     if not (steps.end_ps > steps.done_ps).any():
-        return Periods(steps, groups, is_between)
+        return Periods(steps, groups, is_between, is_code)
     free = np.flatnonzero(~np.isin(of_event, steps.groups) & (timeline.durations_ps > 0))
     free = free[timeline.on_threads[free] | (of_event[free] >= 0)]
     order = np.argsort(steps.start_ps, kind="stable")
@@ -196,7 +200,7 @@ def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
     counts = _counts(forest, groups, free)
     free, at = free[counts], at[counts]
     of_event[free], is_between[free] = steps.groups[order[at]], True
-    return Periods(steps, replace(groups, of_event=of_event), is_between)
+    return Periods(steps, replace(groups, of_event=of_event), is_between, is_code)
 
 
 def _counts(forest: Forest, groups: Groups, events: Int64Array) -> BoolArray:

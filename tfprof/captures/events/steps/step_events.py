@@ -155,7 +155,11 @@ def host_step_events(
     """
     timeline = forest.timeline
     of_event = groups.of_event
-    spent = _spent_on_threads(timeline, groups, classic=classic)
+    if classic:
+        spent = looked_up(_spent_of_kinds(timeline, groups, classic=True), timeline.kinds)
+    else:
+        code = own_code(timeline, groups) if periods is None else periods.is_code
+        spent = _spent_on_threads(timeline, groups, code)
     spent[list(groups.step_names)] = _MARKER
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
@@ -214,41 +218,39 @@ _MAKES_INPUT = "MakeIterator::"
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
-def _spent_on_threads(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
-    """What each event is spent on if it is one of a thread, shape (n,)."""
+def _spent_of_kinds(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
+    """What each kind of event is spent on, as far as names tell it, shape (n kinds,)."""
     marks_by_name = classic or groups.are_given
-    of_kind = np.array(
+    return np.array(
         [
             _spent_of_name(name, op.kind, op.type, classic, marks_by_name)
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.int16,
     )
-    if classic:
-        return looked_up(of_kind, timeline.kinds)
-    names = timeline.names
-    is_eager = np.array([EAGER.fullmatch(name) is not None for name in names], np.bool_)
-    is_region = np.array([name == REGION for name in names], np.bool_)
-    of_kind[is_eager] = Spent.HOST_COMPUTE
-    of_kind[is_region] = _IGNORED  # what runs in it counts
+
+
+def _spent_on_threads(timeline: Timeline, groups: Groups, is_code: BoolArray) -> IntArray:
+    """What each event is spent on if it is one of a thread, shape (n,)."""
+    of_kind = _spent_of_kinds(timeline, groups, classic=False)
     is_computing = of_kind == Spent.HOST_COMPUTE
-    of_kind[_loop_waits(names) & ~is_region] = Spent.HOST_WAIT_INPUT
+    of_kind[_loop_waits(timeline.names)] = Spent.HOST_WAIT_INPUT
     of_kind[_calls_python(timeline) & is_computing] = Spent.HOST_CALLBACK
     spent = looked_up(of_kind, timeline.kinds)
-    code = np.flatnonzero(own_code(timeline, groups))
+    code = np.flatnonzero(is_code)
     spent[(spent == Spent.HOST_COMPUTE) & ~is_part_of_op(timeline)] = Spent.HOST_RUNTIME
     spent[code[is_computing[timeline.kinds[code]]]] = Spent.HOST_CODE
     return spent
 
 
-def _loop_waits(names: Sequence[str]) -> BoolArray:
+def _loop_waits(names: Sequence[str]) -> list[int]:
     """Which kinds are iterators that a loop over a dataset inside a ``tf.function`` waits for.
 
     Its body may run in a ``Scan``, which then is no input: what it takes its elements from is.
     """
-    has_scan = any(name.startswith(REDUCE_ITERATOR) and _SCAN in name for name in names)
-    waits = _SCANNED if has_scan else _REDUCED
-    return np.array([waits.fullmatch(name) is not None for name in names], np.bool_)
+    found = [kind for kind, name in enumerate(names) if name.startswith(REDUCE_ITERATOR)]
+    waits = _SCANNED if any(_SCAN in names[kind] for kind in found) else _REDUCED
+    return [kind for kind in found if waits.fullmatch(names[kind])]
 
 
 _SCAN = "::Scan::"
@@ -279,8 +281,9 @@ def _spent_of_name(
 ) -> int:
     if marks_by_name and _is_marker_name(name):
         return _MARKER
-    if name.startswith(_CONTAINERS):
-        return _IGNORED
+    if name.startswith(_CONTAINERS) or (name == REGION and not classic):  # what is inside counts
+        is_op = not classic and EAGER.fullmatch(name) is not None
+        return Spent.HOST_COMPUTE if is_op else _IGNORED
     is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
     is_put = not classic and name.startswith(_PUTS_ON_DEVICE)
     if is_enqueue or is_put or kind is OpKind.COPY_H2D:
