@@ -78,9 +78,9 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
             "collect the capture: allow more time, or record less"
         )
         return ServerError(text, may_pass=False, code=code)
-    if code == "UNAVAILABLE":
+    if code in ("UNAVAILABLE", "CANCELLED"):  # the latter of a server that shuts down in order
         text = f"the connection broke off: the program ended or was killed ({said})"
-        return ServerError(text, may_pass=True, code=code)
+        return ServerError(text, may_pass=True, code="UNAVAILABLE")
     if code == "UNIMPLEMENTED":
         text = (
             "the server there has no profiler service, or not this call of it. Give the port "

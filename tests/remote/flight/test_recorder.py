@@ -67,7 +67,7 @@ class FakeSession:
         if self.hang:
             time.sleep(self.hang)
         if self.gone:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+            context.abort(self.gone, "Socket closed")
         if not self.is_on:
             context.abort(grpc.StatusCode.NOT_FOUND, "No continuous profiling session found.")
         began, self.began_ns = self.began_ns, time.time_ns()
@@ -157,16 +157,22 @@ def test_what_follows_is_kept_too(recorder):
     assert saved.reason == "asked; again" and saved.seconds >= 0.2
 
 
-def test_the_end_of_a_program_is_an_event(recorder):
+@pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
+def test_the_end_of_a_program_is_an_event(recorder, code):
+    """It was killed, or shut its server down while a snapshot was under way; it may come back."""
     going, staying = FakeSession(), FakeSession()
     with recorder(going, staying, interval_seconds=0.1) as recording:
         wait_for(lambda: going.n_snapshots and staying.n_snapshots)
-        going.gone = True
+        going.gone = code
         events = recording.events()
         saved = next(events)
         assert "ended: the connection broke off" in saved.reason
         assert len(step_numbers(saved)) == 2
-        staying.gone = True
+        going.gone, before = False, going.n_snapshots
+        wait_for(lambda: going.n_snapshots > before)
+        going.gone = code
+        assert "ended: the connection broke off" in next(events).reason
+        staying.gone = code
         assert "ended" in next(events).reason
         assert list(events) == []
 
