@@ -74,6 +74,9 @@ def test_the_nearest_value_is_ones_own_or_that_of_what_is_around():
     found = nest(np.array([0, 4]), np.array([0, 1, 2, 200]), np.array([100, 50, 30, 300]))
     assert found.nearest(np.array([7, -1, -1, -1])).tolist() == [7, 7, 7, -1]
     assert found.nearest(np.array([7, 0, -1, 3])).tolist() == [7, 0, 0, 3]
+    some = np.array([2, -1, 3, 2])
+    assert found.nearest_of(some, np.array([7, -1, -1, -1])).tolist() == [7, -1, -1, 7]
+    assert found.nearest_among(some, np.array([1, 3])).tolist() == [1, -1, 3, 1]
 
 
 @st.composite
@@ -156,6 +159,7 @@ def test_both_ways_fill_and_spread_the_same(columns, data):
             begins = spread_each(found.ends, links, range(0, size, 2), spread_to)
             followed = _followed(found, links, filled_from(found, values))
             filled = [found.nearest(values.astype(width)).tolist() for width in WIDTHS]
+            assert filled[0] == found.nearest_of(np.arange(size), values).tolist()
             assert filled == filled[:1] * len(WIDTHS)
             answers.append((filled[0], begins, spread_to.tolist(), followed.tolist()))
     assert answers[0] == answers[1]

@@ -116,9 +116,8 @@ def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int
     """The chosen ones of some events that are in no other of them."""
     events = np.flatnonzero(is_alike & is_chosen)
     parents = forest.nesting.parents[events]
-    around = forest.nesting.nearest(np.where(is_alike, np.arange(len(is_alike)), -1))
-    is_inner = (parents >= 0) & (around[np.maximum(parents, 0)] >= 0)
-    outer: Int64Array = events[~is_inner]
+    around = forest.nesting.nearest_among(parents, np.flatnonzero(is_alike))
+    outer: Int64Array = events[around < 0]
     return outer
 
 

@@ -311,10 +311,7 @@ def _root_stages(forest: Forest) -> Int64Array:
     stages = timeline.stat("_ipl_stage_name").events
     if not len(stages):
         return stages
-    is_stage = np.full(len(timeline), -1, np.int64)
-    is_stage[stages] = stages
-    parents = forest.nesting.parents[stages]
-    around = np.where(parents >= 0, forest.nesting.nearest(is_stage)[parents], -1)
+    around = forest.nesting.nearest_among(forest.nesting.parents[stages], stages)
     return stages[(around < 0) & ~np.isin(stages, forest.links.targets)]
 
 

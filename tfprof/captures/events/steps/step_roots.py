@@ -92,10 +92,7 @@ def _level_of_name(name: str) -> int:
 def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
     """Marks that hold several marks of one name: epochs, whose steps are inside."""
     timeline, nesting = forest.timeline, forest.nesting
-    place_of = np.full(len(timeline), -1, np.int64)
-    place_of[marks] = marks
-    parents = nesting.parents[marks]
-    around = np.where(parents >= 0, nesting.nearest(place_of)[np.maximum(parents, 0)], -1)
+    around = nesting.nearest_among(nesting.parents[marks], marks)
     inner = np.flatnonzero(around >= 0)
     if not len(inner):
         return inner
@@ -199,8 +196,8 @@ def _one_of_each_call(forest: Forest, roots: list[int]) -> list[int]:
     """The first root in each call of a function that Python made: one for each device is there."""
     timeline = forest.timeline
     is_call = timeline.named(lambda name: _CONCRETE.fullmatch(name) is not None)
-    around = forest.nesting.nearest(np.where(is_call, np.arange(len(timeline)), -1))
-    calls = around[np.array(roots, np.int64)].tolist()
+    around = forest.nesting.nearest_among(np.array(roots, np.int64), np.flatnonzero(is_call))
+    calls = around.tolist()
     seen: set[int] = set()
     first = []
     for root, call in zip(roots, calls, strict=True):

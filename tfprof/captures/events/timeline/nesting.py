@@ -46,6 +46,23 @@ class Nesting:
         """
         return filled(self.parents, values)
 
+    def nearest_of(self, events: IntArray, values: IntArray) -> IntArray:
+        """The same for some events, -1 for none of them: cheaper where they are few."""
+        found = np.full(len(events), -1, values.dtype)
+        rows, at = np.arange(len(events)), events
+        while len(rows):
+            rows, at = rows[at >= 0], at[at >= 0]
+            found[rows] = values[at]
+            is_open = found[rows] < 0
+            rows, at = rows[is_open], self.parents[at[is_open]]
+        return found
+
+    def nearest_among(self, events: IntArray, marks: IntArray) -> IntArray:
+        """The mark that each of some events is, or the nearest around it; -1 without one."""
+        values = np.full(len(self.parents), -1, self.parents.dtype)
+        values[marks] = marks
+        return self.nearest_of(events, values)
+
 
 def filled(parents: IntArray, values: IntArray) -> IntArray:
     """Values with each negative one replaced by the nearest above it that is none, shape (n,).

@@ -208,7 +208,7 @@ def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str
     """The function that Python called around each call; empty if that is not recorded."""
     matches = [_CALL.fullmatch(name) for name in timeline.names]
     is_named = timeline.kind_mask(np.array([match is not None for match in matches], np.bool_))
-    around = nesting.nearest(np.where(is_named, timeline.kinds, _NO_CALL))[calls]
+    around = nesting.nearest_of(calls, np.where(is_named, timeline.kinds, _NO_CALL))
     functions = [match[1] if match else "" for match in matches]
     return [functions[kind] if kind >= 0 else "" for kind in around.tolist()]
 
@@ -223,8 +223,9 @@ def _chained(
     place_of = np.full(len(timeline), _NO_CALL, np.int32)
     place_of[calls] = np.arange(len(calls))
     around = nesting.nearest(place_of)[sources]
+    around, regions = around[around >= 0], regions[around >= 0]
     with_run = np.append(np.flatnonzero(of_event >= 0), len(timeline))
     first = with_run[np.searchsorted(with_run, regions)]
-    leads = np.flatnonzero((around >= 0) & (first < nesting.ends[regions]))[::-1]
+    leads = np.flatnonzero(first < nesting.ends[regions])[::-1]
     # Of several calls the first one stays, which is written last.
     return dict(zip(of_event[first[leads]].tolist(), around[leads].tolist(), strict=True))
