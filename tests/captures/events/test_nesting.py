@@ -10,7 +10,7 @@ from tfprof.captures.events.steps.eager import _followed
 from tfprof.captures.events.steps.grouping import spread_each
 from tfprof.captures.events.timeline import nesting
 from tfprof.captures.events.timeline.links import joined
-from tfprof.captures.events.timeline.nesting import nest, nest_pure
+from tfprof.captures.events.timeline.nesting import Nesting, nest, nest_pure
 from tfprof.core.wire.compiled import native_module
 
 NATIVE = native_module("nesting")
@@ -77,6 +77,14 @@ def test_the_nearest_value_is_ones_own_or_that_of_what_is_around():
     some = np.array([2, -1, 3, 2])
     assert found.nearest_of(some, np.array([7, -1, -1, -1])).tolist() == [7, -1, -1, 7]
     assert found.nearest_among(some, np.array([1, 3])).tolist() == [1, -1, 3, 1]
+
+
+def test_nearest_of_events_that_are_nested_deeply():
+    deep = Nesting(np.arange(-1, 199), np.full(200, 200))
+    values = np.where(np.arange(200) == 3, 5, -1)
+    events = np.array([199, 2, 3, 150])
+    assert deep.nearest_of(events, values).tolist() == [5, -1, 5, 5]
+    assert deep.nearest_of(events, np.full(200, -1)).tolist() == [-1] * 4
 
 
 @st.composite

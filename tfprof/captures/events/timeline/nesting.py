@@ -20,6 +20,10 @@ _FILLED = {1: np.int8, 4: np.int32, 8: np.int64}
 """Types of values that the compiled part fills, by bytes."""
 
 
+_FEW_LEVELS = 64
+"""So many levels up are looked at one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Nesting:
     """Enclosing events.
@@ -50,11 +54,16 @@ class Nesting:
         """The same for some events, -1 for none of them: cheaper where they are few."""
         found = np.full(len(events), -1, values.dtype)
         rows, at = np.arange(len(events)), events
-        while len(rows):
+        for _ in range(_FEW_LEVELS):
             rows, at = rows[at >= 0], at[at >= 0]
             found[rows] = values[at]
             is_open = found[rows] < 0
             rows, at = rows[is_open], self.parents[at[is_open]]
+            if not len(rows):
+                return found
+        rows, at = rows[at >= 0], at[at >= 0]
+        if len(rows):  # deep: all at once, or the time grows with the square
+            found[rows] = self.nearest(values)[at]
         return found
 
     def nearest_among(self, events: IntArray, marks: IntArray) -> IntArray:
