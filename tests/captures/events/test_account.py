@@ -70,12 +70,22 @@ def test_marks_of_several_threads_have_no_period():
     ],
 )
 def test_numbers_tell_where_steps_are_missing(names, lost):
-    assert np.flatnonzero(lost_after(names)).tolist() == lost
+    numbers = [int(name.rpartition(" ")[2]) if " " in name else 0 for name in names]
+    starts = np.cumsum(10 * np.maximum(np.diff([0, *numbers]), 1))  # there is time for all of them
+    assert np.flatnonzero(lost_after(names, starts)).tolist() == lost
+
+
+def test_numbers_that_jump_without_time_for_steps_are_the_programs():
+    """A program numbers its steps by epoch and batch; between two epochs it reads input anew."""
+    names = [f"train {1000 * epoch + batch}" for epoch in range(3) for batch in range(30)]
+    starts = np.array([1000 * epoch + 10 * batch for epoch in range(3) for batch in range(30)])
+    assert not lost_after(names, starts).any()
 
 
 def test_where_nothing_was_recorded_a_step_has_no_period():
-    marks = [(10 * number, 10 * number + 5) for number in range(20)]
-    names = {row: f"train {row if row < 10 else row + 80}" for row in range(20)}
+    numbers = [row if row < 10 else row + 80 for row in range(20)]
+    marks = [(10 * number, 10 * number + 5) for number in numbers]
+    names = {row: f"train {number}" for row, number in enumerate(numbers)}
     found = account(np.arange(20), np.array(marks), np.full((20, 2), -1), names)
     took = (found.end_ps - found.start_ps).tolist()
     assert took == [10] * 9 + [5] + [10] * 9 + [5]

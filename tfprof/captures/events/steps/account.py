@@ -35,6 +35,9 @@ from tfprof.core.columns.covered import extents
 _REGULAR = 0.9
 """Of a program that numbers its steps one by one, at least this part of the jumps is the same."""
 
+_LEAST_OF_USUAL = 0.5
+"""So much of the usual time from step to step the missing ones took at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -95,21 +98,22 @@ def account(
     done = np.maximum(closed, worked)
     start = np.maximum(begin, np.concatenate([begin[:1], worked[:-1]]))
     end = np.append(start[1:], done[-1:])
-    is_lost = lost_after([names.get(group, "") for group in groups[order].tolist()])
+    is_lost = lost_after([names.get(group, "") for group in groups[order].tolist()], start)
     end[is_lost] = done[is_lost]
     back = np.argsort(order, kind="stable")
     return Account(groups, start[back], done[back], end[back], mark_ps)
 
 
-def lost_after(names: Sequence[str]) -> BoolArray:
+def lost_after(names: Sequence[str], starts_ps: Int64Array) -> BoolArray:
     """After which steps the next ones are missing, shape (n,).
 
     Numbers of one kind of steps go up by one, or by as many steps as one mark holds. Where that is
-    so of all but a few, a larger jump is not the program's: nothing was recorded in between, as
-    between two sessions, or what was recorded was dropped.
+    so of all but a few, and a larger jump takes as long as the missing steps may have, they ran and
+    were not recorded, as between two sessions. A program that skips numbers takes no time for that.
 
     Args:
         names: Of the steps, in order of time: ``train 17``.
+        starts_ps: When they begin, shape (n,).
     """
     is_lost = np.zeros(len(names), np.bool_)
     parts = [name.rpartition(" ") for name in names]
@@ -121,9 +125,11 @@ def lost_after(names: Sequence[str]) -> BoolArray:
     jumps = np.where(follows, np.diff(numbers), 0)
     for kind in np.unique(kinds[:-1][jumps > 0]).tolist():
         rows = np.flatnonzero((jumps > 0) & (kinds[:-1] == kind))
-        usual = np.median(jumps[rows])
-        if (jumps[rows] == usual).mean() >= _REGULAR:
-            is_lost[rows] = jumps[rows] > usual
+        usual, passed = np.median(jumps[rows]), np.diff(starts_ps)[rows]
+        is_usual = jumps[rows] == usual
+        if is_usual.mean() >= _REGULAR:
+            least = _LEAST_OF_USUAL * np.median(passed[is_usual]) * jumps[rows] / usual
+            is_lost[rows] = (jumps[rows] > usual) & (passed >= least)
     return is_lost
 
 
