@@ -58,20 +58,20 @@ def exercise(
         folder: Where each gets a folder of its name.
         follow: Record programs as advised, and judge the gains that were promised.
         again: Record those with false claims, or that could not be recorded, once more: false is
-            what is false twice, as a busy machine may disturb one recording.
+            what is false twice, as a busy machine may disturb one recording. Then one program runs
+            at a time.
     """
-    results = _judged(terms, folder)
+    results = _judged(terms, folder, AT_ONCE)
     if follow:
-        results = _with_gains(results, folder)
+        results = _with_gains(results, folder, AT_ONCE)
     if not again:
         return results
     failed = {one.name: one.term for one in results if one.false or one.failure}
     second = {}
     if failed:
         names = folder / _AGAIN
-        second = {one.name: one for one in _judged(failed, names)}
-        if follow:
-            second = {one.name: one for one in _with_gains([*second.values()], names)}
+        found = _judged(failed, names, 1)
+        second = {one.name: one for one in (_with_gains(found, names, 1) if follow else found)}
     return [_confirmed(one, second.get(one.name)) for one in results]
 
 
@@ -93,10 +93,10 @@ def _topic(claim: Claim) -> tuple[str, str]:
     return claim.source, claim.metric
 
 
-def _judged(terms: Mapping[str, Term], folder: Path) -> list[Result]:
+def _judged(terms: Mapping[str, Term], folder: Path, at_once: int) -> list[Result]:
     for name in terms:
         shutil.rmtree(folder / name, ignore_errors=True)
-    problem = record_all(terms, folder, at_once=AT_ONCE)
+    problem = record_all(terms, folder, at_once=at_once)
     jobs = [(name, term, folder / name, problem) for name, term in terms.items()]
     with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
         return [*pool.map(_judge_one, jobs)]
@@ -113,7 +113,7 @@ def _judge_one(job: tuple[str, Term, Path, str]) -> Result:
         return Result(name, term, folder, failure=traceback.format_exc())
 
 
-def _with_gains(results: list[Result], folder: Path) -> list[Result]:
+def _with_gains(results: list[Result], folder: Path, at_once: int) -> list[Result]:
     wanted: dict[str, Term] = {}
     promises: dict[str, list[tuple[str, Claim]]] = {}
     for one in results:
@@ -129,7 +129,7 @@ def _with_gains(results: list[Result], folder: Path) -> list[Result]:
     place = folder / _FOLLOWED
     for name in wanted:
         shutil.rmtree(place / name, ignore_errors=True)
-    record_all(wanted, place, at_once=AT_ONCE)
+    record_all(wanted, place, at_once=at_once)
     return [_with_promises(one, promises.get(one.name, []), place) for one in results]
 
 
