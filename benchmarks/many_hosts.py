@@ -5,7 +5,7 @@
         --late input=2,compute=2 --damage missing=1,empty=1,truncated=2,duplicate=1,foreign=2
 
 Who is late, whose clock is wrong and which file is damaged is in ``truth.json`` in the same folder.
-See ``tfprof.testing.many_hosts`` for how it is done.
+See ``tests.pods.many_hosts`` for how it is done.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from longer_capture import write_longer
 
+from tests.pods.many_hosts import INPUT, TRUTH, WAITS, Plan, write_run
+from tests.pods.other_steps import consecutive_steps
+from tests.pods.pod_damage import DAMAGE
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import is_folder
 from tfprof.files.run_folder import run_files
 from tfprof.files.sniff import packed_format
-from tfprof.testing.many_hosts import INPUT, TRUTH, WAITS, Plan, write_run
-from tfprof.testing.other_steps import consecutive_steps
-from tfprof.testing.pod_damage import DAMAGE
 
 
 def options() -> argparse.ArgumentParser:

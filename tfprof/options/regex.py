@@ -27,10 +27,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.core.text.matching import matched
 from tfprof.errors import UsageError
 from tfprof.options._re2_parser import Parser
 from tfprof.options._re2_reader import UnsupportedError
-from tfprof.options.matching import matched
 
 __all__ = ["NameMatcher", "translate"]
 

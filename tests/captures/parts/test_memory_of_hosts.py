@@ -6,6 +6,7 @@ import tracemalloc
 import pytest
 
 from tests.captures.run.recorded_host import recorded
+from tests.pods.many_hosts import Plan, write_run
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.overview.overview_page import overview
@@ -13,7 +14,6 @@ from tfprof.captures.parts.condense import HostFile, condense
 from tfprof.captures.parts.condensed import Facts, condensed_run
 from tfprof.captures.parts.part import Part
 from tfprof.captures.tools.pod_viewer import pod
-from tfprof.testing.many_hosts import Plan, write_run
 
 N_STEPS = 800  # so many that what a host takes besides is little
 

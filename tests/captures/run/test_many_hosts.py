@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.captures.run.recorded_host import N_STEPS, recorded
+from tests.pods.many_hosts import Plan, write_run
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.memo import Memo
@@ -17,7 +18,6 @@ from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.captures.tools.stragglers import stragglers
 from tfprof.errors import EmptyProfileError, MalformedProfileError
-from tfprof.testing.many_hosts import Plan, write_run
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 N_HOSTS = 16

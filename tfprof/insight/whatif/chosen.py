@@ -15,12 +15,12 @@ from tfprof.captures.events.timeline.op_names import OpKind, OpName, parse_op_na
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.matching import matched
 from tfprof.errors import UsageError
 from tfprof.insight.whatif.launched import launched_runs
 from tfprof.insight.whatif.longest import Factors
 from tfprof.insight.whatif.marks import marks_of
 from tfprof.insight.whatif.waits import Recorded, is_kept, is_synchronising
-from tfprof.options.matching import matched
 
 KINDS = (
     "input", "copies", "collectives", "device", "host ops", "waiting",

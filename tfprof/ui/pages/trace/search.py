@@ -11,8 +11,8 @@ import numpy as np
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.model import TraceModel, Wanted, id_of
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.matching import matched
 from tfprof.errors import UsageError
-from tfprof.options.matching import matched
 from tfprof.ui.pages.blocks_of_results import table_block
 from tfprof.ui.pages.trace.details import event
 

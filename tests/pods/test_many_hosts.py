@@ -9,13 +9,13 @@ import pytest
 
 import tfprof
 from tests.captures.run.recorded_host import N_STEPS, START_NS, recorded
+from tests.pods.many_hosts import Plan, write_run
+from tests.pods.other_steps import consecutive_steps
+from tests.pods.pod_times import Late, PodTimes, Spans, segments
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
-from tfprof.testing.many_hosts import Plan, write_run
-from tfprof.testing.other_steps import consecutive_steps
-from tfprof.testing.pod_times import Late, PodTimes, Spans, segments
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 QUIET = {"noise": 0.0, "clocks_s": 0.0, "early_s": 0.0}

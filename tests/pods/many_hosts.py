@@ -4,7 +4,7 @@ Each host has its own name, clock and noise; some are slower, some files are dam
 to whom is the truth that answers are compared with:
 
     >>> from pathlib import Path
-    >>> from tfprof.testing.many_hosts import Plan, write_run
+    >>> from tests.pods.many_hosts import Plan, write_run
     >>> plan = Plan(hosts=16, late={"input": 1}, damage={"empty": 2})
     >>> truth = write_run(Path("logs"), space, plan)                       # doctest: +SKIP
     >>> [host["name"] for host in truth["hosts"] if host["late"]]          # doctest: +SKIP
@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from tests.pods.other_steps import other_steps
+from tests.pods.pod_damage import DAMAGE, damaged, tail_of
+from tests.pods.pod_template import Clock, Recorded, Template, recorded_times
+from tests.pods.pod_times import Late, PodTimes, Segments, Spans, segments
 from tfprof.core.columns.columns import BoolArray
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
-from tfprof.testing.other_steps import other_steps
-from tfprof.testing.pod_damage import DAMAGE, damaged, tail_of
-from tfprof.testing.pod_template import Clock, Recorded, Template, recorded_times
-from tfprof.testing.pod_times import Late, PodTimes, Segments, Spans, segments
 
 RUN = "many_hosts"
 TRUTH = "truth.json"

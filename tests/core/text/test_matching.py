@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tfprof.core.text import matching
+from tfprof.core.text.matching import matched
 from tfprof.errors import UsageError
-from tfprof.options import matching
-from tfprof.options.matching import matched
 from tfprof.options.regex import NameMatcher
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
