@@ -66,7 +66,7 @@ _HOME = {
     "open_run": "tfprof.captures.run.run",
     "slice_capture": "tfprof.captures.slice.slice_capture",
     "tools_with_data": "tfprof.captures.run.contents",
-    **_all_tools.MODULES,
+    **_all_tools.HOMES,
 }
 
 __all__ = [

@@ -9,11 +9,11 @@ import pytest
 
 from tests.captures.tools.test_mixed_hosts import with_gpu, with_tpu
 from tests.captures.tools.test_run import capture
-from tfprof.cli.commands.tool import TOOLS
+from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.demo import demo_capture
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 
-NAMES = tuple(tool.name for tool in TOOLS)
+NAMES = tuple(tool.name for tool in TABLE_TOOLS)
 STEPS = ("overview", "input-pipeline", "pod", "stragglers", "monitor")
 """Tools whose numbers are those of steps."""
 

@@ -8,10 +8,11 @@ import json
 import pytest
 
 from tests.captures.tools.oracle import folder
+from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.trace.events import TraceResult
-from tfprof.cli.commands.tool import TOOLS, commands
+from tfprof.cli.commands.tool import commands
 from tfprof.cli.registry import COMMANDS
 from tfprof.core.text.claims import quoted
 from tfprof.core.wire import messages as pb
@@ -64,7 +65,7 @@ def asked(monkeypatch):
 
 
 def test_every_tool_is_a_command():
-    assert {tool.name for tool in TOOLS} == set(commands)
+    assert {tool.name for tool in TABLE_TOOLS} == set(commands)
     assert set(commands) <= set(COMMANDS)
     others = {name for name in commands if COMMANDS[name].module != "tfprof.cli.commands.tool"}
     assert others == {"monitor"}  # which also watches running programs
@@ -337,7 +338,7 @@ def test_the_graph_around_an_instruction(call):
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize("capture", ["gpu-synthetic", "cpu-xla", "cpu-multi-worker", "tpu-v6e-jax"])
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TABLE_TOOLS, ids=lambda tool: tool.name)
 def test_real_captures_in_every_form(call, tool, capture):
     path = folder(capture)
     text = call(tool.name, path)

@@ -10,15 +10,15 @@ import shutil
 import pytest
 
 from tests.files.checkpoint.recorded.make import FOLDER
+from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.cli.registry import COMMANDS, find_command
 from tfprof.demo import demo_capture, tutorial_files
 from tfprof.options.spec import ALL_VIEWS
-from tfprof.ui.pages.tool_list import TOOL_PAGES
 
 pytestmark = pytest.mark.one_engine
 
-OF_CAPTURES = [page.id for page in TOOL_PAGES]
+OF_CAPTURES = [page.name for page in TABLE_TOOLS]
 WITHOUT_PAGES = {"capture", "timeline", "pprof", "export", "convert", "trace", "doctor", "dot",
                  "completion", "demo", "ui", "report", "check", "mcp", "record", "slice",
                  "top"}  # fmt: skip

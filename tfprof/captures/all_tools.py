@@ -1,28 +1,229 @@
-"""The tools by name: which function answers, and where it is."""
+"""The tools: everything that the command line, pages, assistants and documentation say of each.
+
+A new tool is its module and one entry here. Nothing is imported: a tool is loaded at first use.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-MODULES = {
-    "graph_viewer": "tfprof.captures.tools.hlo_graph",
-    "hlo_stats": "tfprof.captures.tools.hlo_statistics",
-    "input_pipeline": "tfprof.captures.tools.input_pipeline_analyzer",
-    "kernel_stats": "tfprof.captures.tools.gpu_kernels",
-    "memory": "tfprof.captures.tools.memory_profile",
-    "memory_viewer": "tfprof.captures.tools.buffer_memory",
-    "monitor": "tfprof.captures.tools.monitor_report",
-    "op_profile": "tfprof.captures.tools.op_profile_tree",
-    "op_stats": "tfprof.captures.tools.op_statistics",
-    "overview": "tfprof.captures.overview.overview_page",
-    "pod": "tfprof.captures.tools.pod_viewer",
-    "roofline": "tfprof.captures.tools.roofline_model",
-    "stragglers": "tfprof.captures.tools.stragglers",
-    "tf_data": "tfprof.captures.tools.tf_data_bottleneck",
-    "trace": "tfprof.captures.trace.events",
-}
-"""The module of each function; the command line has hyphens in these names."""
+Needs = Literal[
+    "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs"
+]
+"""What a capture must hold; ``run/contents.py`` finds out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool.
+
+    Attributes:
+        name: On the command line and in addresses of pages; its function has underscores.
+        module: Where that function is, below ``tfprof.captures``.
+        title: Of its page.
+        line: One sentence, for lists of commands and pages.
+        about: What its command does, for its help.
+        examples: Command lines after ``tfprof NAME``.
+        needs: What a capture must hold for it.
+        min_hosts: So many hosts must hold it.
+        options: Parameters of its function that few tools have.
+        has_step: Whether it can answer for one step.
+        judges_all_steps: Whether its sentences are about all steps where its tables are not.
+        shows_events: Whether it shows events or programs themselves, for which many hosts are
+            opened at once.
+        command: Module of its command in ``tfprof.cli.commands``.
+    """
+
+    name: str
+    module: str
+    title: str
+    line: str
+    about: str
+    examples: tuple[str, ...]
+    needs: Needs
+    min_hosts: int = 1
+    options: tuple[str, ...] = ()
+    has_step: bool = True
+    judges_all_steps: bool = False
+    shows_events: bool = False
+    command: str = "tool"
+
+
+_TOOLS = (
+    Tool(
+        "overview",
+        "overview.overview_page",
+        "Overview",
+        "Where the time of steps goes, and what to change first.",
+        "Show an overview of a captured run: where the time of each step went, the most expensive "
+        "ops, and what to change first.",
+        ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
+        needs="events",
+        judges_all_steps=True,
+    ),
+    Tool(
+        "input-pipeline",
+        "tools.input_pipeline_analyzer",
+        "Input pipeline",
+        "Whether the program waits for its input.",
+        "Show whether the program waits for its input, how long in each step, and which stages of "
+        "the input pipeline take the host's time.",
+        ("logs/", "logs/ --format csv --table input_ops"),
+        needs="input",
+        judges_all_steps=True,
+    ),
+    Tool(
+        "tf-data",
+        "tools.tf_data_bottleneck",
+        "tf.data",
+        "Which stage of a tf.data pipeline is slow.",
+        "Show the tf.data pipelines of each host, their slow calls, and the stage that made them "
+        "slow.",
+        ("logs/", "logs/ --host worker0"),
+        needs="iterators",
+    ),
+    Tool(
+        "op-stats",
+        "tools.op_statistics",
+        "Op stats",
+        "Ops of hosts and devices by time.",
+        "Show the TensorFlow ops of the devices and of the host by self time.",
+        ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
+        needs="events",
+    ),
+    Tool(
+        "kernel-stats",
+        "tools.gpu_kernels",
+        "Kernel stats",
+        "GPU kernels by time.",
+        "Show the kernels of GPUs by time: registers, shared memory, blocks and grid, occupancy, "
+        "tensor cores, and the op that launched each.",
+        ("logs/ --top 50", "logs/ --format csv -o kernels.csv"),
+        needs="kernels",
+    ),
+    Tool(
+        "memory",
+        "tools.memory_profile",
+        "Memory profile",
+        "Memory over time, and who holds it at the peak.",
+        "Show the memory of each allocator over time, and the ops that held it at the peak.",
+        ("logs/ --host worker0", "logs/ --format json -o memory.json"),
+        needs="allocations",
+    ),
+    Tool(
+        "pod",
+        "tools.pod_viewer",
+        "Pod viewer",
+        "Steps of every worker and core.",
+        "Show where the time of each step went on every worker or core, to find those that slow "
+        "down the others.",
+        ("logs/", "logs/ --step 3"),
+        needs="steps",
+        judges_all_steps=True,
+    ),
+    Tool(
+        "stragglers",
+        "tools.stragglers",
+        "Stragglers",
+        "Which host the others wait for, and why.",
+        "Show which host the others wait for and why, how much time hosts spend in collectives, "
+        "and how far their clocks are apart.",
+        ("logs/", "logs/ --table work --format csv -o work.csv"),
+        needs="steps",
+        min_hosts=2,
+    ),
+    Tool(
+        "op-profile",
+        "tools.op_profile_tree",
+        "Op profile",
+        "XLA ops as a tree: time and utilization.",
+        "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
+        "bandwidth.",
+        ("logs/ --by category", "logs/ --format json"),
+        needs="xla",
+        options=("by",),
+    ),
+    Tool(
+        "hlo-stats",
+        "tools.hlo_statistics",
+        "HLO stats",
+        "XLA ops as a list.",
+        "Show XLA's ops as a list: time, rates of float operations and memory, what limits them, "
+        "and where they come from.",
+        ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
+        needs="xla",
+    ),
+    Tool(
+        "roofline",
+        "tools.roofline_model",
+        "Roofline",
+        "How close ops come to the limits of the device.",
+        "Show how close each op comes to the limits of the device, and whether memory or "
+        "arithmetic limits it.",
+        ("logs/", "logs/ --step 3 --format csv"),
+        needs="xla",
+    ),
+    Tool(
+        "memory-viewer",
+        "tools.buffer_memory",
+        "Memory viewer",
+        "Memory that XLA programs plan to use.",
+        "Show the buffers that XLA's programs plan to hold at their peak, and how much of it is "
+        "padding.",
+        ("logs/", "logs/ --program jit_train --format json"),
+        needs="programs",
+        options=("program",),
+        has_step=False,
+        shows_events=True,
+    ),
+    Tool(
+        "graph-viewer",
+        "tools.hlo_graph",
+        "Graph viewer",
+        "Instructions of an XLA program around one.",
+        "Show the instructions around one in an XLA program: its inputs, its users, and their "
+        "costs.",
+        ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
+        needs="programs",
+        options=("program", "node", "width"),
+        has_step=False,
+        shows_events=True,
+    ),
+    Tool(
+        "monitor",
+        "tools.monitor_report",
+        "Monitor",
+        "How busy the devices are, in a few figures.",
+        "Show a few figures of a captured run: use of the matrix units, idle time of devices, time "
+        "of steps and their wait for input.",
+        ("logs/", "logs/ --step 3 --format json"),
+        needs="events",
+        command="monitor",
+    ),
+    Tool(
+        "trace",
+        "trace.events",
+        "Trace viewer",
+        "All events for Perfetto or Chrome.",
+        "Write all events of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
+        "host threads, devices, steps, flows and counters.",
+        ("logs/ -o trace.json.gz", "logs/ --step 3 -o step3.json"),
+        needs="events",
+        shows_events=True,
+        command="trace",
+    ),
+)
+
+TOOLS = {tool.name: tool for tool in _TOOLS}
+"""By name, in the order in which people look at them."""
+
+TABLE_TOOLS = [tool for tool in _TOOLS if tool.name != "trace"]
+"""Those that answer with tables, and whose command and page are made of them."""
+
+HOMES = {tool.name.replace("-", "_"): f"tfprof.captures.{tool.module}" for tool in _TOOLS}
+"""The module of each tool's function."""
 
 
 def tool_function(name: str) -> Any:
@@ -35,4 +236,4 @@ def tool_function(name: str) -> Any:
         KeyError: There is no such tool.
     """
     function = name.replace("-", "_")
-    return getattr(importlib.import_module(MODULES[function]), function)
+    return getattr(importlib.import_module(HOMES[function]), function)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 SECTION = "Input"
 
-OF_EVENTS = ("trace", "memory-viewer", "graph-viewer")
-"""Tools that show events or programs themselves, for which many hosts are opened at once."""
-
 
 def path_argument() -> HelpedArgument:
     """The argument ``PATH...``."""
@@ -200,8 +197,8 @@ def answer(tool: str, question: Question) -> Answer:
 
 def _answered(tool: str, question: Question, run: Run) -> ToolResult:
     """The answer of a tool about a run."""
-    from tfprof.captures.all_tools import tool_function
-    from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS, judges_all_steps
+    from tfprof.captures.all_tools import TOOLS, tool_function
+    from tfprof.captures.facts.step_notes import judges_all_steps
     from tfprof.options.parse import is_classic
 
     run.chosen(question.host)
@@ -211,13 +208,14 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
     result: ToolResult = function(run, host=question.host, classic=classic, **details)
     known = set(result.notes)  # a capture may hold thousands of remarks
     other_notes = [note for note in run.notes if note not in known]
-    if question.step is not None and tool in JUDGES_ALL_STEPS and not classic:
+    if question.step is not None and TOOLS[tool].judges_all_steps and not classic:
         other_notes.append(judges_all_steps())
     return replace(result, notes=(*other_notes, *result.notes))
 
 
 def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
+    from tfprof.captures.all_tools import TOOLS
     from tfprof.captures.legacy.results import legacy_name
 
     is_chosen = question.engine is not None or question.memory is not None
@@ -230,7 +228,7 @@ def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
         fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
     except EmptyProfileError:
         return None  # there may be results that were computed during the capture
-    if fleet is not None and tool in OF_EVENTS:
+    if fleet is not None and TOOLS[tool].shows_events:
         fleet.only(question.host)
     return fleet
 

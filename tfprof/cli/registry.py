@@ -1,4 +1,4 @@
-"""The table of commands; a new command is one line here and one file.
+"""The table of commands; a new command is one line here and one file, a new tool one in its list.
 
 A command's module is imported when the command runs or shows its help, so that ``tfprof --help``
 costs little more than Python and click.
@@ -11,6 +11,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 import click
+
+from tfprof.captures.all_tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,6 @@ class Entry:
 
 _CAPTURES = "Captures of the TensorFlow 2 profiler"
 _PAGES = "Pages"
-_TOOL = "tfprof.cli.commands.tool"
-
 
 COMMANDS = {
     "op": Entry("tfprof.cli.commands.op", "Op types: the total cost of each."),
@@ -66,27 +66,14 @@ COMMANDS = {
     "tools": Entry(
         "tfprof.cli.commands.tools", "Contents of a capture, and the tools for it.", _CAPTURES
     ),
-    "overview": Entry(_TOOL, "Where the time of steps goes, and what to change first.", _CAPTURES),
-    "input-pipeline": Entry(_TOOL, "Whether the program waits for its input.", _CAPTURES),
-    "tf-data": Entry(_TOOL, "Which stage of a tf.data pipeline is slow.", _CAPTURES),
-    "op-stats": Entry(_TOOL, "Ops of hosts and devices by time.", _CAPTURES),
-    "kernel-stats": Entry(_TOOL, "GPU kernels by time.", _CAPTURES),
-    "memory": Entry(_TOOL, "Memory over time, and who holds it at the peak.", _CAPTURES),
-    "pod": Entry(_TOOL, "Steps of every worker and core.", _CAPTURES),
-    "stragglers": Entry(_TOOL, "Which host the others wait for, and why.", _CAPTURES),
-    "op-profile": Entry(_TOOL, "XLA ops as a tree: time and utilization.", _CAPTURES),
-    "hlo-stats": Entry(_TOOL, "XLA ops as a list.", _CAPTURES),
-    "roofline": Entry(_TOOL, "How close ops come to the limits of the device.", _CAPTURES),
-    "memory-viewer": Entry(_TOOL, "Memory that XLA programs plan to use.", _CAPTURES),
-    "graph-viewer": Entry(_TOOL, "Instructions of an XLA program around one.", _CAPTURES),
-    "monitor": Entry(
-        "tfprof.cli.commands.monitor", "How busy the devices are, in a few figures.", _CAPTURES
-    ),
+    **{
+        tool.name: Entry(f"tfprof.cli.commands.{tool.command}", tool.line, _CAPTURES)
+        for tool in TOOLS.values()
+    },
     "top": Entry(
         "tfprof.cli.commands.top", "Running programs, live: their steps and ops.", _CAPTURES
     ),
     "slice": Entry("tfprof.cli.commands.slice", "Cut a small capture out of a big one.", _CAPTURES),
-    "trace": Entry("tfprof.cli.commands.trace", "All events for Perfetto or Chrome.", _CAPTURES),
     "ui": Entry("tfprof.cli.commands.ui", "All pages in your browser, from this machine.", _PAGES),
     "report": Entry(
         "tfprof.cli.commands.report", "All pages in one file, to keep or mail.", _PAGES

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tfprof import tools
+from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.demo import tutorial_files
@@ -14,7 +15,6 @@ from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.ui.pages.packed_columns import unpacked
 from tfprof.ui.pages.site import Site
 from tfprof.ui.pages.step_choice import chosen_steps
-from tfprof.ui.pages.tool_list import TOOL_PAGES
 from tfprof.ui.pages.tool_pages import _program_of, tool_page
 from tfprof.ui.pages.tool_pictures import DRAWN_TABLES
 
@@ -71,7 +71,7 @@ def names_of(page):
 
 
 def test_the_monitor_shows_its_figures_with_their_units(run):
-    page = tool_page(next(each for each in TOOL_PAGES if each.id == "monitor"), run, {})
+    page = tool_page(next(each for each in TABLE_TOOLS if each.name == "monitor"), run, {})
     [block] = blocks_of(page, "figures")
     [row] = tools.monitor(run).to_rows()
     assert [item["value"] for item in block["items"]] == [*row.values()]
@@ -80,15 +80,15 @@ def test_the_monitor_shows_its_figures_with_their_units(run):
     assert shown["Device type"] == (row["device_type"], "text")
 
 
-@pytest.mark.parametrize("tool", TOOL_PAGES, ids=lambda tool: tool.id)
+@pytest.mark.parametrize("tool", TABLE_TOOLS, ids=lambda tool: tool.name)
 def test_a_page_has_every_sentence_and_every_cell_of_its_tool(tool, run):
-    result = getattr(tools, tool.id.replace("-", "_"))(run)
+    result = getattr(tools, tool.name.replace("-", "_"))(run)
     page = tool_page(tool, run, {})
     said = [text for block in blocks_of(page, "words") for text in block["items"]]
     assert said == list(result.verdict)
     tables = {block["id"]: block for block in blocks_of(page, "table")}
     shown = [name for name, table in result.tables.items() if len(table)]
-    assert list(tables) == [name for name in shown if name != DRAWN_TABLES.get(tool.id)]
+    assert list(tables) == [name for name in shown if name != DRAWN_TABLES.get(tool.name)]
     for name, block in tables.items():
         table = result.tables[name]
         kept = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
@@ -260,7 +260,7 @@ def test_pages_that_a_choice_of_steps_does_not_change_say_so(run, name):
 
 
 def test_times_of_charts_have_their_unit(run):
-    charts = [b for tool in TOOL_PAGES for b in blocks_of(tool_page(tool, run, {}), "chart")]
+    charts = [b for tool in TABLE_TOOLS for b in blocks_of(tool_page(tool, run, {}), "chart")]
     units = {block["id"]: block.get("unit") for block in charts}
     assert units["host_by_type"] == units["steps"] == "us"
     assert None not in units.values()

@@ -141,12 +141,8 @@ def _cut_notes(steps: HostSteps, rows: Int64Array, kept: str) -> list[Note]:
     ]  # fmt: skip
 
 
-JUDGES_ALL_STEPS = ("overview", "input-pipeline", "pod")
-"""Tools whose sentences are about all steps, also where their tables are about some."""
-
-
 def judges_all_steps() -> Note:
-    """What to say of such a tool's answer for some steps."""
+    """What to say where a tool's sentences are about all steps, and its tables about some."""
     return Note(
         "info",
         "verdict, averages and advice are about all steps; only tables are of the chosen ones",

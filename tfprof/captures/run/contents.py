@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from tfprof.captures.all_tools import TOOLS, Needs, Tool
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.model.xspace import METADATA_PLANE, Plane, XSpace
 from tfprof.captures.run.fact import fact
@@ -50,15 +51,20 @@ def _tools_of_host(host: Host) -> tuple[str, ...]:
 
 def _tools_of(space: XSpace) -> tuple[str, ...]:
     """The tools for which a host has data."""
-    return tuple(tool for tool, (has_data, _) in _TOOLS.items() if has_data(space))
+    held = {need for need, (has_data, _) in _NEEDS.items() if has_data(space)}
+    return tuple(tool.name for tool in TOOLS.values() if tool.needs in held)
 
 
 def _together(of_hosts: Iterable[tuple[str, ...]]) -> list[ToolData]:
     n_hosts = Counter(tool for tools in of_hosts for tool in tools)
     return [
-        ToolData(tool, "" if n_hosts[tool] >= _FEWEST_HOSTS.get(tool, 1) else missing)
-        for tool, (_, missing) in _TOOLS.items()
+        ToolData(name, "" if n_hosts[name] >= tool.min_hosts else _missing(tool))
+        for name, tool in TOOLS.items()
     ]
+
+
+def _missing(tool: Tool) -> str:
+    return _NEEDS[tool.needs][1] if tool.min_hosts == 1 else _TOO_FEW_HOSTS.format(tool.needs)
 
 
 def _has_events(space: XSpace) -> bool:
@@ -124,30 +130,19 @@ def _has_stat(plane: Plane, name: str) -> bool:
     return len(plane.events) > 0 and bool(plane.stat_metadata.keys_of(name))
 
 
-_NO_EVENTS: Final = "there are no events"
-_NO_PROGRAMS: Final = "there are no XLA programs; jit_compile=True makes some"
-_NO_XLA: Final = "there are no ops of a device or of XLA"
-_TOOLS: Final[dict[str, tuple[Callable[[XSpace], bool], str]]] = {
-    "overview": (_has_events, _NO_EVENTS),
-    "input-pipeline": (_has_input, "there are no steps and no tf.data iterators"),
-    "tf-data": (_has_iterators, "there are no tf.data iterators"),
-    "op-stats": (_has_events, _NO_EVENTS),
-    "kernel-stats": (_has_kernels, "there are no GPU kernels"),
-    "memory": (
+_NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
+    "events": (_has_events, "there are no events"),
+    "input": (_has_input, "there are no steps and no tf.data iterators"),
+    "iterators": (_has_iterators, "there are no tf.data iterators"),
+    "kernels": (_has_kernels, "there are no GPU kernels"),
+    "allocations": (
         _has_allocations,
         f"there are no allocations; for those of a CPU {how_to_capture.ALLOCATIONS}",
     ),
-    "pod": (_has_steps, "there are no steps: none was marked, or called"),
-    "stragglers": (_has_steps, "no two hosts have steps; give the files of all hosts"),
-    "op-profile": (_has_xla, _NO_XLA),
-    "hlo-stats": (_has_xla, _NO_XLA),
-    "roofline": (_has_xla, _NO_XLA),
-    "memory-viewer": (_has_programs, _NO_PROGRAMS),
-    "graph-viewer": (_has_programs, _NO_PROGRAMS),
-    "monitor": (_has_events, _NO_EVENTS),
-    "trace": (_has_events, _NO_EVENTS),
+    "steps": (_has_steps, "there are no steps: none was marked, or called"),
+    "xla": (_has_xla, "there are no ops of a device or of XLA"),
+    "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
 }
-"""Per tool: whether a host has data for it, and a message if none has."""
+"""Whether a host has it, and a message if none has."""
 
-_FEWEST_HOSTS: Final = {"stragglers": 2}
-"""Tools that need several hosts with data."""
+_TOO_FEW_HOSTS: Final = "no two hosts have {}; give the files of all hosts"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tfprof.captures.all_tools import TABLE_TOOLS, Tool
 from tfprof.cli.captures import (
-    OF_EVENTS,
     SECTION,
     Question,
     answer,
@@ -30,114 +30,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "csv", "gviz", "html")
 TOP = 20
 ALL_TABLES = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """The command of a tool.
-
-    Attributes:
-        name: Name of the command; that of its function in ``tfprof.tools`` has underscores.
-        about: Help text.
-        examples: Command lines after ``tfprof NAME``.
-        options: Names of options that not all tools have; parameters of its function.
-        has_step: Whether the tool can answer for one step.
-    """
-
-    name: str
-    about: str
-    examples: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    has_step: bool = True
-
-
-TOOLS = (
-    Tool(
-        "overview",
-        "Show an overview of a captured run: where the time of each step went, the most expensive "
-        "ops, and what to change first.",
-        ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
-    ),
-    Tool(
-        "input-pipeline",
-        "Show whether the program waits for its input, how long in each step, and which stages of "
-        "the input pipeline take the host's time.",
-        ("logs/", "logs/ --format csv --table input_ops"),
-    ),
-    Tool(
-        "tf-data",
-        "Show the tf.data pipelines of each host, their slow calls, and the stage that made them "
-        "slow.",
-        ("logs/", "logs/ --host worker0"),
-    ),
-    Tool(
-        "op-stats",
-        "Show the TensorFlow ops of the devices and of the host by self time.",
-        ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
-    ),
-    Tool(
-        "kernel-stats",
-        "Show the kernels of GPUs by time: registers, shared memory, blocks and grid, occupancy, "
-        "tensor cores, and the op that launched each.",
-        ("logs/ --top 50", "logs/ --format csv -o kernels.csv"),
-    ),
-    Tool(
-        "memory",
-        "Show the memory of each allocator over time, and the ops that held it at the peak.",
-        ("logs/ --host worker0", "logs/ --format json -o memory.json"),
-    ),
-    Tool(
-        "pod",
-        "Show where the time of each step went on every worker or core, to find those that slow "
-        "down the others.",
-        ("logs/", "logs/ --step 3"),
-    ),
-    Tool(
-        "stragglers",
-        "Show which host the others wait for and why, how much time hosts spend in collectives, "
-        "and how far their clocks are apart.",
-        ("logs/", "logs/ --table work --format csv -o work.csv"),
-    ),
-    Tool(
-        "op-profile",
-        "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
-        "bandwidth.",
-        ("logs/ --by category", "logs/ --format json"),
-        options=("by",),
-    ),
-    Tool(
-        "hlo-stats",
-        "Show XLA's ops as a list: time, rates of float operations and memory, what limits them, "
-        "and where they come from.",
-        ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
-    ),
-    Tool(
-        "roofline",
-        "Show how close each op comes to the limits of the device, and whether memory or "
-        "arithmetic limits it.",
-        ("logs/", "logs/ --step 3 --format csv"),
-    ),
-    Tool(
-        "memory-viewer",
-        "Show the buffers that XLA's programs plan to hold at their peak, and how much of it is "
-        "padding.",
-        ("logs/", "logs/ --program jit_train --format json"),
-        options=("program",), has_step=False,
-    ),
-    Tool(
-        "graph-viewer",
-        "Show the instructions around one in an XLA program: its inputs, its users, and their "
-        "costs.",
-        ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
-        options=("program", "node", "width"), has_step=False,
-    ),
-    Tool(
-        "monitor",
-        "Show a few figures of a captured run: use of the matrix units, idle time of devices, time "
-        "of steps and their wait for input.",
-        ("logs/", "logs/ --step 3 --format json"),
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +207,7 @@ def _command(tool: Tool) -> Command:
             *question_options(with_step=tool.has_step),
             *(_own_option(name) for name in tool.options),
             *shown_options(),
-            *([] if tool.name in OF_EVENTS else fleet_options()),
+            *([] if tool.shows_events else fleet_options()),
             *result_options(FORMATS, _FORMATS_HELP),
         ],
         help=f"{tool.about} Also reads results that older profilers have left in log folders.",
@@ -323,8 +215,4 @@ def _command(tool: Tool) -> Command:
     )
 
 
-def _commands(tools: Sequence[Tool]) -> dict[str, Command]:
-    return {tool.name: _command(tool) for tool in tools}
-
-
-commands = _commands(TOOLS)
+commands = {tool.name: _command(tool) for tool in TABLE_TOOLS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from tfprof.captures.all_tools import TOOLS
 from tfprof.cli.captures import Question, answer, path_argument, question_options, report_of
 from tfprof.cli.commands.tool import print_notes
 from tfprof.cli.options import Command, from_params
@@ -44,6 +45,8 @@ def _chunks(result: ToolResult) -> Iterable[bytes]:
     return trace_chunks(result.to_gviz())
 
 
+_TOOL = TOOLS["trace"]
+
 command = Command(
     "trace",
     callback=run,
@@ -56,7 +59,6 @@ command = Command(
             True,
         ),
     ],
-    help="Write all events of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
-    "host threads, devices, steps, flows and counters.",
-    examples=["tfprof trace logs/ -o trace.json.gz", "tfprof trace logs/ --step 3 -o step3.json"],
+    help=_TOOL.about,
+    examples=[f"tfprof trace {words}" for words in _TOOL.examples],
 )

@@ -18,6 +18,9 @@ import numpy as np
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.wording import shortened
 
+Params = Mapping[str, str]
+"""Parameters of a page's address."""
+
 FORMAT: Final = 1
 """Version of the documents; the front end of a server and of a report comes with it."""
 

@@ -18,7 +18,7 @@ from tfprof.ui.pages.document import column
 from tfprof.ui.pages.rows_table import MOST_ROWS
 
 if TYPE_CHECKING:
-    from tfprof.ui.pages.tool_list import Params
+    from tfprof.ui.pages.document import Params
 
 _PARAMS: Final[Mapping[str, str]] = {"graph-viewer": "node", "memory-viewer": "program"}
 """Parameters by page that take a name; of all other pages it is ``find``."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tfprof.captures.all_tools import TOOLS, Tool
 from tfprof.captures.run.result import ToolResult
 from tfprof.core.columns.once import Once
 from tfprof.errors import UsageError
 from tfprof.ui.pages.blocks_of_results import chart_block, notes_block, table_block
 from tfprof.ui.pages.document import Block, Control, Page, empty, words
-from tfprof.ui.pages.tool_list import TOOL_PAGES, ToolPage
 
 
 def precomputed_page(
-    tool: ToolPage, hosts: Mapping[str, Once[ToolResult]], params: Mapping[str, str]
+    tool: Tool, hosts: Mapping[str, Once[ToolResult]], params: Mapping[str, str]
 ) -> Page:
     """The answer of a tool.
 
@@ -34,7 +34,7 @@ def precomputed_page(
     if len(names) > 1:
         choices = [(name, name) for name in names]
         controls = [Control("host", "Host", "choice", chosen, names[0], choices)]
-    return Page(tool.id, tool.title, tool.about, blocks_of(hosts[chosen]()), controls)
+    return Page(tool.name, tool.title, tool.line, blocks_of(hosts[chosen]()), controls)
 
 
 def result_page(tool: str, result: ToolResult) -> Page:
@@ -44,9 +44,7 @@ def result_page(tool: str, result: ToolResult) -> Page:
         tool: Name of its tool on the command line.
         result: The answer.
     """
-    known = {each.id: each for each in TOOL_PAGES}
-    page = known.get(tool, ToolPage(tool, tool.replace("-", " ").capitalize(), ""))
-    return Page(page.id, page.title, page.about, blocks_of(result))
+    return Page(tool, TOOLS[tool].title, TOOLS[tool].line, blocks_of(result))
 
 
 def blocks_of(result: ToolResult) -> list[Block]:

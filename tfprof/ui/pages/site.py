@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.core.text.tables import escaped
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.compare import compared
-from tfprof.ui.pages.document import FORMAT, Block, Page, remarks
+from tfprof.ui.pages.document import FORMAT, Block, Page, Params, remarks
 from tfprof.ui.pages.loaded import loaded
 from tfprof.ui.pages.start_page import START, start_page
-from tfprof.ui.pages.tool_list import TOOL_PAGES, Params
 from tfprof.ui.pages.view_entries import view_entries
 
 if TYPE_CHECKING:
@@ -213,11 +213,11 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
     elif opened.stacks is not None:
         stacks_page = loaded("stacks_page", "stacks_page")
         yield PageEntry("stacks", "Call stacks", "Tools", lambda _: stacks_page(opened))
-    for tool in TOOL_PAGES:
-        hosts = opened.precomputed.get(tool.id)
+    for tool in TABLE_TOOLS:
+        hosts = opened.precomputed.get(tool.name)
         if hosts:
             make = partial(loaded("precomputed_page", "precomputed_page"), tool, hosts)
-            yield PageEntry(tool.id, tool.title, "Tools", make)
+            yield PageEntry(tool.name, tool.title, "Tools", make)
     yield from (PageEntry(*each) for each in view_entries(opened))
 
 
@@ -225,10 +225,10 @@ def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
     from tfprof.captures.run.contents import tools_of
 
     missing = {data.tool: data.missing for data in tools_of(run.hosts)}
-    for tool in TOOL_PAGES:
+    for tool in TABLE_TOOLS:
         make = partial(loaded("tool_pages", "tool_page"), tool, run)
-        yield PageEntry(tool.id, tool.title, "Tools", make, missing.get(tool.id, ""))
-        if tool.id == "overview":
+        yield PageEntry(tool.name, tool.title, "Tools", make, missing.get(tool.name, ""))
+        if tool.name == "overview":
             yield trace_entry(opened)
     advice, contents = (
         loaded("advice_page", "advice_of_run"),

@@ -15,9 +15,8 @@ from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.table import Table
 from tfprof.core.text.units import some
 from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, table_block
-from tfprof.ui.pages.document import Block, Control, facts, words
+from tfprof.ui.pages.document import Block, Control, Params, facts, words
 from tfprof.ui.pages.step_choice import chosen_words, step_chart, step_control
-from tfprof.ui.pages.tool_list import Params
 from tfprof.ui.pages.tool_pages import tool_result
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tfprof.inputs.opened import Opened
-from tfprof.ui.pages.document import Page
-from tfprof.ui.pages.tool_list import Params
+from tfprof.ui.pages.document import Page, Params
 
 START = "start"
 

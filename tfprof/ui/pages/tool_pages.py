@@ -7,9 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tfprof.advisor.captures import finding_of
-from tfprof.captures.all_tools import tool_function
+from tfprof.captures.all_tools import TOOLS, Tool, tool_function
 from tfprof.captures.facts.framework import words_for
-from tfprof.captures.facts.step_notes import JUDGES_ALL_STEPS
 from tfprof.captures.practices.evidence import Evidence
 from tfprof.captures.run.result import ToolResult
 from tfprof.core.text.wording import sentence
@@ -20,12 +19,11 @@ from tfprof.ui.pages.blocks_of_results import (
     run_notes_blocks,
     table_block,
 )
-from tfprof.ui.pages.document import Block, Control, Page, empty, tabs, words
+from tfprof.ui.pages.document import Block, Control, Page, Params, empty, tabs, words
 from tfprof.ui.pages.host_choice import host_control
 from tfprof.ui.pages.last_answers import LastAnswers
 from tfprof.ui.pages.links import Names, table_links
 from tfprof.ui.pages.step_choice import chosen_steps, chosen_words, step_control
-from tfprof.ui.pages.tool_list import Params, ToolPage
 from tfprof.ui.pages.tool_pictures import DRAWN_TABLES, POD_MEASURES, pictures
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
 """The two tables of op stats; people look at one of them."""
 
 
-def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
+def tool_page(tool: Tool, run: Run, params: Params) -> Page:
     """The page of a tool.
 
     Args:
@@ -47,12 +45,12 @@ def tool_page(tool: ToolPage, run: Run, params: Params) -> Page:
     Raises:
         UsageError: A parameter has no such value.
     """
-    result = tool_result(tool.id, run, params)
+    result = tool_result(tool.name, run, params)
     return Page(
-        tool.id,
+        tool.name,
         tool.title,
-        tool.about,
-        result_blocks(tool.id, result, run, params),
+        tool.line,
+        result_blocks(tool.name, result, run, params),
         controls(tool, run, params),
     )
 
@@ -107,7 +105,7 @@ def _number(name: str, text: str) -> float:
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
     """All that a tool answers: the answer in a sentence, pictures, what to know and do, tables."""
     errors, on_run = run_notes_blocks(run.notes)
-    blocks = chosen_words(run, params) if tool in JUDGES_ALL_STEPS else []
+    blocks = chosen_words(run, params) if TOOLS[tool].judges_all_steps else []
     blocks += [words(result.verdict[:1], lead=True)] if result.verdict else []
     blocks += errors
     has_data = bool(result.charts) or any(map(len, result.tables.values()))
@@ -154,9 +152,9 @@ def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> 
     return {}
 
 
-def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
+def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
     """What can be chosen on the page of a tool."""
-    known = inspect.signature(tool_function(tool.id)).parameters
+    known = inspect.signature(tool_function(tool.name)).parameters
     chosen = step_control(run, params) if "step" in known else []
     if "host" in known:
         chosen += host_control(run, params)
@@ -164,7 +162,7 @@ def controls(tool: ToolPage, run: Run, params: Params) -> list[Control]:
         moment = params.get("at_ms", "")
         about = "What was in use then is listed; click into a chart. Empty for the peak."
         chosen.append(Control("at_ms", "Moment", "text", moment, "", help=about, unit="ms"))
-    if tool.id == "pod":
+    if tool.name == "pod":
         shown = params.get("show", "total_us")
         chosen.append(Control("show", "Show", "choice", shown, "total_us", POD_MEASURES))
     if "by" in known:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from tfprof.inputs.opened import Opened
-from tfprof.ui.pages.document import Page
+from tfprof.ui.pages.document import Page, Params
 from tfprof.ui.pages.loaded import loaded
 from tfprof.ui.pages.missing_views import missing_memory, missing_view
-from tfprof.ui.pages.tool_list import Params
 from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, TITLES
 
 GROUP = "tfprof"
