@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cpu_budget import soon
 from tfprof.errors import UsageError
 from tfprof.sql import Database, Limits, query
 from tfprof.testing.xspace_builders import event, host, line, xspace
@@ -85,10 +86,9 @@ def test_statements_that_are_nested_deeply(database):
 
 
 def test_many_columns_take_time_by_their_number(run):
-    began = time.process_time()
-    n_columns = len(query(f"select {', '.join(['1'] * 20_000)}", run).table().columns)
+    with soon(2):
+        n_columns = len(query(f"select {', '.join(['1'] * 20_000)}", run).table().columns)
     assert n_columns == 20_000
-    assert time.process_time() - began < 2
 
 
 def test_times_with_time_zones_are_texts(database):

@@ -48,7 +48,7 @@ def test_a_share_is_never_more_than_all():
     outcome = verdict([0.1, 0.9, 0.5, 1.0], "100 %", metric="input_share")
     assert outcome.verdict == "met"
     assert outcome.interval.high == 1.0
-    assert outcome.interval.low == 0.0
+    assert outcome.interval.low == pytest.approx(0.1 * 0.05 ** (1 / 4))
     assert verdict([-1.0, 1_000], "1 ms").interval.low == 0.0
 
 
@@ -57,6 +57,14 @@ def test_one_step_cannot_tell():
     assert outcome.verdict == "undecided"
     assert "one step" in outcome.message
     assert verdict(STEPS, "+5 %", [1000]).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [("0.85 ms", "exceeded"), ("0.95 ms", "undecided"), ("99 ms", "met")]
+)
+def test_one_slow_step_hides_nothing_that_all_steps_show(most, expected):
+    """28 steps of 1 ms and one of 100 ms: a mean of 4.4 ms, more or less 7."""
+    assert verdict([1_000] * 28 + [100_000], most).verdict == expected
 
 
 def test_exact_numbers_have_no_noise():

@@ -37,14 +37,14 @@ def test_text():
     assert text_report(report()).splitlines() == [
         "exceeded   ops         12                                  <= 10",
         "met        parameters  5                                   <= 5",
-        "undecided  step_time   1.00 ms (0 µs to 2.94 ms, 2 steps)  <= 1 ms",
+        "undecided  step_time   1.00 ms (201 µs to 2.94 ms, 2 steps)  <= 1 ms",
         "missing    retraces    –                                   <= 0",
         "",
         "ops exceeds its limit: 12, limit <= 10",
         "  most of it:",
         "    MatMul: 8, model.py:7 in MatMul",
         "",
-        "step_time cannot be told from its limit: 1.00 ms (0 µs to 2.94 ms, 2 steps), limit "
+        "step_time cannot be told from its limit: 1.00 ms (201 µs to 2.94 ms, 2 steps), limit "
         "<= 1 ms; the steps differ too much to tell; record more of them",
         "",
         "retraces cannot be checked: no function MatMul",
@@ -138,7 +138,7 @@ def test_annotations():
         "::error file=model.py,line=7,title=tfprof ops::ops exceeds its limit: 12, limit <= 10%0A"
         "MatMul: 8, model.py:7 in MatMul",
         "::warning file=budget.toml,line=3,title=tfprof step_time::step_time cannot be told from "
-        "its limit: 1.00 ms (0 µs to 2.94 ms, 2 steps), limit <= 1 ms; the steps differ too "
+        "its limit: 1.00 ms (201 µs to 2.94 ms, 2 steps), limit <= 1 ms; the steps differ too "
         "much to tell; record more of them",
         "::error file=budget.toml,line=4,title=tfprof retraces::retraces cannot be checked: no "
         "function MatMul",

@@ -112,6 +112,20 @@ def interval_of(mean: Mean, confidence: float = CONFIDENCE) -> Interval:
     return Interval(mean.value - half, mean.value, mean.value + half)
 
 
+def least_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> float:
+    """What the mean of such times is at least, however they are distributed.
+
+    A mean of what is not negative is at least x times the part of it that is x or more (Markov). If
+    all of n values are x or more, that part is at least ``(1 - confidence) ** (1 / n)``, or n in a
+    row would hardly be. Where a few steps took very long, this tells more than a deviation does.
+
+    Args:
+        values: At least one number, none below 0.
+        confidence: How often it holds, between 0 and 1.
+    """
+    return float(min(values)) * (1 - confidence) ** (1 / len(values))
+
+
 def t_quantile(probability: float, freedom: float) -> float:
     """The quantile of Student's distribution.
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tfprof.core.columns.frames import Frame
-from tfprof.core.columns.intervals import FEWEST, Interval, Mean, interval_of, mean_of
+from tfprof.core.columns.intervals import (
+    FEWEST,
+    Interval,
+    Mean,
+    interval_of,
+    least_mean,
+    mean_of,
+)
 from tfprof.core.text.claims import Claim, Detail
 from tfprof.core.text.wording import plural
 from tfprof.errors import EmptyProfileError, UsageError
@@ -251,7 +258,11 @@ def outcome_of(
     most = bound.amount + (bound.factor * old if old is not None else 0.0)
     interval = None
     if now.is_timed and len(now.values) >= FEWEST:
-        interval = _possible(interval_of(mean_of(now.values), confidence), limit)
+        found = interval_of(mean_of(now.values), confidence)
+        least = least_mean(now.values, confidence)
+        interval = found._replace(
+            low=max(found.low, least, 0.0), high=min(found.high, _largest(limit))
+        )
     verdict, why = _verdict(now, before, limit, most, confidence)
     return Outcome(
         subject, limit, verdict, most, now.value, interval, old,
@@ -282,16 +293,11 @@ def _verdict_of_steps(
     if before is not None:
         above = above.minus(mean_of(before.values), limit.bound.factor)
     low, _, high = interval_of(_shifted(above, limit.bound.amount), confidence)
-    if low > 0:
+    if low > 0 or (before is None and least_mean(now.values, confidence) > limit.bound.amount):
         return "exceeded", ""
     if high <= 0 or (before is None and limit.bound.amount >= _largest(limit)):
         return "met", ""
     return "undecided", "the steps differ too much to tell; record more of them"
-
-
-def _possible(interval: Interval, limit: Limit) -> Interval:
-    """The part of an interval that can be: no time is below zero, no share more than all."""
-    return interval._replace(low=max(interval.low, 0.0), high=min(interval.high, _largest(limit)))
 
 
 def _largest(limit: Limit) -> float:
