@@ -35,10 +35,10 @@ def report(name="MatMul", file="model.py", strict=False):
 
 def test_text():
     assert text_report(report()).splitlines() == [
-        "exceeded   ops         12                                  <= 10",
-        "met        parameters  5                                   <= 5",
+        "exceeded   ops         12                                    <= 10",
+        "met        parameters  5                                     <= 5",
         "undecided  step_time   1.00 ms (201 µs to 2.94 ms, 2 steps)  <= 1 ms",
-        "missing    retraces    –                                   <= 0",
+        "missing    retraces    –                                     <= 0",
         "",
         "ops exceeds its limit: 12, limit <= 10",
         "  most of it:",
