@@ -99,7 +99,7 @@ def run_page(page, folder, capfd):
     """
     if page == ROOT / "README.md":  # whose reader is in the repository
         (folder / "tests").symlink_to(ROOT / "tests", target_is_directory=True)
-    namespace = {}
+    namespace = {"__name__": page.stem}
     found = page_blocks(page)
     for block, below in zip(found, [*found[1:], None], strict=True):
         quoted = below.code if below is not None and below.is_quoted else None

@@ -52,6 +52,7 @@ EXECUTED = [
     *TUTORIALS,
     DOCS / "pages.md",
     DOCS / "running_programs.md",
+    DOCS / "adding_a_tool.md",
 ]
 
 PUBLIC_SITES = (

@@ -147,3 +147,33 @@ def test_the_wait_for_a_program_is_a_wait():
 
     run = captured(launch, runs, goes_on)
     assert mean_after(run, faster={"dot.*": 4}) == pytest.approx(10 - 6 - 0.75, rel=0.03)
+
+
+def function_on_two_threads(other_ms):
+    """5 ms of an op and then others; another thread has a part of the function meanwhile."""
+
+    def own(begin, step):
+        yield at("ExecutorState::Process", begin + 100, 9_800, id=step)
+        yield at("ThreadpoolListener::Record", begin + 110, 0, _pt=15, _p=100 + step)
+        yield at("branch_0/Conv2D:Conv2D", begin + 200, 5_000)
+        yield at("join/AddN:AddN", begin + 5_300, 100)
+        yield at("tail/MatMul:MatMul", begin + 5_500, 4_300)
+
+    def other(begin, step):
+        given = {"_ct": 15, "_c": 100 + step}
+        yield at("ExecutorState::Process", begin + 150, other_ms * 1_000, id=step, **given)
+        yield at("branch_1/Conv2D:Conv2D", begin + 200, other_ms * 1_000 - 100)
+
+    return captured(own, other)
+
+
+def test_where_ops_of_two_threads_meet_was_not_recorded():
+    """The next op may wait for the other thread, or the last one; only that it is one is known."""
+    answer = tfprof.whatif(function_on_two_threads(5), faster={"branch_0/.*": 5})
+    assert "cannot be known: ops of several threads meet" in answer.verdict[0]
+    assert "between 6.00 ms and 9.95 ms" in answer.verdict[0]
+
+
+def test_a_thread_that_is_done_early_decides_nothing():
+    run = function_on_two_threads(0.5)
+    assert mean_after(run, faster={"branch_0/.*": 5}) == pytest.approx(6, rel=0.02)

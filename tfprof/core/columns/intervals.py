@@ -123,7 +123,7 @@ def least_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> float
         values: At least one number, none below 0.
         confidence: How often it holds, between 0 and 1.
     """
-    return float(min(values)) * (1 - confidence) ** (1 / len(values))
+    return float(min(values) * (1 - confidence) ** (1 / len(values)))
 
 
 def t_quantile(probability: float, freedom: float) -> float:

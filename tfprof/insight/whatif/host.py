@@ -10,6 +10,7 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.insight.whatif.chosen import GAPS, Work
 from tfprof.insight.whatif.longest import Factors, Replay, replayed
 from tfprof.insight.whatif.marks import IDLE
+from tfprof.insight.whatif.waits import Waits
 from tfprof.insight.whatif.windows import Windows
 
 
@@ -68,7 +69,9 @@ class HostReplay:
         return self.work.called
 
 
-def host_replay(work: Work, windows: Windows, factors: Factors, from_ps: int) -> HostReplay:
+def host_replay(
+    work: Work, windows: Windows, factors: Factors, from_ps: int, waits: Waits | None = None
+) -> HostReplay:
     """Go through what a host did again.
 
     Args:
@@ -76,10 +79,11 @@ def host_replay(work: Work, windows: Windows, factors: Factors, from_ps: int) ->
         windows: Its steps.
         factors: The part of its time that each event still takes.
         from_ps: When the first step that counts begins; what was before stays.
+        waits: What its marks wait for; by default what they are known to wait for.
     """
     recorded = work.recorded
     marks = recorded.marks
-    replay = replayed(marks, recorded.waits, factors, from_ps)
+    replay = replayed(marks, waits or recorded.waits, factors, from_ps)
     begins = _Bounds(work, replay, marks.begin_at)
     ends = _Bounds(work, replay, marks.end_at)
     begin_at, begin_ps = begins.at(windows.groups, windows.start_ps)

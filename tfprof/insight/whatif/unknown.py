@@ -11,10 +11,13 @@ from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text.units import short_time
 from tfprof.insight.diff.shared_time import Float64Array
-from tfprof.insight.whatif.host import HostReplay
+from tfprof.insight.whatif.host import HostReplay, host_replay
 from tfprof.insight.whatif.longest import Factors
 
 _PS_PER_MS = 1e9
+
+_CLOSE = 1.05
+"""Predictions that differ by less are one."""
 
 _MORE = 1.02
 """By so much a thread must work longer than a step would take, before anything is concluded."""
@@ -28,7 +31,22 @@ def unknown_because(replays: Sequence[HostReplay], factors: Sequence[Factors]) -
         factors: The part of its time that each event of each host still takes.
     """
     return next((why for one, own in zip(replays, factors, strict=True)
-                 for why in _reasons(one, own.parts)), "")  # fmt: skip
+                 for why in (*_reasons(one, own.parts), *_meetings(one, own))), "")  # fmt: skip
+
+
+def _meetings(replay: HostReplay, factors: Factors) -> Iterator[str]:
+    """Steps that are much longer if ops of several threads meet as early as they may."""
+    recorded = replay.work.recorded
+    if len(recorded.most_waits.later) == len(recorded.waits.later):
+        return
+    from_ps = int(replay.windows.start_ps.min())
+    early = host_replay(replay.work, replay.windows, factors, from_ps, recorded.most_waits)
+    least, most = (float(np.median(one.duration_ps)) for one in (replay, early))
+    if most > _CLOSE * least:
+        yield (
+            "ops of several threads meet before the function ends, and it was not recorded where: "
+            f"between {short_time(least / _PS_PER_MS)} and {short_time(most / _PS_PER_MS)}"
+        )
 
 
 def _reasons(replay: HostReplay, factors: Float64Array) -> Iterator[str]:

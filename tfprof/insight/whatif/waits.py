@@ -101,6 +101,12 @@ class Recorded:
         return waits_of(self.marks, [*self._recorded, (regular.earlier, regular.later)])
 
     @cached_property
+    def most_waits(self) -> Waits:
+        """The same, and all that they may wait for beside it: see ``_meetings``."""
+        waits = self.waits
+        return waits_of(self.marks, [(waits.earlier, waits.later), self._meetings()])
+
+    @cached_property
     def _recorded(self) -> list[Pairs]:
         """Waits that follow from what was recorded."""
         return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
@@ -268,6 +274,33 @@ class Recorded:
             at = last_of_group(ids.at(done), -timeline.starts_ps[done], ids.at(parts), -times_ps)
             pairs.append((parts[at >= 0], done[at[at >= 0]]))
         return self._after(*_joined(pairs))
+
+    def _meetings(self) -> Pairs:
+        """Where ops of a function may meet that ran on several threads.
+
+        A thread is done with its part of a function where no op is ready: the next one has another
+        input, too. The thread that made this goes on with it: with what it then begins next, or
+        with anything behind that. Which one it is was not recorded; this is the earliest.
+        """
+        timeline, marks, ids = self.timeline, self.marks, self.timeline.stat("id")
+        parts = np.sort(ids.events[timeline.named(EXECUTOR.__eq__)[ids.events]])
+        functions, lines = ids.at(parts), timeline.lines_of(parts)
+        starts_ps, ends_ps = timeline.starts_ps[parts], timeline.ends_of(parts)
+        next_begin = np.full(len(marks) + 1, len(marks), np.int64)
+        next_begin[marks.begin_at] = marks.begin_at
+        next_begin = np.minimum.accumulate(next_begin[::-1])[::-1]
+        found: list[Pairs] = []
+        for line in np.unique(lines).tolist():
+            own = np.flatnonzero(lines == line)
+            runs = np.searchsorted(starts_ps[own], ends_ps, side="right") - 1
+            beside = own[np.maximum(runs, 0)]
+            goes_on = (runs >= 0) & (functions[beside] == functions) & (ends_ps[beside] > ends_ps)
+            ended = np.flatnonzero(goes_on & (lines != line))
+            at = marks.before(np.full(len(ended), line), ends_ps[ended], strictly=False)
+            then = next_begin[at]
+            is_inside = then < marks.end_at[parts[beside[ended]]]
+            found.append((marks.end_at[parts[ended[is_inside]]], then[is_inside]))
+        return _joined(found)
 
     @cached_property
     def _lines_of_roots(self) -> Int64Array:
