@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 from tfprof.captures import all_tools as _all_tools
 
 if TYPE_CHECKING:
-    from tfprof.captures.legacy.results import open_legacy
     from tfprof.captures.overview.overview_page import overview
     from tfprof.captures.practices.practices import advice
+    from tfprof.captures.precomputed import open_legacy
     from tfprof.captures.run.contents import ToolData, tools_with_data
     from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
     from tfprof.captures.run.run import Host, Run, open_run
@@ -62,7 +62,7 @@ _HOME = {
     "ToolData": "tfprof.captures.run.contents",
     "ToolResult": "tfprof.captures.run.result",
     "advice": "tfprof.captures.practices.practices",
-    "open_legacy": "tfprof.captures.legacy.results",
+    "open_legacy": "tfprof.captures.precomputed",
     "open_run": "tfprof.captures.run.run",
     "slice_capture": "tfprof.captures.slice.slice_capture",
     "tools_with_data": "tfprof.captures.run.contents",

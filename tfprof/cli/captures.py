@@ -216,7 +216,7 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
 def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
     from tfprof.captures.all_tools import TOOLS
-    from tfprof.captures.legacy.results import legacy_name
+    from tfprof.captures.precomputed import legacy_name
 
     is_chosen = question.engine is not None or question.memory is not None
     session = current_session()
@@ -357,7 +357,7 @@ def _details(tool: str, function: Callable[..., Any], question: Question) -> dic
 
 
 def _legacy_result(tool: str, question: Question) -> ToolResult | None:
-    from tfprof.captures.legacy.results import legacy_name
+    from tfprof.captures.precomputed import legacy_name
 
     paths = question.paths
     results = [path for path in paths if legacy_name(path) and not is_folder(path)]
@@ -373,7 +373,7 @@ def _legacy_result(tool: str, question: Question) -> ToolResult | None:
 
 def _checked(path: AnyPath, tool: str, question: Question) -> ToolResult:
     """Read a precomputed result; refuses one that does not answer the question."""
-    from tfprof.captures.legacy.results import legacy_name, open_legacy
+    from tfprof.captures.precomputed import legacy_name, open_legacy
 
     name = legacy_name(path)
     assert name is not None
@@ -391,7 +391,7 @@ def _checked(path: AnyPath, tool: str, question: Question) -> ToolResult:
 
 def _legacy_in(tool: str, question: Question) -> AnyPath | None:
     """The one precomputed result of a tool in a folder without captures."""
-    from tfprof.captures.legacy.results import legacy_name
+    from tfprof.captures.precomputed import legacy_name
 
     folder = as_path(question.paths[0])
     results = []

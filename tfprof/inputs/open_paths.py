@@ -159,7 +159,7 @@ def _whole_runs(
     Raises:
         InputError: It cannot be read, or is a folder without anything of a run.
     """
-    from tfprof.captures.legacy.results import legacy_name
+    from tfprof.captures.precomputed import legacy_name
     from tfprof.files.chrome_json import looks_like_chrome_json
 
     if not is_run_folder(path):
@@ -274,14 +274,14 @@ def opened_trace(path: str | os.PathLike[str]) -> Opened:
 
 
 def _results_in(folder: AnyPath) -> list[AnyPath]:
-    from tfprof.captures.legacy.results import legacy_name
+    from tfprof.captures.precomputed import legacy_name
 
     return [path for path in files_below(folder) if legacy_name(path)]
 
 
 def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
-    from tfprof.captures.legacy.results import legacy_name, open_legacy
+    from tfprof.captures.precomputed import legacy_name, open_legacy
     from tfprof.files.chrome_json import looks_like_chrome_json
 
     trace = None

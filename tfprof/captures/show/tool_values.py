@@ -134,8 +134,8 @@ _LABELS: Final = {"device collective communication": "collectives"}
 """Short headers for labels whose column ids differ between tools."""
 
 _IDENTIFIERS: Final = {
-    "core", "step", "stepNum", "program_id", "chip", "node", "srcCoreId", "dstCoreId",
-    "address",
+    "core", "step", "stepNum", "stepnum", "step_number", "program_id", "chip", "node", "chipId",
+    "nodeId", "channelId", "srcCoreId", "dstCoreId", "address",
 }  # fmt: skip
 """Columns of numbers that count nothing."""
 
