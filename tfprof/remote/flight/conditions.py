@@ -7,15 +7,16 @@
     None
 
 Numbers may have a unit: ``us``, ``ms``, ``s``, ``m``, ``%``, ``KB`` … ``TB``, ``KiB`` … ``TiB``.
-Nothing of Python is run.
+Python's parser reads the rest; nothing is run.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tfprof.errors import UsageError
 
@@ -38,17 +39,55 @@ _UNITS = {
     **{f"{letter}B": 1000.0**power for power, letter in enumerate("KMGT", 1)},
     **{f"{letter}iB": 1024.0**power for power, letter in enumerate("KMGT", 1)},
 }  # fmt: skip
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})(?P<unit>%|[A-Za-z]\w*)?|(?P<word>[A-Za-z_]\w*)"
-    r"|(?P<sign><=|>=|==|!=|[<>+*/()-]))",
-    re.ASCII,
-)
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
 _WORDS = ("and", "or", "not")
+_TOKEN = re.compile(
+    r"(?P<number>\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})(?P<unit>%|[A-Za-z]\w*)?(?![\w.])"
+    r"|(?P<word>[A-Za-z_]\w*)|\s|[<>=!]=|[<>+*/()-]|(?P<other>.)",
+    re.ASCII | re.DOTALL,
+)
 _LONGEST, _DEEPEST = 1000, 40
+
+Work = Callable[..., Any]
+Value = Callable[[Values], Any]
+
+
+def _either(*results: bool | None) -> bool | None:
+    return True if True in results else None if None in results else False
+
+
+def _both(*results: bool | None) -> bool | None:
+    return False if False in results else None if None in results else True
+
+
+def _of_known(work: Work) -> Work:
+    """The same of values that may be unknown: then, the result is."""
+    return lambda *values: None if None in values else work(*values)
+
+
+def _quotient(dividend: float, divisor: float) -> float | None:
+    return dividend / divisor if divisor else None
+
+
+_OPERATORS: dict[type[ast.AST], tuple[bool, bool, Work]] = {
+    ast.Or: (True, True, _either),
+    ast.And: (True, True, _both),
+    ast.Not: (True, True, _of_known(operator.not_)),
+    **{
+        kind: (False, True, _of_known(work))
+        for kind, work in (
+            (ast.Lt, operator.lt), (ast.LtE, operator.le), (ast.Gt, operator.gt),
+            (ast.GtE, operator.ge), (ast.Eq, operator.eq), (ast.NotEq, operator.ne),
+        )
+    },
+    **{
+        kind: (False, False, _of_known(work))
+        for kind, work in (
+            (ast.USub, operator.neg), (ast.Add, operator.add), (ast.Sub, operator.sub),
+            (ast.Mult, operator.mul), (ast.Div, _quotient),
+        )
+    },
+}  # fmt: skip
+"""Whether an operator takes and gives what is true or false, else numbers; and how it works."""
 
 
 class Condition:
@@ -59,13 +98,13 @@ class Condition:
         names: What it asks for.
     """
 
-    def __init__(self, text: str, names: frozenset[str], node: _Node) -> None:
-        self.text, self.names, self._node = text, names, node
+    def __init__(self, text: str, names: frozenset[str], value: Value) -> None:
+        self.text, self.names, self._value = text, names, value
 
     def __call__(self, values: Values) -> bool | None:
         """Whether it holds; None if that depends on a value that is unknown."""
-        holds = self._node.value(values)
-        return None if holds is None else bool(holds)
+        holds: bool | None = self._value(values)
+        return holds
 
     def __str__(self) -> str:
         return self.text
@@ -77,194 +116,91 @@ def condition(text: str) -> Condition:
     Raises:
         UsageError: It is none; the message points at the place.
     """
-    parser = _Parser(text)
-    node = parser.whole()
-    return Condition(text, frozenset(parser.names), node)
+    if len(text) > _LONGEST:
+        raise UsageError(f"the condition has {len(text)} characters; at most {_LONGEST} can be")
+    reader = _Reader(text)
+    value = reader.value(reader.tree(), is_bool=True)
+    return Condition(text, frozenset(reader.names), value)
 
 
-class _Token(NamedTuple):
-    kind: str  # number, word, sign, end
-    text: str
-    at: int
-
-
-class _Node(NamedTuple):
-    """A part of a condition: what kind of value it has, and how to work it out."""
-
-    is_bool: bool
-    value: Callable[[Values], Any]
-    at: int
-
-
-class _Parser:
-    """Each method reads what binds at least as tightly as its name says."""
-
+class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._depth = 0
+        self._indent = len(text) - len(text.lstrip())
         self.names: set[str] = set()
-        if len(text) > _LONGEST:
-            raise UsageError(f"the condition has {len(text)} characters; at most {_LONGEST} can be")
-        self._tokens = self._split()
-        self._next = 0
 
-    def whole(self) -> _Node:
-        node = self._or()
-        token = self._token
-        if token.kind != "end":
-            raise self._wrong(token.at, f"{token.text!r} does not belong here")
-        return self._bool(node)
+    def tree(self) -> ast.expr:
+        """What Python's parser makes of it, with underscores for numbers, which may have units."""
+        python = _TOKEN.sub(self._checked, self._text).strip()
+        try:
+            return ast.parse(python, mode="eval").body
+        except SyntaxError as error:
+            at = error.offset - 1 if error.offset else len(python)
+            what = error.msg if at < len(python) else "a name or a number is missing"
+            raise self._wrong(self._indent + at, what) from None
+        except (RecursionError, MemoryError):
+            raise self._wrong(self._indent, f"more than {_DEEPEST} levels") from None
 
-    def _split(self) -> list[_Token]:
-        tokens, at = [], 0
-        end = len(self._text.rstrip())
-        while at < end:
-            match = _TOKEN.match(self._text, at)
-            if match is None:
-                start = at + len(self._text[at:]) - len(self._text[at:].lstrip())
-                raise self._wrong(start, f"{self._text[start]!r} means nothing")
-            kind = str(match.lastgroup).replace("unit", "number")
-            tokens.append(_Token(kind, match[0].strip(), match.start(kind)))
-            at = match.end()
-        return [*tokens, _Token("end", "the end", end)]
-
-    @property
-    def _token(self) -> _Token:
-        return self._tokens[self._next]
-
-    def _taken(self, *texts: str) -> _Token | None:
-        token = self._token
-        if token.kind == "end" or token.text not in texts:
-            return None
-        self._next += 1
-        return token
-
-    def _or(self) -> _Node:
-        node = self._and()
-        while (sign := self._taken("or")) is not None:
-            node = self._either(node, self._and(), sign.at, decides=True)
-        return node
-
-    def _and(self) -> _Node:
-        node = self._not()
-        while (sign := self._taken("and")) is not None:
-            node = self._either(node, self._not(), sign.at, decides=False)
-        return node
-
-    def _either(self, left: _Node, right: _Node, at: int, *, decides: bool) -> _Node:
-        """``or`` if true decides, else ``and``; what is unknown matters if nothing decides."""
-        first, second = self._bool(left).value, self._bool(right).value
-
-        def value(values: Values) -> bool | None:
-            results = (first(values), second(values))
-            if decides in results:
-                return decides
-            return None if None in results else not decides
-
-        return _Node(True, value, at)
-
-    def _not(self) -> _Node:
-        sign = self._taken("not")
-        if sign is None:
-            return self._comparison()
-        self._enter(sign)
-        inner = self._bool(self._not()).value
-        self._depth -= 1
-        return _Node(True, lambda values: None if (v := inner(values)) is None else not v, sign.at)
-
-    def _comparison(self) -> _Node:
-        node = self._sum()
-        sign = self._taken(*_COMPARISONS)
-        if sign is None:
-            return node
-        node = self._of_two(_COMPARISONS[sign.text], node, self._sum(), sign.at, is_bool=True)
-        if self._token.text in _COMPARISONS:
-            raise self._wrong(self._token.at, "only one comparison at a time; join two with 'and'")
-        return node
-
-    def _sum(self) -> _Node:
-        node = self._product()
-        while (sign := self._taken("+", "-")) is not None:
-            work = operator.add if sign.text == "+" else operator.sub
-            node = self._of_two(work, node, self._product(), sign.at)
-        return node
-
-    def _product(self) -> _Node:
-        node = self._one()
-        while (sign := self._taken("*", "/")) is not None:
-            work = operator.mul if sign.text == "*" else _quotient
-            node = self._of_two(work, node, self._one(), sign.at)
-        return node
-
-    def _of_two(
-        self,
-        work: Callable[[Any, Any], Any],
-        left: _Node,
-        right: _Node,
-        at: int,
-        *,
-        is_bool: bool = False,
-    ) -> _Node:
-        first, second = self._number(left).value, self._number(right).value
-
-        def value(values: Values) -> Any:
-            a, b = first(values), second(values)
-            return None if a is None or b is None else work(a, b)
-
-        return _Node(is_bool, value, at)
-
-    def _one(self) -> _Node:
-        token = self._token
-        self._next += 1
-        if token.kind == "number":
-            return self._literal(token)
-        if token.kind == "word" and token.text not in _WORDS:
-            return self._name(token)
-        if token.text == "-":
-            self._enter(token)
-            inner = self._number(self._one()).value
-            self._depth -= 1
-            return _Node(False, lambda v: None if (n := inner(v)) is None else -n, token.at)
-        if token.text == "(":
-            self._enter(token)
-            node = self._or()
-            if self._taken(")") is None:
-                raise self._wrong(self._token.at, "')' is missing")
-            self._depth -= 1
-            return node
-        raise self._wrong(token.at, f"a name or a number is missing before {token.text}")
-
-    def _enter(self, token: _Token) -> None:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._wrong(token.at, f"more than {_DEEPEST} levels")
-
-    def _literal(self, token: _Token) -> _Node:
-        unit = token.text.lstrip("0123456789.")
-        digits = token.text.removesuffix(unit)
+    def _checked(self, token: re.Match[str]) -> str:
+        """A token as Python's parser takes it, which is as long."""
+        if token["other"]:
+            raise self._wrong(token.start(), f"{token['other']!r} means nothing")
+        unit, word = token["unit"], token["word"]
         if unit and unit not in _UNITS:
-            raise self._wrong(
-                token.at + len(digits), f"unknown unit {unit!r}; known: {', '.join(_UNITS)}"
-            )
-        number = float(digits) * _UNITS.get(unit, 1.0)
-        return _Node(False, lambda values: number, token.at)
+            known = ", ".join(_UNITS)
+            raise self._wrong(token.start("unit"), f"unknown unit {unit!r}; known: {known}")
+        if word and word not in (*NAMES, *_WORDS):
+            known = ", ".join(NAMES)
+            raise self._wrong(token.start(), f"unknown name {word!r}; known: {known}")
+        return "_" * len(token[0]) if token["number"] else token[0] if token[0].strip() else " "
 
-    def _name(self, token: _Token) -> _Node:
-        name = token.text
-        if name not in NAMES:
-            raise self._wrong(token.at, f"unknown name {name!r}; known: {', '.join(NAMES)}")
-        self.names.add(name)
-        return _Node(False, lambda values: values.get(name), token.at)
+    def value(self, node: ast.expr, *, is_bool: bool, depth: int = 0) -> Value:
+        """How to work out a part of the condition.
 
-    def _bool(self, node: _Node) -> _Node:
-        if not node.is_bool:
-            raise self._wrong(node.at, "a number; compare it with something, as in step_time > 1s")
-        return node
+        Args:
+            node: The part.
+            is_bool: Whether it has to be true or false; else it has to be a number.
+            depth: How many parts are around it.
+        """
+        at = self._indent + node.col_offset
+        if depth > _DEEPEST:
+            raise self._wrong(at, f"more than {_DEEPEST} levels")
+        children = list(ast.iter_child_nodes(node))
+        parts = [child for child in children if isinstance(child, ast.expr)]
+        operators = [child for child in children if not isinstance(child, ast.expr)]
+        if len(operators) > 1:
+            where = self._indent + parts[2].col_offset
+            raise self._wrong(where, "only one comparison at a time; join two with 'and'")
+        gives_bool = False
+        if isinstance(node, ast.Name):
+            value = self._named(node)
+        elif operators and type(operators[0]) in _OPERATORS:
+            takes_bool, gives_bool, work = _OPERATORS[type(operators[0])]
+            inner = [self.value(part, is_bool=takes_bool, depth=depth + 1) for part in parts]
 
-    def _number(self, node: _Node) -> _Node:
-        if node.is_bool:
-            raise self._wrong(node.at, "this is true or false; a number belongs here")
-        return node
+            def value(values: Values) -> Any:
+                return work(*(one(values) for one in inner))
+
+        else:
+            shown = self._text[at : self._indent + (node.end_col_offset or 0)]
+            raise self._wrong(at, f"{shown!r} means nothing")
+        if is_bool and not gives_bool:
+            raise self._wrong(at, "a number; compare it with something, as in step_time > 1s")
+        if gives_bool and not is_bool:
+            raise self._wrong(at, "this is true or false; a number belongs here")
+        return value
+
+    def _named(self, node: ast.Name) -> Value:
+        """The value of a name, or a number."""
+        name = node.id
+        if name in NAMES:
+            self.names.add(name)
+            return lambda values: values.get(name)
+        at = self._indent + node.col_offset
+        token = _TOKEN.fullmatch(self._text, at, at + len(name))
+        assert token is not None
+        number = float(token["number"]) * _UNITS.get(token["unit"], 1.0)
+        return lambda values: number
 
     def _wrong(self, at: int, what: str) -> UsageError:
         shown = self._text.translate(dict.fromkeys(range(32), " "))
@@ -272,7 +208,3 @@ class _Parser:
             f"the condition cannot be understood at column {at + 1}: {what}\n"
             f"  {shown}\n  {' ' * at}^"
         )
-
-
-def _quotient(dividend: float, divisor: float) -> float | None:
-    return dividend / divisor if divisor else None
