@@ -29,8 +29,8 @@ from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import session_of
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
-from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described
-from tfprof.sql.foreign_tables import events_of_trace, samples_of_stacks
+from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described, NamedRun
+from tfprof.sql.foreign_tables import NamedTrace, events_of_trace, samples_of_stacks
 from tfprof.sql.run_tables import (
     CLAIMS,
     HOSTS,
@@ -117,7 +117,7 @@ class Catalog:
     def __init__(self, opened: Sequence[Opened]) -> None:
         self._opened = opened
         self._captures = [(one.name, one.run) for one in opened if one.run is not None]
-        self._traces = [
+        self._traces: list[NamedTrace] = [
             (one.name, one.trace) for one in opened if one.trace is not None and one.run is None
         ]
         self._stacks = [(one.name, one.stacks) for one in opened if one.stacks is not None]
@@ -159,7 +159,7 @@ class Catalog:
         return None if table is None else TableDescription(name, table.about, table.columns)
 
     def _made(self, name: str) -> SqlTable | None:
-        if name in CAPTURE_TABLES and (self._captures or (self._traces and name == "events")):
+        if any(self.captured(name)):
             return self._of_captures(name)
         if name == _STACKS and self._stacks:
             return self._of_stacks()
@@ -173,11 +173,18 @@ class Catalog:
                 return self._of_tool(tool, name)
         return None
 
+    def captured(self, name: str) -> tuple[list[NamedRun], list[NamedTrace]]:
+        """The runs and the traces of other programs that have rows in a table of captures."""
+        if name not in CAPTURE_TABLES:
+            return [], []
+        runs = [(run, opened()) for run, opened in self._captures]
+        return runs, self._traces if name == "events" else []
+
     def _of_captures(self, name: str) -> SqlTable:
         table = CAPTURE_TABLES[name]
-        traces = self._traces if name == "events" else []
+        runs, traces = self.captured(name)
         more = (chunk for run, trace in traces for chunk in events_of_trace(run, trace()))
-        fields, chunks = table.of([(run, opened()) for run, opened in self._captures], more)
+        fields, chunks = table.of(runs, more)
         return SqlTable(name, table.about, table.columns, fields, chunks)
 
     def _of_catalog(self, name: str) -> SqlTable:

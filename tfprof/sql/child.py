@@ -36,7 +36,7 @@ class _RefusedError(Exception):
     """A statement that is not allowed; the text says why."""
 
 
-class _Table:
+class ArrowTable:
     """Columns as DuckDB reads them."""
 
     def __init__(self, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]) -> None:
@@ -55,10 +55,16 @@ class Questions:
         seconds: Time of a statement.
         memory_bytes: Memory of a statement, beside that of the registered tables.
         answer_bytes: Bytes of an answer as JSON.
+        folder: The only folder whose files it may read; None for none.
     """
 
     def __init__(
-        self, received: BinaryIO, seconds: float, memory_bytes: int, answer_bytes: int
+        self,
+        received: BinaryIO,
+        seconds: float,
+        memory_bytes: int,
+        answer_bytes: int,
+        folder: str | None = None,
     ) -> None:
         import duckdb
 
@@ -68,15 +74,16 @@ class Questions:
         self._connection = duckdb.connect(
             ":memory:",
             config={
-                "enable_external_access": "false",
                 "python_enable_replacements": "false",  # no variables of this process
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "memory_limit": f"{memory_bytes // 1024}KiB",
                 "max_temp_directory_size": "0KiB",
-                "lock_configuration": "true",
             },
         )
+        self._connection.execute("set allowed_directories = ?", [[folder] if folder else []])
+        self._connection.execute("set enable_external_access = false")
+        self._connection.execute("set lock_configuration = true")
 
     def call(self, method: str, arguments: Sequence[Any]) -> bytes:
         """The value of a method as JSON, or the kind of an error and its text."""
@@ -113,24 +120,17 @@ class Questions:
         arrays: list[Any] = []
         columns = [[self._column(column, arrays) for column in chunk] for chunk in chunks]
         typed = [Field(name, kind, is_coded=is_coded) for name, kind, is_coded in fields]
-        self._connection.register(name, _Table(typed, columns))
+        self._connection.register(name, ArrowTable(typed, columns))
 
-    def parsed(self, statement: str) -> Any:
-        """DuckDB's own reading of a statement."""
+    def check(self, statement: str) -> None:
+        """Refuse a statement that is wrong, without an answer."""
         self._check(statement)
-        [(parsed,)] = self._connection.execute(
-            "select json_serialize_sql(?::varchar)", [statement]
-        ).fetchall()
-        return json.loads(parsed)
+        self._connection.execute(f"explain {statement}")
 
     def rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
         found = self._connection.execute(statement, list(values)).fetchall()
         return [tuple(map(_cell, row)) for row in found]
-
-    def types(self, statement: str) -> list[tuple[str, str]]:
-        """Names and types of the columns of a statement."""
-        return _described(self._connection.execute(statement))
 
     def answer(self, statement: str, most_rows: int) -> dict[str, Any]:
         """The columns of a statement, and its first rows."""

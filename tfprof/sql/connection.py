@@ -79,15 +79,16 @@ class Connection:
 
     Args:
         limits: How much a question may take.
+        folder: The only folder whose files it may read; None for none.
 
     Raises:
         MissingDependencyError: DuckDB is not installed.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, folder: str | None = None) -> None:
         if importlib.util.find_spec("duckdb") is None:
             raise MissingDependencyError("queries in SQL need DuckDB: pip install 'tfprof[sql]'")
-        self._limits = limits
+        self._limits, self._folder = limits, folder
         self._process = _spare.take()
         self._is_open = False
 
@@ -95,19 +96,9 @@ class Connection:
         """Give back what it holds."""
         _spare.keep(self._process)
 
-    def parsed(self, statement: str) -> dict[str, Any]:
-        """DuckDB's own reading of a statement.
-
-        Raises:
-            UsageError: It is wrong, or not one statement that reads.
-        """
-        read: dict[str, Any] = self._asked("parsed", statement)
-        return read
-
-    def statement_of(self, parsed: dict[str, Any]) -> str:
-        """The statement of what ``parsed`` has given, perhaps changed."""
-        [(statement,)] = self.rows("select json_deserialize_sql(?::json)", [json.dumps(parsed)])
-        return str(statement)
+    def check(self, statement: str) -> None:
+        """Refuse a statement that is wrong, without an answer; errors as ``answer``."""
+        self._asked("check", statement)
 
     def register(
         self, name: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]
@@ -126,14 +117,6 @@ class Connection:
             UsageError: It is wrong, or takes too long or too much.
         """
         return [tuple(row) for row in self._asked("rows", statement, list(values))]
-
-    def types(self, statement: str) -> list[tuple[str, str]]:
-        """Names and types of the columns of a statement that reads.
-
-        Raises:
-            UsageError: DuckDB refuses it.
-        """
-        return [(name, kind) for name, kind in self._asked("types", statement)]
 
     def answer(self, statement: str) -> ToolResult:
         """The rows of a statement as the table ``rows``.
@@ -160,7 +143,7 @@ class Connection:
         if self._process.has_ended:
             self._process, self._is_open = _spare.take(), False
         if not self._is_open:
-            config = (limits.seconds, limits.memory_bytes, limits.answer_bytes)
+            config = (limits.seconds, limits.memory_bytes, limits.answer_bytes, self._folder)
             opened = self._process.answer("open", config, (), _START_SECONDS)
             if "error" in opened:
                 raise self._error(opened["error"], opened["text"])

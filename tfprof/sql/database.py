@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
@@ -14,8 +14,10 @@ from tfprof.errors import UsageError
 from tfprof.inputs.open_paths import open_paths, with_names_of_their_own
 from tfprof.inputs.opened import Opened, opened_profiler, opened_run
 from tfprof.inputs.profiler import Profiler
+from tfprof.sql.capture_tables import CAPTURE_TABLES
 from tfprof.sql.catalog import Catalog, SqlTable, TableDescription
 from tfprof.sql.connection import Connection, Limits, UnknownTableError
+from tfprof.sql.event_files import TABLES, view_files
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
@@ -42,6 +44,7 @@ class Database:
         asked: Paths, captured runs or profilers. Paths are opened as ``tfprof ui`` opens them.
         limits: How much a question may take.
         watch: Is told of what is read.
+        folder: Where hosts write their events as files, so that memory holds none of them.
 
     Raises:
         MissingDependencyError: DuckDB is not installed.
@@ -49,10 +52,15 @@ class Database:
     """
 
     def __init__(
-        self, *asked: Asked, limits: Limits | None = None, watch: Watch | None = None
+        self,
+        *asked: Asked,
+        limits: Limits | None = None,
+        watch: Watch | None = None,
+        folder: str | None = None,
     ) -> None:
-        self._connection = Connection(limits or Limits())
+        self._connection = Connection(limits or Limits(), folder)
         self._catalog = Catalog(opened_of(asked, watch))
+        self._folder = folder
 
     def __enter__(self) -> Database:
         return self
@@ -96,12 +104,18 @@ class Database:
         Raises:
             UsageError: It is wrong, not one statement that reads, or takes too long or too much.
         """
-        statement = _SHOWN.get(" ".join(statement.lower().rstrip("; \n").split()), statement)
+        statement = _as_select(statement)
         while True:  # each time with one table more
             try:
                 return self._connection.answer(statement)
             except UnknownTableError as error:
-                table = self._catalog.table(error.table.lower())
+                name = error.table.lower()
+                if self._folder is not None and name in TABLES:
+                    runs, traces = self._catalog.captured(name)
+                    if runs or traces:
+                        view_files(self._connection, name, runs, traces, self._folder)
+                        continue
+                table = self._catalog.table(name)
                 if table is None:
                     raise UsageError(f"query: {self._unknown(error.table)}") from None
                 self._connection.register(table.name, table.fields, table.chunks)
@@ -138,27 +152,22 @@ def opened_of(asked: Sequence[Asked], watch: Watch | None = None) -> list[Opened
     return list(with_names_of_their_own(opened))
 
 
-def tables_of(statement: str) -> frozenset[str]:
-    """Names of the tables that a statement reads, lower case.
+def check(statement: str, limits: Limits | None = None) -> None:
+    """Refuse a wrong statement before many hosts are read; tables of tools cannot be checked.
 
     Raises:
         UsageError: It is wrong, or not one statement that reads.
     """
-    connection = Connection(Limits())
+    connection = Connection(limits or Limits())
     try:
-        return frozenset(name.lower() for name in table_names(connection.parsed(statement)))
+        for name, table in CAPTURE_TABLES.items():
+            connection.register(name, *table.of(()))
+        connection.check(_as_select(statement))
+    except UnknownTableError:
+        return
     finally:
         connection.close()
 
 
-def table_names(parsed: Any) -> Iterator[str]:
-    """Names that a parsed statement reads; also those it gives itself, of which none is ours."""
-    left = [parsed]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            if one.get("type") == "BASE_TABLE":
-                yield one["table_name"]
-            left += one.values()
-        elif isinstance(one, list):
-            left += one
+def _as_select(statement: str) -> str:
+    return _SHOWN.get(" ".join(statement.lower().rstrip("; \n").split()), statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from tfprof.captures.trace.model import TraceModel, TraceTrack
 from tfprof.core.columns.arrow import ArrowColumn, Coded, Numbers
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.stacks import Stacks
+
+NamedTrace = tuple[str, Callable[[], TraceModel]]
+"""A trace of another program, and what it is called."""
 
 
 def events_of_trace(run: str, model: TraceModel) -> Iterator[Sequence[ArrowColumn]]:

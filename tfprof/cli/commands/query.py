@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -71,31 +72,19 @@ def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Ope
 def _of_many_hosts(
     inputs: SiteInputs, statement: str, limits: Limits, reading: Reading
 ) -> ToolResult:
-    """The answer from facts of hosts: of the statement over their events, or of tools."""
-    from tfprof.sql.database import Database, tables_of
-    from tfprof.sql.parted import PartedQuery
-    from tfprof.sql.split import TABLE
+    """The answer of hosts that are read one by one; their events go to files."""
+    from tfprof.sql.database import Database, check
 
-    def ask(run: Run) -> None:
-        with Database(run, limits=limits) as database:
-            database.query(statement)
+    check(statement, limits)
+    with TemporaryDirectory(prefix="tfprof-") as folder:
 
-    if TABLE not in tables_of(statement):
+        def ask(run: Run) -> None:
+            with Database(run, limits=limits, folder=folder) as database:
+                database.query(statement)
+
         opened = _chosen(inputs, partial(read_for, ask, reading=reading))
-        with Database(*opened, limits=limits) as database:
+        with Database(*opened, limits=limits, folder=folder) as database:
             return _with_notes(database.query(statement), opened)
-    parted = PartedQuery(statement, limits)
-    name, rows = "", []
-    opened = _chosen(
-        inputs, partial(read_for, lambda run: parted.of_hosts(name, run), reading=reading)
-    )
-    for one in opened:
-        if one.trace is not None:
-            raise UsageError(f"{one.source}: has no hosts; leave out --engine and --memory")
-        if one.run is not None:
-            name = one.name
-            rows += parted.of_hosts(name, one.run())
-    return _with_notes(parted.join(rows), opened)
 
 
 def _with_notes(result: ToolResult, opened: Sequence[Opened]) -> ToolResult:

@@ -1,0 +1,124 @@
+"""Events of many hosts as Parquet files: each is written where the host is read, DuckDB reads all.
+
+A question then needs no memory for events, and any question can be asked.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from tfprof.captures.run.fact import fact
+from tfprof.captures.run.memo import Memo
+from tfprof.captures.run.run import Host, Run
+from tfprof.captures.trace.events import begins_ps
+from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers
+from tfprof.errors import InputError
+from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun
+from tfprof.sql.child import ArrowTable
+from tfprof.sql.connection import Connection
+from tfprof.sql.foreign_tables import NamedTrace, events_of_trace
+
+EVENTS = "events"
+TABLES = (EVENTS, "event_details", "event_arguments")
+"""Tables that are files: those with rows for each event."""
+
+_OF_ALL = ("run", "host")
+"""Columns that a file does not have: names depend on the other hosts."""
+
+
+@fact
+def file_of_host(host: Host, *, table: str, folder: str) -> tuple[int, bytes]:
+    """A table of the events of one host, written to a file.
+
+    Args:
+        host: The host.
+        table: Name of the table.
+        folder: Where files are.
+
+    Returns:
+        The number of the file, and its content if the folder is on another machine.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    rows = CAPTURE_TABLES[table].of([("", Run(host.name, (host,), (), Memo()))])
+    with TemporaryDirectory(prefix="tfprof-") as other:
+        is_here = Path(folder).is_dir()
+        path = _written(folder if is_here else other, *rows)
+        return int(path.stem), b"" if is_here else path.read_bytes()
+
+
+def _written(folder: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]) -> Path:
+    """A new file, named by its number, with the rows of a table and this number."""
+    import duckdb
+
+    number = secrets.randbits(62)
+    path = _path(folder, number)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("rows", ArrowTable(fields, chunks))
+        try:
+            connection.execute(
+                f"copy (select {number} as file, * exclude ({', '.join(_OF_ALL)}) from rows) "
+                f"to {_quoted(path)} (format parquet, compression zstd)"
+            )
+        except duckdb.IOException as error:
+            raise InputError(f"{folder}: events cannot be written: {error}") from error
+    return path
+
+
+def _path(folder: str, number: int) -> Path:
+    return Path(folder, f"{number}.parquet")
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def view_files(
+    connection: Connection,
+    table: str,
+    runs: Sequence[NamedRun],
+    traces: Sequence[NamedTrace],
+    folder: str,
+) -> None:
+    """Make the files of all hosts known to DuckDB as one table.
+
+    Args:
+        connection: Reads files of the folder.
+        table: Name of the table.
+        runs: The runs with their names.
+        traces: Traces of other programs with their names; they have rows only in ``events``.
+        folder: Where the files are.
+    """
+    described = CAPTURE_TABLES[table]
+    files: list[tuple[int, str, str, int]] = []
+    for name, run in runs:
+        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
+            number, content = file_of_host(host, table=table, folder=folder)
+            if content:
+                _path(folder, number).write_bytes(content)
+            files.append((number, name, host.name, begin_ps))
+    for name, trace in traces if table == EVENTS else ():
+        path = _written(folder, *described.of((), events_of_trace(name, trace())))
+        files.append((int(path.stem), name, "", 0))
+    numbers, names, hosts, begins = zip(*files, strict=True)
+    connection.register(
+        f"{table}_files",
+        [Field("file", "int64"), Field("run", "string"), Field("host", "string"),
+         Field("begin_ps", "int64")],
+        [[Numbers(np.array(numbers)), names, hosts, Numbers(np.array(begins, np.int64))]],
+    )  # fmt: skip
+    shown = ", ".join(
+        "start_ps + begin_ps as start_ps" if column.name == "start_ps" else column.name
+        for column in described.columns
+    )
+    paths = ", ".join(_quoted(_path(folder, number)) for number in numbers)
+    connection.rows(
+        f"create view {table} as select {shown} from read_parquet([{paths}]) "
+        f"join {table}_files using (file)"
+    )
