@@ -19,10 +19,10 @@ __all__ = ["ProfilerCallback"]  # noqa: F822  # made at first use
 def __getattr__(name: str) -> Any:
     if name != "ProfilerCallback":
         raise AttributeError(f"module 'tfprof.keras' has no attribute {name!r}")
-    from tfprof.capture.eager.profiler_callback import profiler_callback
+    from tfprof.capture.eager.profiler_callback import ProfilerCallback
 
-    value = globals()[name] = profiler_callback(__name__)
-    return value
+    globals()[name] = ProfilerCallback
+    return ProfilerCallback
 
 
 def __dir__() -> list[str]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-import weakref
 from dataclasses import replace
 from typing import Any
 
-from tfprof.capture.eager.callback_class import (
+from tfprof.capture.eager.keras_fit import (
     backend_of,
     backends,
+    batch_range,
     callback_class,
     is_keras_2,
 )
-from tfprof.capture.eager.train_function import TrainFunctionGuard, batch_range
 from tfprof.capture.session import Capture
 from tfprof.capture.steps import step
 from tfprof.capture.windows import Windows
@@ -86,10 +85,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         self._options = CaptureOptions() if options is None else options
         self._batches, self._every = batches, every or 0
         self._is_guarded = self._is_keras_2 = False
-        self._n_finished = 0
         self._step: step | None = None
-        self._guard: TrainFunctionGuard | None = None
-        self._at_end_of_fit: Any = None
         self._capture: Capture | None = None
 
     @property
@@ -120,7 +116,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
             self._start(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
         if self._windows is not None:
             if self._at_end_of_fit is None:
-                self._watch(sys._getframe(1).f_locals.get("self"))
+                self._watch_fit(sys._getframe(1).f_locals.get("self"))
             self._windows.begin_step()
         if self._is_keras_2 and not self._is_at_edge(number):
             return
@@ -130,9 +126,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
             return
         self._step = mark
         if self._is_guarded:
-            self._guard = TrainFunctionGuard(
-                self.model, at_end_of_data=self._end_step, at_failure=self._end
-            )
+            self._guard_batch()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """End the step, and the capture after its last one."""
@@ -175,19 +169,12 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         self._capture = Capture(self._logdir, self._options)
         try:
             self._capture.start()
-            self._watch(fit)
+            self._watch_fit(fit)
         except Exception as error:
             self._warn("nothing is captured", error)
 
-    def _watch(self, fit: object) -> None:
-        if fit is not None:
-            self._at_end_of_fit = weakref.finalize(fit, self._end)
-            self._at_end_of_fit.atexit = False  # captures save themselves then
-
     def _end_step(self) -> None:
-        if self._guard is not None:
-            self._guard.release()
-            self._guard = None
+        self._guard.close()
         mark, self._step = self._step, None
         if mark is not None:
             mark.__exit__()
@@ -195,8 +182,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     def _end(self) -> None:
         self._end_step()
         if self._at_end_of_fit is not None:
-            self._at_end_of_fit.detach()
-            self._at_end_of_fit = None
+            self._forget_fit()
             try:
                 if self._windows is not None:
                     self._windows.end_window()

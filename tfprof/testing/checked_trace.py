@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from tfprof.capture.eager.recorder import EagerRecording
-from tfprof.capture.eager.trace import TracedProfile, trace
-from tfprof.captures.run.run import Run, open_run
+from tfprof.capture.eager.trace import trace
 from tfprof.errors import TfprofWarning, UsageError
 from tfprof.insight.budgets.budget import Limit
 from tfprof.insight.budgets.check import Outcome, outcome_of
@@ -80,13 +78,8 @@ class CheckedTrace(trace):
     def __init__(self, *targets: Any, limits: Sequence[Limit] = (), strict: bool = False) -> None:
         super().__init__(*targets)
         self._limits, self._strict = limits, strict
-        self._run: Run | None = None
         self.outcomes: list[Outcome] = []
         self.is_checked = False
-
-    def _read(self, recording: EagerRecording) -> TracedProfile:
-        self._run = open_run(recording.xspace)
-        return super()._read(recording)
 
     def __exit__(
         self,
@@ -107,8 +100,8 @@ class CheckedTrace(trace):
 
     def _check(self) -> None:
         __tracebackhide__ = True
-        profiler = self.profiler
-        subject = Subject("recording", lambda: profiler, self._run, is_recording=True)
+        traced = self._finished()
+        subject = Subject("recording", lambda: traced.profiler, traced.run, is_recording=True)
         self.outcomes = [
             outcome_of("recording", limit, self._measured(subject, limit)) for limit in self._limits
         ]

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from tfprof.capture.eager.event_log import Dataset, EventLog, Execution
-from tfprof.capture.eager.events import read_events
+from tfprof.capture.eager.events import Dataset, EventLog, Execution, Memory, read_events
 from tfprof.capture.eager.recorder import EAGER_MARK, STEP_MARK
+from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
-from tfprof.errors import MalformedProfileError
 
 Event = tuple[str, int, int, dict[str, Any]]
 STARTED = 1_000_000_000
@@ -61,7 +60,7 @@ class Space:
         return self._ids.setdefault((plane, kind, name), len(self._ids) + 1)
 
     def read(self) -> EventLog:
-        return read_events(self.message.SerializeToString())
+        return read_events(open_run(self.message).hosts[0])
 
 
 def named(log: EventLog, name: str) -> Execution:
@@ -110,8 +109,8 @@ def test_an_op_on_another_thread_belongs_to_the_call_that_started_its_run() -> N
     )
     call = named(log, "__inference_f_1")
     assert call.calls_function
-    assert log.owner(named(log, "x")) is call
-    assert log.owner(call) is None
+    assert named(log, "x").owner is call
+    assert call.owner is None
 
 
 def test_a_run_that_an_op_starts_belongs_to_the_op() -> None:
@@ -121,7 +120,7 @@ def test_a_run_that_an_op_starts_belongs_to_the_op() -> None:
         .line(at("ExecutorState::Process", 60, 100, id=5), at("x:Mul", 70, 9))
         .read()
     )
-    assert log.owner(named(log, "x")) is named(log, "call")
+    assert named(log, "x").owner is named(log, "call")
 
 
 def test_an_executor_that_was_not_over_in_time_is_known_by_what_follows_the_op() -> None:
@@ -136,8 +135,8 @@ def test_an_executor_that_was_not_over_in_time_is_known_by_what_follows_the_op()
         .line(at("y:Mul", 70, 9), at("ExecutorPropagateOutputs", 80, 1, id=9, kernel_name="z"))
         .read()
     )
-    assert log.owner(named(log, "x")) is named(log, "__inference_f_1")
-    assert log.owner(named(log, "y")) is None
+    assert named(log, "x").owner is named(log, "__inference_f_1")
+    assert named(log, "y").owner is None
 
 
 def test_dataset_functions_belong_to_their_stage() -> None:
@@ -157,8 +156,7 @@ def test_dataset_functions_belong_to_their_stage() -> None:
         )
         .read()
     )
-    owners = [log.owner(named(log, name)) for name in "xy"]
-    assert [owner.name for owner in owners if isinstance(owner, Dataset)] == ["Map", ""]
+    assert [named(log, name).owner for name in "xy"] == [Dataset("Map"), Dataset("")]
 
 
 def test_an_eager_op_costs_what_its_kernel_costs() -> None:
@@ -245,7 +243,27 @@ def test_memory_is_the_innermost_ops() -> None:
         )
         .read()
     )
-    assert named(log, "x").memory == [("bfc", 256), ("bfc", -256)]
+    assert named(log, "x").memory == [Memory("bfc", total=256, peak=256, live=0)]
+
+
+def test_memory_is_summed_up_by_allocator() -> None:
+    def of(allocator: str, address: int, size: int = 0) -> dict[str, Any]:
+        return {"allocator_name": allocator, "addr": address, "allocation_bytes": size}
+
+    log = (
+        Space()
+        .line(
+            WHOLE,
+            at("x:Mul", 10, 50),
+            at("MemoryAllocation", 20, 0, **of("bfc", 1, 100)),
+            at("MemoryAllocation", 21, 0, **of("bfc", 2, 60)),
+            at("MemoryAllocation", 22, 0, **of("other", 1, 8)),
+            at("MemoryDeallocation", 23, 0, **of("bfc", 1)),
+            at("MemoryAllocation", 24, 0, **of("bfc", 3, 20)),
+        )
+        .read()
+    )
+    assert named(log, "x").memory == [Memory("bfc", 180, 160, 80), Memory("other", 8, 8, 8)]
 
 
 def test_kernels_belong_to_the_op_that_launched_them() -> None:
@@ -263,8 +281,3 @@ def test_kernels_belong_to_the_op_that_launched_them() -> None:
     kernels = [(k.device, k.op_name, k.start - STARTED, k.duration) for k in log.kernels]
     assert kernels == [("/device:GPU:0", "other", 100, 30), ("/device:GPU:0", "scope/y", 140, 3)]
     assert [kernel.launcher for kernel in log.kernels] == [named(log, "x"), None]
-
-
-def test_broken_bytes_are_named() -> None:
-    with pytest.raises(MalformedProfileError, match="recorded events"):
-        read_events(b"\x0a\xff")

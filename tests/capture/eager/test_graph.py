@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tfprof.capture.eager.event_log import Dataset, EventLog, Execution
+from tfprof.capture.eager.events import Dataset, Execution
 from tfprof.capture.eager.graph import ProgramGraph
 from tfprof.capture.eager.recorder import EagerOp
 from tfprof.core.columns.frames import Frame
@@ -29,11 +29,11 @@ def calling(name: str, op_type: str, *inputs: str, **functions: str) -> pb.NodeD
 
 
 def call(name: str, start: int = 0) -> Execution:
-    return Execution(name, name, start, 10, 0, calls_function=True)
+    return Execution(name, name, start, 10, calls_function=True)
 
 
 def ran(name: str, op_type: str, parent: Execution | Dataset | None) -> Execution:
-    return Execution(name, op_type, 1, 1, 0, parent=parent)
+    return Execution(name, op_type, 1, 1, owner=parent)
 
 
 def graph(*bodies: FunctionBody) -> ProgramGraph:
@@ -41,7 +41,7 @@ def graph(*bodies: FunctionBody) -> ProgramGraph:
 
 
 def names(program: ProgramGraph, *executions: Execution) -> list[str]:
-    return program.names(EventLog(executions=list(executions)))
+    return program.names(executions)
 
 
 def edges(program: ProgramGraph) -> Mapping[str, list[str]]:

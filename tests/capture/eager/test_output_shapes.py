@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.capture.eager.output_shapes import output_shape
+from tfprof.capture.eager.shapes import output_shape
 from tfprof.testing.builders import op
 
 NHWC: dict[str, Any] = {"strides": [1, 2, 2, 1], "padding": "SAME"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.capture.eager.event_log import EventLog, Execution, Kernel
+from tfprof.capture.eager.events import EventLog, Execution, Kernel, Memory
 from tfprof.capture.eager.runs import runs_of_steps
 from tfprof.core.wire import messages as pb
 
@@ -47,8 +47,8 @@ def test_ops_that_launch_kernels_are_on_the_accelerator() -> None:
     }
 
 
-def test_memory_is_summed_up_by_allocator() -> None:
-    memory = [("bfc", 100), ("bfc", 60), ("other", 8), ("bfc", -100), ("bfc", 20)]
+def test_memory_and_outputs_are_described() -> None:
+    memory = [Memory("bfc", 180, 160, 80), Memory("other", 8, 8, 8)]
     log = EventLog(executions=[ran("x", memory=memory)])
     ((stat,),) = stats(runs_of_steps(log, ["x"], {"x": [(0, 64)]})[0]).values()
     assert [

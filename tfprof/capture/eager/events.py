@@ -1,4 +1,4 @@
-"""The events of an XSpace → which op ran when, and who called it.
+"""The events of a recording → which op ran when, and who called it.
 
 TensorFlow writes one event for each run of an op (``scope/name:Type``) on the thread that ran it.
 Which function the op belongs to follows from the events around it: executors carry the id of
@@ -8,335 +8,313 @@ pipeline that asked for it.
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import NamedTuple
 
-from tfprof.capture.eager.event_log import NO_RUN, Dataset, EventLog, Execution, Kernel
+import numpy as np
+
 from tfprof.capture.eager.recorder import EAGER_MARK, STEP_MARK
-from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
-from tfprof.core.wire import messages as pb
-from tfprof.core.wire.parsing import parse
+from tfprof.captures.events.ops.op_memory import allocator_uses, op_memory
+from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.clocks import unix_base_ns
+from tfprof.captures.events.timeline.names import EAGER_EXECUTE, EXECUTOR, TF_DATA_FUNCTIONS
+from tfprof.captures.events.timeline.nesting import Nesting
+from tfprof.captures.events.timeline.op_names import OpKind, iterator_type
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.captures.run.run import Host
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 
-_OP_NAME = re.compile(r"([A-Za-z0-9.][A-Za-z0-9_.\\/>-]*):([A-Z_][A-Za-z0-9_]*)")
 _ITERATOR_INDEX = re.compile(r"\[\d+\]$")
-_DEVICE_PLANE = "/device:"
-
-_KINDS = {
-    "EagerExecute": "eager",
-    "EagerKernelExecute": "eager_kernel",
-    "FunctionRun": "function_run",
-    "ExecutorState::Process": "executor",
-    "ExecutorPropagateOutputs": "propagation",
-    "ExecutorState::ProcessAsync::Start": "async_start",
-    "ExecutorState::ProcessAsync::Done": "async_done",
-    "MemoryAllocation": "allocation",
-    "MemoryDeallocation": "deallocation",
-    STEP_MARK: "step",
-    EAGER_MARK: "eager_mark",
-}
 _BORDERS = ("_Arg", "_Retval")
 """Ops that TensorFlow adds around a function, which are not the program's."""
 
-_RUN_KINDS = ("function_run", "executor", "captured")
+_RUNS = {"FunctionRun", EXECUTOR, *TF_DATA_FUNCTIONS}
+_NONE = -1
 
-_Timed = TypeVar("_Timed", Execution, Kernel)
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A stage of an input pipeline that calls a function; its name is ``""`` if unknown."""
+
+    name: str
 
 
-def read_events(xspace: bytes) -> EventLog:
-    """Read the events of a recording.
+class Memory(NamedTuple):
+    """What an op took of an allocator, in bytes: in all, at most, and when it ended."""
 
-    Raises:
-        MalformedProfileError: These bytes are no XSpace.
+    allocator: str
+    total: int
+    peak: int
+    live: int
+
+
+@dataclass(slots=True, eq=False)
+class Execution:
+    """One run of an op, or an eager call; times in nanoseconds since 1970.
+
+    Attributes:
+        name: As TensorFlow named it: an op's name in its function, or the called function.
+        op_type: Its type.
+        start: When it began.
+        duration: How long it took, without the ops that ran inside it on the same thread.
+        thread: Which thread ran it, counted from 0.
+        step: The step that it was part of.
+        shapes: Types and shapes of its inputs, as TensorFlow writes them.
+        calls_function: An eager call of a function, not of an op.
+        eager_index: Its place in ``EagerRecording.ops``, -1 if unknown.
+        memory: What it allocated.
+        owner: What ran it, through any number of nested runs, if the events say so.
     """
-    space = parse(pb.XSpace, xspace, source="recorded events")
-    log = EventLog()
-    clock = _start_nanos(space)
-    launches: dict[int, Execution] = {}
-    for plane in space.planes:
-        if plane.name == HOST_PLANE:
-            reader = _HostReader(plane, log, clock, launches)
-            for thread, line in enumerate(plane.lines):
-                _ThreadReader(reader, thread).read(line)
-            reader.extend_async()
-    for plane in space.planes:
-        if plane.name.startswith(_DEVICE_PLANE):
-            log.kernels.extend(_kernels(plane, clock, launches))
-    log.steps.sort(key=lambda step: step[1])
-    log.executions.sort(key=lambda execution: execution.start)
-    log.executions = _in_steps(log.executions, log.steps)
-    log.kernels = _in_steps(log.kernels, log.steps)
-    return log
+
+    name: str
+    op_type: str
+    start: int
+    duration: int
+    thread: int = 0
+    step: int = 0
+    shapes: str = ""
+    calls_function: bool = False
+    eager_index: int = _NONE
+    memory: list[Memory] = field(default_factory=list)
+    owner: Execution | Dataset | None = None
 
 
-def _in_steps(items: list[_Timed], steps: list[tuple[int, int, int]]) -> list[_Timed]:
-    """Set the step of each item; leave out those outside of all steps."""
-    starts = [start for _, start, _ in steps]
-    kept = []
-    for item in items:
-        place = bisect.bisect_right(starts, item.start) - 1
-        if place >= 0 and item.start <= steps[place][2]:
-            item.step = steps[place][0]
-            kept.append(item)
-    return kept
+class Kernel(NamedTuple):
+    """Work of an accelerator for an op; times as in ``Execution``."""
+
+    device: str
+    op_name: str
+    start: int
+    duration: int
+    launcher: Execution | None = None
+    step: int = 0
 
 
-def _start_nanos(space: pb.XSpace) -> int:
-    """When the recording started: lines count from there."""
-    for plane in space.planes:
-        if plane.name == TASK_PLANE:
-            return int(_Stats(plane).of(plane).get("profile_start_time", 0))
-    return 0
+class EventLog(NamedTuple):
+    """What ran in the steps of a recording: ops and eager calls as they began, and kernels."""
+
+    executions: Sequence[Execution] = ()
+    kernels: Sequence[Kernel] = ()
 
 
-class _Stats:
-    def __init__(self, plane: pb.XPlane) -> None:
-        self._names = {key: metadata.name for key, metadata in plane.stat_metadata.items()}
-        self.has_launches = "correlation_id" in self._names.values()
-
-    def of(self, holder: Any) -> dict[str, Any]:
-        """All stats of an event, of its metadata or of a plane."""
-        return {self._names.get(stat.metadata_id, ""): self._value(stat) for stat in holder.stats}
-
-    def _value(self, stat: pb.XStat) -> Any:
-        which = stat.WhichOneof("value")
-        if which == "ref_value":
-            return self._names.get(stat.ref_value, "")
-        return getattr(stat, which) if which else None
-
-
-@dataclass(slots=True)
-class _Open:
-    """An event that is not over yet; picoseconds."""
-
-    end: int
-    kind: str
-    run_id: int
-    execution: Execution | None
-    dataset: str
-    inner: int = 0
-
-
-class _HostReader:
-    """Reads the threads of a host; attributes are what all threads share."""
-
-    def __init__(
-        self, plane: pb.XPlane, log: EventLog, clock: int, launches: dict[int, Execution]
-    ) -> None:
-        self.log = log
-        self.clock = clock
-        self.launches = launches
-        self.stats = _Stats(plane)
-        self.names = {key: metadata.name for key, metadata in plane.event_metadata.items()}
-        self.kinds = {key: self._kind(name) for key, name in self.names.items()}
-        self.waiting: list[tuple[tuple[int, str], Execution]] = []
-        self.done: dict[tuple[int, str], list[int]] = defaultdict(list)
-
-    def _kind(self, name: str) -> str:
-        if name in _KINDS:
-            return _KINDS[name]
-        if name.startswith("Iterator::"):
-            return "iterator"
-        if name.startswith("InstantiatedCapturedFunction::"):
-            return "captured"
-        match = _OP_NAME.fullmatch(name)
-        if match is not None and match[2] not in _BORDERS:
-            return "op"
-        return "launch" if self.stats.has_launches else ""
-
-    def extend_async(self) -> None:
-        """Let asynchronous ops last until they are done, not only until they are started.
-
-        Ops that called a function do not change: the time of its ops counts there.
-        """
-        callers = {id(owner) for owner in self.log.run_owners.values()}
-        for moments in self.done.values():
-            moments.sort(reverse=True)
-        self.waiting.sort(key=lambda pair: pair[1].start)
-        for key, execution in self.waiting:
-            moments = self.done.get(key, [])
-            if moments and id(execution) not in callers:
-                elapsed = moments.pop() // 1000 - execution.start
-                execution.duration = max(execution.duration, elapsed)
-
-
-class _ThreadReader:
-    """Reads one thread: its events nest, so a stack holds the open ones."""
-
-    def __init__(self, host: _HostReader, thread: int) -> None:
-        self._host = host
-        self._thread = thread
-        self._stack: list[_Open] = []
-        self._last_op: Execution | None = None
-        self._last_eager: Execution | None = None
-        self._marks: dict[str, Callable[[int, int, dict[str, Any]], None]] = {
-            "step": self._step,
-            "eager_mark": self._eager_mark,
-            "eager_kernel": self._eager_kernel,
-            "propagation": self._propagation,
-            "async_start": self._async_start,
-            "async_done": self._async_done,
-            "allocation": partial(self._memory, 1),
-            "deallocation": partial(self._memory, -1),
-            "launch": self._launch,
-        }
-
-    def read(self, line: pb.XLine) -> None:
-        """Read the thread's events."""
-        host = self._host
-        base = (host.clock + line.timestamp_ns) * 1000
-        events = [event for event in line.events if host.kinds.get(event.metadata_id)]
-        events.sort(key=lambda event: (event.offset_ps, -event.duration_ps))
-        for event in events:
-            start = base + event.offset_ps
-            end = start + event.duration_ps
-            self._close(start)
-            kind = host.kinds[event.metadata_id]
-            stats = host.stats.of(event)
-            mark = self._marks.get(kind)
-            if mark is not None:
-                mark(start, end, stats)
-            else:
-                self._open(kind, host.names[event.metadata_id], start, end, stats)
-        self._close(None)
-
-    def _close(self, now: int | None) -> None:
-        """Close the events that are over; an op's time is without the ops inside it."""
-        stack = self._stack
-        while stack and (now is None or stack[-1].end <= now):
-            closed = stack.pop()
-            execution = closed.execution
-            total = closed.inner
-            if execution is not None:
-                total = execution.duration
-                execution.duration = max(total - closed.inner, 0) // 1000
-            if stack:
-                stack[-1].inner += total
-
-    def _open(self, kind: str, name: str, start: int, end: int, stats: dict[str, Any]) -> None:
-        opened = _Open(end, kind, NO_RUN, None, "")
-        if kind == "iterator":
-            opened.dataset = _ITERATOR_INDEX.sub("", name.rpartition("::")[2])
-        elif kind in _RUN_KINDS:
-            opened.run_id = _run_id(stats, "id")
-            if kind != "executor":
-                self._note_owner(kind, opened.run_id)
-        else:
-            opened.execution = self._execution(name, start, end, stats)
-            if kind == "eager":
-                self._last_eager = opened.execution
-            else:
-                self._last_op = opened.execution
-        self._stack.append(opened)
-
-    def _note_owner(self, kind: str, run_id: int) -> None:
-        caller = self._caller()
-        if kind == "captured" and caller == NO_RUN:  # on the stage's own thread
-            caller = Dataset("")
-        self._host.log.run_owners.setdefault(run_id, caller)
-
-    def _execution(
-        self, name: str, start: int, end: int, stats: dict[str, Any]
-    ) -> Execution | None:
-        caller = self._caller()
-        match = _OP_NAME.fullmatch(name)
-        if match is None:
-            op_name = op_type = str(stats.get("eager_op", ""))
-        else:
-            op_name, op_type = match.groups()
-        if isinstance(caller, Execution) and caller.calls_function and caller.name == op_name:
-            return None  # a function that is compiled as a whole: the call itself
-        execution = Execution(
-            op_name,
-            op_type,
-            start // 1000,
-            end - start,
-            self._thread,
-            str(stats.get("shape", "")),
-            None if isinstance(caller, int) else caller,
-            caller if isinstance(caller, int) else NO_RUN,
-            calls_function=match is None and bool(int(stats.get("is_func", 0))),
+def read_events(host: Host) -> EventLog:
+    """Read the events of a recording."""
+    timeline, forest = host.timeline, host.forest()
+    eager = _named(timeline, EAGER_EXECUTE.__eq__)
+    calls = eager[timeline.stat("is_func").at(eager) != 0]
+    # The op of a function that is compiled as a whole is the call itself.
+    called = set(_texts(timeline, "eager_op", calls))
+    is_op = [
+        op.kind is OpKind.TENSORFLOW and op.type not in _BORDERS and op.name not in called
+        for op in timeline.ops
+    ]
+    ops = np.flatnonzero(timeline.kind_mask(is_op) & timeline.on_threads)
+    events = np.union1d(ops, eager)
+    rows = np.full(len(timeline), _NONE)
+    rows[events] = np.arange(len(events))
+    marks, marked = _following(timeline, EAGER_MARK, eager)
+    indexes = np.full(len(events), _NONE)
+    indexes[rows[marked]] = timeline.stat("index").at(marks)
+    starts_ns = (unix_base_ns(timeline.axis) or 0) + timeline.starts_ps // 1000
+    is_in_step, steps = _steps(timeline, events)
+    executions = [
+        Execution(eager_op or op.name, eager_op or op.type, *facts)
+        for eager_op, op, *facts in zip(
+            _texts(timeline, "eager_op", events),
+            [timeline.ops[kind] for kind in timeline.kinds[events].tolist()],
+            starts_ns[events].tolist(),
+            _durations_ns(forest, events, eager, rows).tolist(),
+            timeline.lines_of(events).tolist(),
+            steps.tolist(),
+            _texts(timeline, "shape", events),
+            np.isin(events, calls).tolist(),
+            indexes.tolist(),
+            strict=True,
         )
-        self._host.log.executions.append(execution)
-        return execution
-
-    def _caller(self) -> Execution | Dataset | int:
-        """The innermost open op, eager call, pipeline stage or run of a function."""
-        for opened in reversed(self._stack):
-            if opened.execution is not None:
-                return opened.execution
-            if opened.dataset:
-                return Dataset(opened.dataset)
-            if opened.run_id != NO_RUN:
-                return opened.run_id
-        return NO_RUN
-
-    def _innermost(self) -> Execution | None:
-        return next((open_.execution for open_ in reversed(self._stack) if open_.execution), None)
-
-    def _step(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        self._host.log.steps.append((int(stats["step_num"]), start // 1000, end // 1000))
-
-    def _eager_mark(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        if self._last_eager is not None:
-            self._last_eager.eager_index = int(stats["index"])
-
-    def _eager_kernel(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        """An eager call costs what its kernel costs; dispatch and set-up are not the op."""
-        if self._stack and self._stack[-1].kind == "eager":
-            execution = self._stack[-1].execution
-            if execution is not None:
-                execution.duration = end - start
-
-    def _propagation(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        """Follows an op and gives its run, even if the executor's own event was lost."""
-        op = self._last_op
-        if op is None or op.parent is not None or op.run_id != NO_RUN:
-            return
-        if stats.get("kernel_name") == op.name:
-            op.run_id = _run_id(stats, "id")
-
-    def _async_start(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        execution = self._innermost()
-        if execution is not None:
-            key = _run_id(stats, "step_id"), str(stats.get("name"))
-            self._host.waiting.append((key, execution))
-
-    def _async_done(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        self._host.done[_run_id(stats, "step_id"), str(stats.get("name"))].append(start)
-
-    def _memory(self, sign: int, start: int, end: int, stats: dict[str, Any]) -> None:
-        execution = self._innermost()
-        if execution is not None:
-            size = int(stats.get("allocation_bytes", 0) or stats.get("requested_bytes", 0))
-            execution.memory.append((str(stats.get("allocator_name", "")), sign * size))
-
-    def _launch(self, start: int, end: int, stats: dict[str, Any]) -> None:
-        execution = self._innermost()
-        if execution is not None and "correlation_id" in stats:
-            self._host.launches[int(stats["correlation_id"])] = execution
+    ]
+    callers = _add_owners(forest, ops, events, executions)
+    innermost = forest.nesting.nearest(rows)
+    _extend_async(timeline, starts_ns, innermost, executions, callers)
+    _add_memory(forest, events, executions)
+    in_steps = [executions[row] for row in np.flatnonzero(is_in_step).tolist()]
+    in_steps.sort(key=attrgetter("start"))
+    return EventLog(in_steps, _kernels(forest, starts_ns, innermost, executions))
 
 
-def _run_id(stats: dict[str, Any], name: str) -> int:
-    """A run id as an unsigned number; some events write it signed."""
-    run_id = int(stats.get(name, NO_RUN))
-    return NO_RUN if run_id in (NO_RUN, 2**64 - 1) else run_id % 2**64
+def _named(timeline: Timeline, wanted: Callable[[str], bool]) -> Int64Array:
+    """The events of threads whose names are wanted, ascending."""
+    return np.flatnonzero(timeline.named(wanted) & timeline.on_threads)
 
 
-def _kernels(plane: pb.XPlane, clock: int, launches: dict[int, Execution]) -> Iterator[Kernel]:
-    stats = _Stats(plane)
-    inherited = {key: stats.of(metadata) for key, metadata in plane.event_metadata.items()}
-    for line in plane.lines:
-        base = clock * 1000 + line.timestamp_ns * 1000
-        for event in line.events:
-            facts = {**inherited.get(event.metadata_id, {}), **stats.of(event)}
-            launcher = launches.get(int(facts.get("correlation_id", -1)))
-            op_name = str(facts.get("tf_op", "")).partition(":")[0]
-            if launcher is None and not op_name:
-                continue
-            start = (base + event.offset_ps) // 1000
-            yield Kernel(plane.name, op_name, start, event.duration_ps // 1000, launcher)
+def _texts(timeline: Timeline, stat: str, events: IntArray) -> list[str]:
+    """A text of each event, empty without one."""
+    column = timeline.stat(stat)
+    texts = [*column.texts, ""]
+    return [texts[number] for number in column.texts_at(events).tolist()]
+
+
+def _following(timeline: Timeline, name: str, events: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Events of a name, and the last of some events before each on its thread."""
+    marks = _named(timeline, name.__eq__)
+    place = np.searchsorted(events, marks)
+    marks, before = marks[place > 0], events[place[place > 0] - 1]
+    is_same = timeline.lines_of(marks) == timeline.lines_of(before)
+    return marks[is_same], before[is_same]
+
+
+def _around(nesting: Nesting, values: IntArray) -> IntArray:
+    """The value of the nearest event around each that has one, negative without."""
+    around: IntArray = np.append(nesting.nearest(values), _NONE)[nesting.parents]
+    return around
+
+
+def _steps(timeline: Timeline, events: IntArray) -> tuple[BoolArray, Int64Array]:
+    """Whether each event began in a step, and the number of the step."""
+    marks = _named(timeline, STEP_MARK.__eq__)
+    if not len(marks):
+        return np.zeros(len(events), np.bool_), np.zeros(len(events), np.int64)
+    marks = marks[np.argsort(timeline.starts_ps[marks], kind="stable")]
+    starts_ps = timeline.starts_ps[events]
+    place = np.searchsorted(timeline.starts_ps[marks], starts_ps, side="right") - 1
+    is_in_step = (place >= 0) & (starts_ps <= timeline.ends_of(marks)[place])
+    return is_in_step, timeline.stat("step_num").at(marks)[place]
+
+
+def _durations_ns(
+    forest: Forest, events: Int64Array, eager: Int64Array, rows: Int64Array
+) -> Int64Array:
+    """How long executions took, without those inside them.
+
+    An eager call costs what its kernel costs; dispatch and set-up are not the op.
+    """
+    timeline = forest.timeline
+    outer = _around(forest.nesting, rows)
+    took_ps = timeline.durations_ps[events]
+    kernels = _named(timeline, "EagerKernelExecute".__eq__)
+    kernels = kernels[np.isin(outer[kernels], rows[eager])]
+    took_ps[outer[kernels]] = timeline.durations_ps[kernels]
+    is_inner = outer[events] >= 0
+    inside_ps = sums_by(outer[events[is_inner]], took_ps[is_inner], len(events))
+    own_ps: Int64Array = np.maximum(took_ps - inside_ps, 0)
+    return own_ps // 1000
+
+
+def _add_owners(
+    forest: Forest, ops: Int64Array, events: Int64Array, executions: Sequence[Execution]
+) -> set[Execution | Dataset | None]:
+    """Set the owner of each execution; returns what started runs of functions.
+
+    Args:
+        forest: All events.
+        ops: Those of runs of ops, ascending.
+        events: Those of executions.
+        executions: The executions.
+    """
+    timeline = forest.timeline
+    known: dict[int, Execution | Dataset] = dict(zip(events.tolist(), executions, strict=True))
+    for stage in _named(timeline, lambda name: name.startswith("Iterator::")).tolist():
+        name = _ITERATOR_INDEX.sub("", iterator_type(timeline.name(stage)))
+        if name:
+            known[stage] = Dataset(name)
+    runs = _named(timeline, _RUNS.__contains__)
+    ids = timeline.stat("id").at(runs, _NONE)
+    runs, ids = runs[ids != _NONE], ids[ids != _NONE]
+    context = np.full(len(timeline), _NONE)
+    context[runs], context[list(known)] = runs, list(known)
+    around = _around(forest.nesting, context)
+    run_of = dict(zip(runs.tolist(), ids.tolist(), strict=True))
+    started_by: dict[int, int] = {}
+    for run, number in run_of.items():
+        name = timeline.name(run)
+        if name in TF_DATA_FUNCTIONS and around[run] < 0:  # on the stage's own thread
+            known[run] = Dataset("")
+            started_by.setdefault(number, run)
+        elif name != EXECUTOR:
+            started_by.setdefault(number, int(around[run]))
+    # What follows an op gives its run, even if the executor's own event was lost.
+    marks, before = _following(timeline, "ExecutorPropagateOutputs", ops)
+    marks, before = marks[around[before] < 0], before[around[before] < 0]
+    ids = timeline.stat("id").at(marks, _NONE).tolist()
+    names = _texts(timeline, "kernel_name", marks)
+    for mark, op, number, name in zip(marks.tolist(), before.tolist(), ids, names, strict=True):
+        if name == timeline.ops[timeline.kinds[op]].name:
+            around[op], run_of[mark] = mark, number
+    for execution, above in zip(executions, around[events].tolist(), strict=True):
+        seen = set[int]()
+        while above in run_of and above not in known and above not in seen:
+            seen.add(above)
+            above = started_by.get(run_of[above], _NONE)
+        execution.owner = known.get(above)
+    return {known.get(above) for above in started_by.values()}
+
+
+def _extend_async(
+    timeline: Timeline,
+    starts_ns: Int64Array,
+    innermost: IntArray,
+    executions: Sequence[Execution],
+    callers: set[Execution | Dataset | None],
+) -> None:
+    """Let asynchronous ops last until they are done, not only until they are started.
+
+    Ops that called a function do not change: the time of its ops counts there.
+    """
+
+    def keyed(name: str) -> list[tuple[tuple[int, str], int]]:
+        events = _named(timeline, f"ExecutorState::ProcessAsync::{name}".__eq__)
+        ids = timeline.stat("step_id").at(events, _NONE).tolist()
+        keys = zip(ids, _texts(timeline, "name", events), strict=True)
+        return list(zip(keys, events.tolist(), strict=True))
+
+    done = defaultdict(list)
+    for key, event in keyed("Done"):
+        done[key].append(int(starts_ns[event]))
+    for moments in done.values():
+        moments.sort(reverse=True)
+    waiting = [
+        (executions[innermost[event]], key)
+        for key, event in keyed("Start")
+        if innermost[event] >= 0
+    ]
+    for execution, key in sorted(waiting, key=lambda pair: pair[0].start):
+        if done[key] and execution not in callers:
+            execution.duration = max(execution.duration, done[key].pop() - execution.start)
+
+
+def _add_memory(forest: Forest, events: Int64Array, executions: Sequence[Execution]) -> None:
+    memory = op_memory(forest, events)
+    uses = allocator_uses(memory, memory.runs)
+    for run, allocator, *sizes in zip(*(column.tolist() for column in uses[:5]), strict=True):
+        executions[run].memory.append(Memory(memory.names[allocator], *sizes))
+
+
+def _kernels(
+    forest: Forest, starts_ns: Int64Array, innermost: IntArray, executions: Sequence[Execution]
+) -> list[Kernel]:
+    """What accelerators ran in steps for ops."""
+    timeline, links = forest.timeline, forest.links
+    is_kernel = timeline.of_lines(lambda line: line.is_device and not line.is_derived)
+    is_launch = is_kernel[links.targets] & timeline.on_threads[links.sources]
+    launchers = np.full(len(timeline), _NONE)
+    launchers[links.targets[is_launch]] = innermost[links.sources[is_launch]]
+    is_in_step, steps = _steps(timeline, np.arange(len(timeline)))
+    is_of_op = (launchers >= 0) | (timeline.stat("tf_op").text_ids(len(timeline)) >= 0)
+    events = np.flatnonzero(is_kernel & is_in_step & is_of_op)
+    planes = [timeline.space.planes[line.plane].name for line in timeline.lines]
+    return [
+        Kernel(planes[line], text.partition(":")[0], start, duration_ps // 1000, launcher, step)
+        for line, text, start, duration_ps, launcher, step in zip(
+            timeline.lines_of(events).tolist(),
+            _texts(timeline, "tf_op", events),
+            starts_ns[events].tolist(),
+            timeline.durations_ps[events].tolist(),
+            [executions[row] if row >= 0 else None for row in launchers[events].tolist()],
+            steps[events].tolist(),
+            strict=True,
+        )
+    ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tfprof.capture.eager.event_log import Dataset, EventLog, Execution
+from tfprof.capture.eager.events import Dataset, Execution
 from tfprof.capture.eager.recorder import EagerOp
 from tfprof.core.columns.frames import Frame
 from tfprof.core.wire import messages as pb
@@ -48,8 +49,7 @@ class _Instance:
     callers: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Scope of the ops of a run: the runtime's name and ours."""
 
     runtime_prefix: str
@@ -80,30 +80,30 @@ class ProgramGraph:
     _by_runtime_name: dict[str, str] = field(default_factory=dict)
     _functions: dict[str, str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
-    _places: dict[int, _Place] = field(default_factory=dict)
+    _places: dict[Execution, _Place] = field(default_factory=dict)
     _scopes: dict[str, str] = field(default_factory=dict)
     _open_inputs: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._taken.update(op.node.name.partition("/")[0] for op in self.eager_ops)
 
-    def names(self, log: EventLog) -> list[str]:
+    def names(self, executions: Sequence[Execution]) -> list[str]:
         """Node of each execution, ``""`` for calls whose ops were recorded one by one.
 
         Ops that are in no body, because TensorFlow's optimizer made them, become nodes, too.
         """
-        with_ops = {id(log.owner(execution)) for execution in log.executions}
+        with_ops = {execution.owner for execution in executions}
         names: list[str] = []
-        for execution in log.executions:
+        for execution in executions:
             if execution.calls_function:  # in the order of the calls, not of their ops
                 self._add_function(execution)
-        for execution in log.executions:
-            if execution.calls_function and id(execution) in with_ops:
+        for execution in executions:
+            if execution.calls_function and execution in with_ops:
                 names.append("")
             else:
-                names.append(self._node_of(log, execution))
+                names.append(self._node_of(execution))
                 if names[-1] not in self.stacks:
-                    self._blame_caller(log, execution, names[-1])
+                    self._blame_caller(execution, names[-1])
         self._connect_eager_ops()
         return names
 
@@ -234,22 +234,22 @@ class ProgramGraph:
             )
         return called
 
-    def _blame_caller(self, log: EventLog, execution: Execution, name: str) -> None:
+    def _blame_caller(self, execution: Execution, name: str) -> None:
         """Give an op without a known call stack that of the call that ran it."""
         call: Execution | Dataset | None = execution
         while isinstance(call, Execution) and not call.calls_function:
-            call = log.owner(call)
+            call = call.owner
         op = self._eager_op(call) if isinstance(call, Execution) else None
         if op is not None:
             self.stacks[name] = self._frames(op)
 
-    def _node_of(self, log: EventLog, execution: Execution) -> str:
+    def _node_of(self, execution: Execution) -> str:
         op = self._eager_op(execution)
         if execution.calls_function:
             return self._new_node(self._add_function(execution), "PartitionedCall")
         if op is not None:
             return self._add_eager_op(op)
-        place = self._place(log, log.owner(execution))
+        place = self._place(execution.owner)
         if not place.prefix:
             return self._new_node(execution.name, execution.op_type)
         runtime_name = f"{place.runtime_prefix}/{execution.name}"
@@ -285,26 +285,19 @@ class ProgramGraph:
             for file, line, function in op.stack
         )
 
-    def _place(self, log: EventLog, owner: Execution | Dataset | None) -> _Place:
-        chain: list[Execution] = []
-        while isinstance(owner, Execution) and id(owner) not in self._places:
-            chain.append(owner)
-            owner = None if owner.calls_function else log.owner(owner)
-        place = _Place("", "")
-        if isinstance(owner, Dataset):
-            scope = f"{DATASET_SCOPE}/{owner.name}".rstrip("/")
-            place = _Place(scope, scope)
-        elif owner is not None:
-            place = self._places[id(owner)]
-        for execution in reversed(chain):
-            if execution.calls_function:
-                scope = self._add_function(execution)
-                place = _Place(scope, scope)
-            else:
-                runtime_name = f"{place.runtime_prefix}/{execution.name}".lstrip("/")
-                display = self._by_runtime_name.get(runtime_name) or self._node_of(log, execution)
-                place = _Place(runtime_name, display)
-            self._places[id(execution)] = place
+    def _place(self, owner: Execution | Dataset | None) -> _Place:
+        if not isinstance(owner, Execution):
+            scope = "" if owner is None else f"{DATASET_SCOPE}/{owner.name}".rstrip("/")
+            return _Place(scope, scope)
+        if owner.calls_function:
+            scope = self._add_function(owner)
+            return _Place(scope, scope)
+        place = self._places.get(owner)
+        if place is None:
+            outer = self._place(owner.owner).runtime_prefix
+            runtime_name = f"{outer}/{owner.name}".lstrip("/")
+            prefix = self._by_runtime_name.get(runtime_name) or self._node_of(owner)
+            place = self._places[owner] = _Place(runtime_name, prefix)
         return place
 
     def _new_node(self, name: str, op_type: str) -> str:

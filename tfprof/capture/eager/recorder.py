@@ -10,16 +10,17 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
-import tempfile
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from tfprof.capture.folders import kept, staging_folder
+from tfprof.capture.frameworks import TensorFlow
+from tfprof.capture.settling import settle
+from tfprof.captures.run.run import Run
 from tfprof.core.columns.shapes import Shape
 from tfprof.core.wire import messages as pb
-from tfprof.errors import InputError, UsageError
 from tfprof.graphs.live.running_tensorflow import is_ours, tensorflow_module
+from tfprof.options.captures import CaptureOptions
 
 STEP_MARK = "tfprof.step"
 """Event that spans a step; its stat ``step_num`` is the step's number."""
@@ -27,22 +28,13 @@ STEP_MARK = "tfprof.step"
 EAGER_MARK = "tfprof.op"
 """Event right after an eager op; its stat ``index`` is an index of ``EagerRecording.ops``."""
 
-_HOST_TRACER_LEVEL = 3  # every op, cheap ones included, with the shapes that flow into it
-_PYTHON_TRACER_LEVEL = 0
-_DEVICE_TRACER_LEVEL = 1
-_SETTLING_SECONDS = 0.1
-"""TensorFlow's threads pass on a result before their own events end, and events that have not
-ended when a session stops are lost: on a busy machine, those of whole functions."""
+_OPTIONS = CaptureOptions(host_tracer_level=3)
+"""Every op, cheap ones included, with the shapes that flow into it."""
 _KNOWN_PRODUCERS = 100_000
 _ATTRIBUTE_FIELDS = {"int": "i", "bool": "b", "string": "s"}
 
 Location = tuple[str, int, str]
 """File, line number and function."""
-
-
-def end_of_data_errors() -> tuple[type[Exception], ...]:
-    """The exceptions of an iterator at the end of its data, in Python or inside a function."""
-    return (StopIteration, tensorflow_module().errors.OutOfRangeError)
 
 
 @dataclass(slots=True)
@@ -68,74 +60,40 @@ class EagerOp:
     stack: list[Location]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EagerRecording:
     """A recording.
 
     Attributes:
-        xspace: The events, a serialized XSpace; empty if nothing was recorded.
+        run: The capture.
         ops: The ops to which the ``EAGER_MARK``s among the events refer.
         problem: The first error in recording eager ops, or ``""``. Such ops have events, but are
             not in ``ops``.
     """
 
-    xspace: bytes = b""
-    ops: list[EagerOp] = field(default_factory=list)
-    problem: str = ""
-
-
-class _Level:
-    """A tracer level. TensorFlow 2.21 takes plain integers for booleans and ignores them."""
-
-    def __init__(self, level: int) -> None:
-        self._level = level
-
-    def __index__(self) -> int:
-        return self._level
+    run: Run
+    ops: list[EagerOp]
+    problem: str
 
 
 class EagerRecorder:
-    """Records until it is stopped; TensorFlow allows one recorder in a process.
+    """Records from now on until it is stopped; TensorFlow allows one recorder in a process.
 
     Eager ops of all threads are recorded; only those of the starting thread have call stacks.
 
     Raises:
         MissingDependencyError: TensorFlow is not installed.
+        UsageError: Another recording is active in this process.
     """
 
     def __init__(self) -> None:
+        self._framework = TensorFlow()
         self._tensorflow = tensorflow_module()
-        self._folder: str | None = None
+        self._has_accelerator = bool(self._framework.devices())
         self._step_mark: Any = None
         self._ops = _EagerOps(self._tensorflow)
-        self._has_accelerator = False
-
-    def start(self) -> None:
-        """Start recording.
-
-        Raises:
-            UsageError: Another recording is active in this process.
-        """
-        profiler = self._tensorflow.profiler.experimental
-        options = profiler.ProfilerOptions(
-            host_tracer_level=_Level(_HOST_TRACER_LEVEL),
-            python_tracer_level=_Level(_PYTHON_TRACER_LEVEL),
-            device_tracer_level=_Level(_DEVICE_TRACER_LEVEL),
-        )
-        self._has_accelerator = len(self._tensorflow.config.list_physical_devices()) > 1
-        folder = tempfile.mkdtemp(prefix="tfprof-")
-        try:
-            profiler.start(folder, options)
-        except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, self._tensorflow.errors.AlreadyExistsError):
-                raise UsageError(
-                    "trace: this process is being recorded already, by an outer trace, "
-                    "tf.profiler or a TensorBoard callback. TensorFlow allows one recording "
-                    "at a time; end the other one first"
-                ) from error
-            raise
-        self._folder = folder
+        self._folder = staging_folder(None)
+        self._framework.begin(self._folder, _OPTIONS)
         self._ops.watch()
 
     def begin_step(self, number: int) -> None:
@@ -154,30 +112,22 @@ class EagerRecorder:
         mark.__exit__(None, None, None)
 
     def stop(self) -> EagerRecording:
-        """Stop recording, also after an error. A second call returns an empty recording.
+        """Stop recording, also after an error; may be called once.
 
         Raises:
             InputError: TensorFlow has not written the recording.
         """
-        if self._folder is None:
-            return EagerRecording()
-        folder, self._folder = self._folder, None
         try:
             try:
                 self._ops.unwatch()
                 self.end_step()
-                time.sleep(_SETTLING_SECONDS)
+                settle()
             finally:
-                self._tensorflow.profiler.experimental.stop(save=True)
-            paths = list(Path(folder).glob("plugins/profile/*/*.xplane.pb"))
-            if len(paths) != 1:
-                raise InputError(
-                    f"{folder}: TensorFlow's profiler wrote {len(paths)} files instead of one; "
-                    "make sure that the disk has room, and record again"
-                )
-            return EagerRecording(paths[0].read_bytes(), self._ops.ops, self._ops.problem)
+                self._framework.end()
+            run, *_ = kept(self._folder, None, "")
+            return EagerRecording(run, self._ops.ops, self._ops.problem)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _EagerOps:
@@ -281,7 +231,7 @@ class _EagerOps:
 
 def _dims(tensor: Any) -> Shape:
     try:
-        return tuple(tensor.shape.as_list())
+        return tuple([-1 if size is None else size for size in tensor.shape.as_list()])
     except (AttributeError, ValueError):  # a tensor of another kind; an unknown rank
         return None
 

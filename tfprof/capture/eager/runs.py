@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from tfprof.capture.eager.event_log import EventLog, Execution
+from tfprof.capture.eager.events import EventLog, Execution
 from tfprof.capture.eager.graph import DATASET_SCOPE
 from tfprof.core.wire import messages as pb
 
@@ -24,23 +25,33 @@ def runs_of_steps(
         names: Name of the node of each execution; ``""`` leaves the execution out.
         output_bytes: Slot and bytes of the outputs of nodes.
     """
-    by_execution = {id(e): name for e, name in zip(log.executions, names, strict=True)}
-    devices = _devices(log, by_execution)
-    runs: dict[int, _Run] = {}
+    name_of: dict[Execution | None, str] = dict(zip(log.executions, names, strict=True))
+    # Nodes that launched no kernels ran on the CPU.
+    devices = {
+        name_of.get(kernel.launcher, ""): f"{_TASK}{kernel.device}" for kernel in log.kernels
+    }
+    runs: dict[int, _Run] = defaultdict(_Run)
     called: set[int] = set()
     for name, execution in zip(names, log.executions, strict=True):
         if name:
-            run = runs.setdefault(execution.step, _Run())
-            stats = run.add(devices.get(name, _CPU), name, execution.start, execution.duration)
-            _describe(stats, name, execution)
-            _add_outputs(stats, output_bytes.get(name, ()))
+            device = devices.get(name, _CPU)
+            stats = runs[execution.step].add(device, name, execution.start, execution.duration)
+            stats.timeline_label = f"{name} = {execution.op_type}{execution.shapes or '()'}"
+            stats.thread_id = execution.thread
+            for allocator, total, peak, live in execution.memory:
+                stats.memory.add(
+                    allocator_name=allocator, total_bytes=total, peak_bytes=peak, live_bytes=live
+                )
+            for slot, size in output_bytes.get(name, ()):
+                described = stats.output.add(slot=slot).tensor_description.allocation_description
+                described.requested_bytes = described.allocated_bytes = size
             if not name.startswith(f"{DATASET_SCOPE}/"):
                 called.add(execution.step)
     for kernel in log.kernels:
-        name = by_execution.get(id(kernel.launcher), kernel.op_name)
+        name = name_of.get(kernel.launcher, kernel.op_name)
         if name:
-            run = runs.setdefault(kernel.step, _Run())
-            run.add(f"{kernel.device}/stream:all", name, kernel.start, kernel.duration)
+            device = f"{kernel.device}/stream:all"
+            runs[kernel.step].add(device, name, kernel.start, kernel.duration)
     return {step: runs[step].message for step in sorted(called)}
 
 
@@ -62,32 +73,3 @@ class _Run:
             op_end_rel_nanos=duration,
             all_end_rel_nanos=duration,
         )
-
-
-def _describe(stats: pb.NodeExecStats, name: str, execution: Execution) -> None:
-    stats.timeline_label = f"{name} = {execution.op_type}{execution.shapes or '()'}"
-    stats.thread_id = execution.thread
-    for allocator in dict.fromkeys(allocator for allocator, _ in execution.memory):
-        live = peak = total = 0
-        for _, size in (entry for entry in execution.memory if entry[0] == allocator):
-            live += size
-            peak = max(peak, live)
-            total += max(size, 0)
-        stats.memory.add(
-            allocator_name=allocator, total_bytes=total, peak_bytes=peak, live_bytes=max(live, 0)
-        )
-
-
-def _add_outputs(stats: pb.NodeExecStats, outputs: Sequence[tuple[int, int]]) -> None:
-    for slot, size in outputs:
-        described = stats.output.add(slot=slot).tensor_description.allocation_description
-        described.requested_bytes = described.allocated_bytes = size
-
-
-def _devices(log: EventLog, by_execution: Mapping[int, str]) -> dict[str, str]:
-    """Devices of the nodes that launched kernels; all other nodes ran on the CPU."""
-    return {
-        by_execution[id(kernel.launcher)]: f"{_TASK}{kernel.device}"
-        for kernel in log.kernels
-        if kernel.launcher is not None
-    }

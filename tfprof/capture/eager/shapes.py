@@ -14,10 +14,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from tfprof.capture.eager.graph import ProgramGraph
-from tfprof.capture.eager.output_shapes import COMMUTATIVE, Shape, output_shape
 from tfprof.capture.eager.recorder import EagerOp
+from tfprof.core.columns.shapes import Shape, is_fully_defined
 from tfprof.core.wire import messages as pb
-from tfprof.graphs.read.attr_values import decode_shape
+from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.tensors import Tensor
+from tfprof.graphs.read.attr_values import decode_shape, plain_value
+from tfprof.graphs.shapes.infer import infer
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 
@@ -38,7 +41,30 @@ _SHAPED_BY_INPUT = {
 }  # fmt: skip
 """Which input of an op is the shape of its output."""
 
-Tensors = list[tuple[str, Shape | None, int]]
+_COMMUTATIVE = frozenset(
+    ("Add", "AddV2", "AddN", "Mul", "Maximum", "Minimum", "SquaredDifference", "Equal",
+     "NotEqual", "LogicalAnd", "LogicalOr")
+)  # fmt: skip
+"""Ops whose operands TensorFlow's optimizer may swap."""
+
+_SHAPED_BY_FIRST = frozenset(
+    ("Abs", "AssignAdd", "AssignSub", "BiasAdd", "Cast", "Elu", "Erf", "Exp", "Identity",
+     "LeakyRelu", "Log", "Neg", "Reciprocal", "Relu", "Relu6", "Rsqrt", "Selu", "Sigmoid",
+     "Sign", "Softmax", "LogSoftmax", "Softplus", "Softsign", "Sqrt", "Square", "Tanh",
+     "AvgPool", "MaxPool")
+)  # fmt: skip
+"""Ops whose first input determines the output shape."""
+
+_CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
+_SHAPED_BY_ALL = _COMMUTATIVE | {
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "DivNoNan", "EluGrad", "FloorDiv", "FloorMod",
+    "Greater", "GreaterEqual", "LeakyReluGrad", "Less", "LessEqual", "MatMul", "Pow", "RealDiv",
+    "Relu6Grad", "ReluGrad", "RsqrtGrad", "SigmoidGrad", "SoftplusGrad", "Sub", "TanhGrad",
+    *_CONVOLUTIONS,
+}  # fmt: skip
+
+_Dims = tuple[int, ...]
+Tensors = list[tuple[str, Shape, int]]
 """Input tensor of an op, its shape, and the bytes of an element (0 if unknown)."""
 
 
@@ -47,21 +73,19 @@ class SeenShapes:
 
     Args:
         graph: The graph, whose declared shapes are added at once.
+        eager_ops: Eager ops, whose shapes are, too.
     """
 
-    def __init__(self, graph: ProgramGraph) -> None:
+    def __init__(self, graph: ProgramGraph, eager_ops: Iterable[EagerOp]) -> None:
         self._graph = graph
-        self._shapes: dict[str, Shape] = {}
+        self._shapes: dict[str, tuple[int, ...]] = {}
         self._element_bytes: dict[str, int] = {}
-        self._seen: dict[tuple[str, str], tuple[str, Tensors]] = {}
+        self._seen: dict[tuple[str, str], Tensors] = {}
         for node in graph.nodes.values():
             if node.op == "_Arg":
                 for slot, proto in enumerate(node.attr["_output_shapes"].list.shape):
                     self._know(f"{node.name}:{slot}", decode_shape(proto))
-
-    def see_eager(self, ops: Iterable[EagerOp]) -> None:
-        """Add the shapes of eager ops."""
-        for op in ops:
+        for op in eager_ops:
             for slot, shape in enumerate(op.output_shapes):
                 self._know(f"{op.node.name}:{slot}", shape, op.element_bytes[slot])
 
@@ -74,25 +98,28 @@ class SeenShapes:
             text: Its inputs; an input that is no plain tensor is empty.
         """
         if (name, text) not in self._seen:
-            node = self._graph.nodes[name]
-            inputs = [_with_slot(tensor) for tensor in node.input if not tensor.startswith("^")]
-            parts = text[1:-1].split(";")
+            node, parts = self._graph.nodes[name], text[1:-1].split(";")
+            inputs = _data_inputs(node)
             is_fused = node.op != op_type and "Fused" in op_type  # takes what its tail takes, too
             if len(parts) == len(inputs) or (is_fused and len(parts) > len(inputs)):
-                tensors = [
+                self._seen[name, text] = [
                     (tensor, *_parsed(part)) for tensor, part in zip(inputs, parts, strict=False)
                 ]
-                self._seen[name, text] = name, tensors
 
     def conclude(self) -> None:
-        """Derive all other shapes; if runs differ, the first one counts."""
-        for name, tensors in self._seen.values():
+        """Derive all other shapes, and write them into the graph.
+
+        If runs differ, the first one counts.
+        """
+        for (name, _), tensors in self._seen.items():
             shape = self._output(name, [shape for _, shape, _ in tensors])
             self._know(f"{name}:0", shape, tensors[0][2] if tensors else 0)
         swappable = []
-        for name, tensors in self._seen.values():
-            shapes = {shape for _, shape, _ in tensors}
-            if self._graph.nodes[name].op in COMMUTATIVE and len(shapes) > 1:
+        for (name, _), tensors in self._seen.items():
+            if (
+                self._graph.nodes[name].op in _COMMUTATIVE
+                and len({seen[1] for seen in tensors}) > 1
+            ):
                 swappable.append(tensors)
                 continue
             for tensor, shape, size in tensors:
@@ -100,16 +127,17 @@ class SeenShapes:
         for tensors in swappable:
             self._know_swapped(tensors)
         self._spread()
+        self._write()
 
-    def _output(self, name: str, inputs: Sequence[Shape | None]) -> Shape | None:
+    def _output(self, name: str, inputs: Sequence[Shape]) -> Shape:
         node = self._graph.nodes[name]
         return output_shape(node.op, node.attr, inputs)
 
-    def _know(self, tensor: str, shape: Shape | None, element_bytes: int = 0) -> None:
+    def _know(self, tensor: str, shape: Shape, element_bytes: int = 0) -> None:
         """Add a shape if it is complete and the first one of the tensor."""
-        if shape is None or not all(size is not None and size >= 0 for size in shape):
+        if shape is None or not is_fully_defined(shape):
             return
-        self._shapes.setdefault(tensor, tuple(size for size in shape if size is not None))
+        self._shapes.setdefault(tensor, shape)
         if element_bytes:
             self._element_bytes.setdefault(tensor, element_bytes)
 
@@ -130,9 +158,8 @@ class SeenShapes:
         same += filter(None, map(self._model, nodes))
         for node in nodes:
             if node.op in _PASSING_ON:
-                passed = (name for name in node.input if not name.startswith("^"))
                 same += [
-                    (_with_slot(name), f"{node.name}:{slot}") for slot, name in enumerate(passed)
+                    (name, f"{node.name}:{slot}") for slot, name in enumerate(_data_inputs(node))
                 ]
         for source, target in same:
             self._copy(source, target)
@@ -140,7 +167,7 @@ class SeenShapes:
             self._copy(target, source)
         for node in nodes:
             if f"{node.name}:0" not in self._shapes:
-                inputs = [_with_slot(name) for name in node.input if not name.startswith("^")]
+                inputs = _data_inputs(node)
                 shape = self._output(node.name, [self._shapes.get(name) for name in inputs])
                 size = self._element_bytes.get(inputs[0], 0) if inputs else 0
                 self._know(f"{node.name}:0", shape, size)
@@ -159,8 +186,7 @@ class SeenShapes:
     def _copy(self, source: str, target: str) -> None:
         self._know(target, self._shapes.get(source), self._element_bytes.get(source, 0))
 
-    def write(self) -> None:
-        """Write the shapes into the graph."""
+    def _write(self) -> None:
         slots: dict[str, dict[int, Shape]] = defaultdict(dict)
         for tensor, shape in self._shapes.items():
             name, _, slot = tensor.rpartition(":")
@@ -183,7 +209,7 @@ class SeenShapes:
         return sizes
 
 
-def _parsed(part: str) -> tuple[Shape | None, int]:
+def _parsed(part: str) -> tuple[Shape, int]:
     match = _SHAPE.fullmatch(part)
     if match is None:
         return None, 0
@@ -195,12 +221,15 @@ def _with_slot(tensor: str) -> str:
     return tensor if ":" in tensor else f"{tensor}:0"
 
 
-def shape_proto(shape: Shape | None) -> pb.TensorShapeProto:
+def _data_inputs(node: pb.NodeDef) -> list[str]:
+    return [_with_slot(tensor) for tensor in node.input if not tensor.startswith("^")]
+
+
+def shape_proto(shape: Shape) -> pb.TensorShapeProto:
     """A shape as message."""
     if shape is None:
         return pb.TensorShapeProto(unknown_rank=True)
-    dims = [pb.TensorShapeProto.Dim(size=-1 if size is None else size) for size in shape]
-    return pb.TensorShapeProto(dim=dims)
+    return pb.TensorShapeProto(dim=[pb.TensorShapeProto.Dim(size=size) for size in shape])
 
 
 def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, int]:
@@ -225,3 +254,50 @@ def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, in
     GraphSource(profile, graph, None).count_flops()
     counts = profile.ops.float_ops.array
     return {name: int(counts[profile.ops.row(name)]) for name in names}
+
+
+def output_shape(
+    op_type: str, attributes: Mapping[str, pb.AttrValue], inputs: Sequence[Shape]
+) -> Shape:
+    """Shape of an op's first output; None if it is unknown.
+
+    Args:
+        op_type: Type of the op in the graph.
+        attributes: Its attributes in the graph.
+        inputs: Shapes of its inputs when it ran, None if unknown. A convolution may have run in
+            another layout than that of the graph; the result is in the graph's layout.
+    """
+    if not inputs or inputs[0] is None:
+        return None
+    known: list[_Dims] = [shape for shape in inputs if shape is not None]
+    if op_type not in _SHAPED_BY_FIRST:
+        if op_type not in _SHAPED_BY_ALL or len(known) != len(inputs):
+            return None
+        if op_type in _CONVOLUTIONS and len(known) > 1:
+            known[0] = _in_declared_layout(attributes, known[0], known[1])
+    attrs = {name: plain_value(attributes[name]) for name in attributes}
+    (shape,), _, _ = infer(OpCall(op_type, tuple(map(Tensor, known)), (), attrs), 1)
+    if shape is None or not all(isinstance(size, int) for size in shape):
+        return None
+    return tuple(size for size in shape if isinstance(size, int))
+
+
+def _in_declared_layout(attributes: Mapping[str, pb.AttrValue], image: _Dims, taps: _Dims) -> _Dims:
+    """The image in the graph's layout, recognized by the channels of the filter."""
+    if len(taps) != 4 or len(image) != 4:
+        return image
+    _, _, depth, filters = taps
+    is_first = "data_format" in attributes and attributes["data_format"].s == b"NCHW"
+    declared, other = (1, 3) if is_first else (3, 1)
+    if _takes(image[declared], depth, filters) or not _takes(image[other], depth, filters):
+        return image
+    batch, a, b, c = image
+    return (batch, c, a, b) if is_first else (batch, b, c, a)
+
+
+def _takes(channels: int, depth: int, filters: int) -> bool:
+    """Whether filters fit so many channels, perhaps in groups."""
+    if depth == 0 or channels % depth:
+        return False
+    groups = channels // depth
+    return groups > 0 and filters % groups == 0

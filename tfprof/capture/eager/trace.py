@@ -13,7 +13,8 @@ from tfprof.capture.eager.layers import layer_renaming
 from tfprof.capture.eager.recorder import EagerRecorder, EagerRecording
 from tfprof.capture.eager.runs import runs_of_steps
 from tfprof.capture.eager.shapes import SeenShapes, eager_float_ops, shape_proto
-from tfprof.core.columns.frames import NO_STACK, Frame
+from tfprof.captures.run.run import Run
+from tfprof.core.columns.frames import NO_STACK, StackTable
 from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
 from tfprof.graphs.live.function_graphs import (
@@ -84,7 +85,6 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
         if self._recorder is not None or self._profile is not None:
             raise UsageError("trace: a trace can be entered once; make a new one")
         recorder = EagerRecorder()
-        recorder.start()
         try:
             recorder.begin_step(self._next_step)
         except BaseException:
@@ -117,7 +117,8 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
         recorder, self._recorder = self._recorder, None
         assert recorder is not None
         try:
-            self._profile = self._read(recorder.stop())
+            recording = recorder.stop()
+            self._profile = profile_recording(recording, self._targets, classic=self._classic)
             self.steps = self._profile.profiler.steps
         except Exception as error:
             if exception is None:
@@ -127,9 +128,6 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
                 TfprofWarning,
                 stacklevel=2,
             )
-
-    def _read(self, recording: EagerRecording) -> TracedProfile:
-        return profile_recording(recording, self._targets, classic=self._classic)
 
     @property
     def profiler(self) -> Profiler:
@@ -148,10 +146,10 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
             UsageError: The block has not ended.
             EmptyProfileError: Nothing ran in the block.
         """
-        runs = self._finished().runs
-        if not runs:
+        steps = self._finished().steps
+        if not steps:
             raise EmptyProfileError("trace: TensorFlow ran no op inside the with block")
-        return runs[max(runs)]
+        return steps[max(steps)]
 
     def _finished(self) -> TracedProfile:
         if self._profile is None:
@@ -160,10 +158,11 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
 
 
 class TracedProfile(NamedTuple):
-    """A profiler and the run metadata of its steps."""
+    """A profiler, the run metadata of its steps, and the capture that they are from."""
 
     profiler: Profiler
-    runs: Mapping[int, pb.RunMetadata]
+    steps: Mapping[int, pb.RunMetadata]
+    run: Run
 
 
 def profile_recording(
@@ -182,44 +181,33 @@ def profile_recording(
             TfprofWarning,
             stacklevel=3,
         )
-    log = read_events(recording.xspace)
+    log = read_events(recording.run.hosts[0])
     called = [execution.name for execution in log.executions if execution.calls_function]
     bodies = function_bodies(dict.fromkeys(called))
     graph = ProgramGraph(bodies, recording.ops, layer_renaming(layers_of(targets)))
-    names = graph.names(log)
+    names = graph.names(log.executions)
     eager_ops = [op for op in recording.ops if op.node.name in graph.nodes]
-    shapes = SeenShapes(graph)
-    shapes.see_eager(eager_ops)
+    shapes = SeenShapes(graph, eager_ops)
     for name, execution in zip(names, log.executions, strict=True):
         if name and execution.shapes:
             shapes.see(name, execution.op_type, execution.shapes)
     shapes.conclude()
-    shapes.write()
     trainable = _add_variables(graph, targets)
     float_ops = eager_float_ops(eager_ops, classic=classic)
-    op_log = columns_to_op_log(_op_log_columns(graph.stacks, float_ops, trainable))
-    profiler = Profiler(pb.GraphDef(node=graph.nodes.values()), op_log, classic=classic)
-    runs = runs_of_steps(log, names, shapes.output_bytes())
-    for step, run in runs.items():
-        profiler.add_step(step, run)
-    return TracedProfile(profiler, runs)
-
-
-def _op_log_columns(
-    stacks: Mapping[str, tuple[Frame, ...]], float_ops: Mapping[str, int], trainable: Sequence[str]
-) -> OpLogColumns:
-    columns = OpLogColumns()
-    for name, stack in stacks.items():
-        columns.names.append(name)
-        columns.float_ops.append(float_ops.get(name, 0))
-        columns.types.append(())
-        columns.stack_ids.append(columns.stacks.intern(stack))
-    for name in trainable:
-        columns.names.append(name)
-        columns.float_ops.append(0)
-        columns.types.append((TRAINABLE_VARIABLES,))
-        columns.stack_ids.append(NO_STACK)
-    return columns
+    stacks = StackTable()
+    op_log = OpLogColumns(
+        [*graph.stacks, *trainable],
+        [*(float_ops.get(name, 0) for name in graph.stacks), *[0] * len(trainable)],
+        [*[()] * len(graph.stacks), *[(TRAINABLE_VARIABLES,)] * len(trainable)],
+        [*map(stacks.intern, graph.stacks.values()), *[NO_STACK] * len(trainable)],
+        stacks,
+    )
+    graph_def = pb.GraphDef(node=graph.nodes.values())
+    profiler = Profiler(graph_def, columns_to_op_log(op_log), classic=classic)
+    steps = runs_of_steps(log, names, shapes.output_bytes())
+    for step, run_metadata in steps.items():
+        profiler.add_step(step, run_metadata)
+    return TracedProfile(profiler, steps, recording.run)
 
 
 def _add_variables(graph: ProgramGraph, targets: Sequence[Any]) -> list[str]:
