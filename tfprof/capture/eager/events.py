@@ -244,12 +244,16 @@ def _add_owners(
     for mark, op, number, name in zip(marks.tolist(), before.tolist(), ids, names, strict=True):
         if name == timeline.ops[timeline.kinds[op]].name:
             around[op], run_of[mark] = mark, number
-    for execution, above in zip(executions, around[events].tolist(), strict=True):
-        seen = set[int]()
+
+    def owner_of(event: int) -> Execution | Dataset | None:
+        above, seen = int(around[event]), set[int]()
         while above in run_of and above not in known and above not in seen:
             seen.add(above)
             above = started_by.get(run_of[above], _NONE)
-        execution.owner = known.get(above)
+        return known.get(above)
+
+    for execution, event in zip(executions, events.tolist(), strict=True):
+        execution.owner = owner_of(event)
     return {known.get(above) for above in started_by.values()}
 
 
