@@ -86,7 +86,7 @@ def test_an_unknown_name_is_refused(wanted):
 
 @pytest.mark.parametrize("wanted", [7, [7], [None]])
 def test_what_is_neither_name_nor_callable_is_refused(wanted):
-    with pytest.raises(tfprof.UsageError, match="is no checker"):
+    with pytest.raises(tfprof.UsageError, match="is not a checker"):
         select_checkers(wanted)
 
 
@@ -140,9 +140,9 @@ def test_a_package_is_loaded_when_its_checker_runs(install):
     [
         ("import nowhere_to_be_found", "bad_checks:check", "ModuleNotFoundError: No module"),
         ("", "bad_checks:check", "AttributeError"),
-        ("check = 7", "bad_checks:check", "UsageError: 7 is no checker"),
+        ("check = 7", "bad_checks:check", "UsageError: 7 is not a checker"),
         ("def check(context): return 1 / 0", "bad_checks:check", "ZeroDivisionError"),
-        ("def check(context): return ['x']", "bad_checks:check", "it returned 'x', which is no"),
+        ("def check(context): return ['x']", "bad_checks:check", "it returned 'x', which is not"),
         ("def check(context): return None", "bad_checks:check", "TypeError"),
     ],
 )

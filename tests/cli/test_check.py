@@ -70,7 +70,7 @@ def test_what_is_wrong_is_said(call, graph, runs, budget, tmp_path):
     budget.write_text("paramters = 5")  # codespell:ignore
     result = call("check", graph, "--budget", budget)
     assert result.exit_code == 2
-    assert "budget.toml:1: 'paramters' is no metric; did you mean 'parameters'?" in result.stderr
+    assert "budget.toml:1: 'paramters' is not a metric; did you mean 'parameters'?" in result.stderr
 
 
 def test_a_first_budget(call, graph, runs, tmp_path):

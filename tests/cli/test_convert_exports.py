@@ -152,7 +152,7 @@ def test_a_run_of_a_log_folder_is_chosen(call, capture, tmp_path):
         (["STACKS", "a.pftrace"], "perfetto is made of events with times; convert them to pprof"),
         (["STACKS", "a.json"], "chrome is made of events with times"),
         (["CAPTURE", "a.csv", "--table", "no"], "--table no: there is no such table; there are:"),
-        (["CAPTURE", "a.pprof", "--table", "steps"], "pprof is no table"),
+        (["CAPTURE", "a.pprof", "--table", "steps"], "pprof is not a table"),
         (["CAPTURE", "a.pb", "--table", "steps"], "--table does not go with a saved profile"),
         (["CAPTURE", "a.pftrace", "--run", "no"], "--run no: there is no such run; there are:"),
         (["CAPTURE", "STACKS"], "exists already; --force overwrites it"),

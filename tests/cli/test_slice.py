@@ -30,7 +30,7 @@ def test_mistakes(call, tmp_path):
         (["--steps", "a:b"], "option --steps: 'a' is not the number of a step"),
         (["--steps", ":"], "write it as 10:20"),
         (["--time", "1s"], "write both ends, as 1.2s:1.5s"),
-        (["--device", "("], "is no regular expression"),
+        (["--device", "("], "is not a regular expression"),
     ):
         result = call("slice", source, *words, "-o", target)
         assert (result.exit_code, said in result.stderr) == (2, True), result.stderr

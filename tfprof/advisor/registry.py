@@ -132,7 +132,7 @@ class _Plugin:
             findings = list(checker(context))
             wrong = next((item for item in findings if not isinstance(item, Finding)), None)
             if wrong is not None:
-                raise TypeError(f"it returned {wrong!r}, which is no Finding")
+                raise TypeError(f"it returned {wrong!r}, which is not a Finding")
         except Exception as error:
             message = (
                 f"The checker {name!r} ({_origin(self._entry_point)}) failed: "
@@ -176,7 +176,7 @@ def _callable(item: Any) -> Checker:
     checker: Callable[..., Any] = item() if isinstance(item, type) else item
     if not callable(checker):
         raise UsageError(
-            f"{item!r} is no checker: give a name, or a function from a CheckContext to findings"
+            f"{item!r} is not a checker: give a name, or a function from a CheckContext to findings"
         )
     return checker
 

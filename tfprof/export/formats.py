@@ -99,7 +99,7 @@ def export_chunks(
         return _table_chunks(opened, form, table)
     if table:
         raise UsageError(
-            f"--table goes with csv, jsonl, parquet and arrow; {form.name} is no table"
+            f"--table goes with csv, jsonl, parquet and arrow; {form.name} is not a table"
         )
     if len(opened) != 1:
         names = ", ".join(one.name for one in opened)

@@ -90,7 +90,7 @@ def test_other_bytes_are_refused():
     with pytest.raises(MalformedProfileError, match="no partial results"):
         Part.from_bytes(b"<html>")
     for name in ("captures.run.run:Host", "os:system", "captures.facts.environment:nothing"):
-        with pytest.raises(MalformedProfileError, match="is no fact of this version"):
+        with pytest.raises(MalformedProfileError, match="is not a fact of this version"):
             fact_of(Key(name))
 
 

@@ -54,7 +54,7 @@ def add_row(records: Records, kind: str, row: Row) -> None:
     """Add what a record said.
 
     Raises:
-        TypeError: A value is no number.
+        TypeError: A value is not a number.
         ValueError: Likewise.
     """
     if kind == "CONCURRENT_KERNEL":

@@ -112,7 +112,7 @@ class _Plane:
 
 
 def _written(text: str) -> str:
-    """What is no character cannot be written, and becomes a question mark."""
+    """What is not a character cannot be written, and becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

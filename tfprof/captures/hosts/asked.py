@@ -187,7 +187,7 @@ def fleet_of(
     Raises:
         InputError: A path cannot be read.
         EmptyProfileError: There is no capture in a folder.
-        UsageError: There is no such run; or something is given that is no path.
+        UsageError: There is no such run; or something is given that is not a path.
     """
     name, files, copies, notes = files_of(source, run)
     paths = []

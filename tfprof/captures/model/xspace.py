@@ -230,6 +230,6 @@ class XSpace:
 
     @cached_property
     def slice_facts(self) -> dict[str, StatValue]:
-        """What a slice says of its capture; nothing, if this is no slice."""
+        """What a slice says of its capture; nothing, if this is not a slice."""
         plane = self.plane(SLICE_PLANE)
         return {} if plane is None else plane.own_stats()

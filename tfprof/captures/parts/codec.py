@@ -331,7 +331,9 @@ class _Reader:
             kind = getattr(kind, part)
         is_record = isinstance(kind, type) and kind.__module__ == _HOME + module
         if not is_record:
-            raise MalformedProfileError(f"partial results hold {module}:{name}, which is no record")
+            raise MalformedProfileError(
+                f"partial results hold {module}:{name}, which is not a record"
+            )
         return kind
 
     def read_none(self, n: int) -> Sequence[Any]:

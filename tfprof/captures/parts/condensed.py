@@ -1,6 +1,6 @@
 """A run whose hosts are parts: tools answer from facts, as if the hosts had their events.
 
-A fact that no part has is asked of all hosts at once (``Facts.more``). What is no fact, such as
+A fact that no part has is asked of all hosts at once (``Facts.more``). What is not a fact, such as
 all events of a step, is read from the host's file again, one host at a time.
 """
 

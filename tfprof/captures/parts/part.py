@@ -138,7 +138,7 @@ def fact_of(key: Key) -> Fact[Any, ..., Any]:
     if module.startswith(_HOMES):
         known = getattr(import_module(f"tfprof.{module}"), name, None)
     if not isinstance(known, Fact):
-        raise MalformedProfileError(f"{key.fact} is no fact of this version of tfprof")
+        raise MalformedProfileError(f"{key.fact} is not a fact of this version of tfprof")
     return known
 
 

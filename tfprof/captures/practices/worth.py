@@ -6,7 +6,7 @@ from tfprof.captures.run.result import Advice
 
 WORTH = 0.05
 """Advice is about at least this part of the time from one step to the next, and may save as much.
-What is less is no advice, whatever the practice: verdicts remark on it, if at all."""
+What is less is not advice, whatever the practice: verdicts remark on it, if at all."""
 
 
 def is_worth(one: Advice) -> bool:

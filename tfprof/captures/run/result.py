@@ -171,7 +171,7 @@ class ToolResult(NotebookMixin, DiffMixin):
         charts: Chart data.
         advice: Recommendations.
         notes: What is missing, or was guessed.
-        data: Plain data that is no table, such as a tree.
+        data: Plain data that is not a table, such as a tree.
         gviz: Makes the reference's JSON.
     """
 

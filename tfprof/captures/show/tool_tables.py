@@ -216,7 +216,7 @@ def _rank(column_id: str, order: int, *, is_main: bool) -> int:
 
 
 def _barred(table: Table, places: Sequence[int]) -> int | None:
-    """The first share that is no detail; what is compared can fall, which no bar shows."""
+    """The first share that is not a detail; what is compared can fall, which no bar shows."""
     if _first_difference(table, places) is not None:
         return None
     shares = (p for p in places if table.columns[p].unit in _SHARES)

@@ -142,4 +142,4 @@ class SliceChoice:
         try:
             return re.compile(text)
         except re.error as error:
-            raise UsageError(f"{name}={text!r} is no regular expression: {error}") from error
+            raise UsageError(f"{name}={text!r} is not a regular expression: {error}") from error

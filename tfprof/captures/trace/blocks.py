@@ -169,7 +169,7 @@ def stat_texts(stats: OwnStats, *, classic: bool) -> list[str]:
 
 
 def stat_text(kind: int, value: int, data: Buffer, *, classic: bool) -> str:
-    """The value of a stat that is no reference."""
+    """The value of a stat that is not a reference."""
     shown: StatValue = value
     if kind in (StatKind.STR, StatKind.BYTES):
         octets = text_at(data, value)

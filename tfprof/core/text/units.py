@@ -108,7 +108,7 @@ def bytes_of(text: str) -> int:
     """Bytes of a size: ``4G`` and ``4GiB`` count in powers of 1024, ``4GB`` in those of 1000.
 
     Raises:
-        UsageError: The text is no size above 0.
+        UsageError: The text is not a size above 0.
     """
     match = _SIZE.fullmatch(text.strip())
     size = 0

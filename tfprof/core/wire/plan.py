@@ -364,7 +364,7 @@ class Plan:
         if known is not None and known.kind is Kind.MESSAGE:
             return known.level
         if field.type != MESSAGE or is_repeated(field):
-            raise ValueError(f"{field.full_name} is no singular message")
+            raise ValueError(f"{field.full_name} is not a singular message")
         inner = self._add_level()
         self._enter(level, Action(Kind.MESSAGE, field, level=inner))
         return inner

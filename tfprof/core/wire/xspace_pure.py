@@ -111,7 +111,7 @@ def _header(headers: Int64Array, line: int) -> Int64Array:
 
 
 def _note(header: Int64Array, field: Field) -> None:
-    """Put a field of a line that is no event into its header."""
+    """Put a field of a line that is not an event into its header."""
     if field.tag in _TEXTS:
         place = _TEXTS[field.tag]
         header[place : place + 2] = field.value, field.stop - field.value

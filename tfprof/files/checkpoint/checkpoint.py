@@ -17,7 +17,7 @@ from tfprof.files.checkpoint.stored import Format, Store, StoredTensor
 from tfprof.files.remote.path import AnyPath
 
 OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
-"""Key under which TensorFlow 2 stores which objects were saved; it is no variable."""
+"""Key under which TensorFlow 2 stores which objects were saved; it is not a variable."""
 
 VALUE_SUFFIX: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 """End of the keys of variables in checkpoints of TensorFlow 2."""

@@ -54,7 +54,7 @@ def _small_floats(
         exponent_bits: Bits of the exponent, before the mantissa; the sign stands before both.
         mantissa_bits: Bits of the mantissa.
         bias: What the exponent is larger by.
-        not_numbers: What is no number.
+        not_numbers: What is not a number.
     """
     code = np.arange(256)
     sign = np.where(code >> (exponent_bits + mantissa_bits) & 1, -1.0, 1.0)

@@ -130,7 +130,7 @@ def _shards(path: AnyPath) -> SavedSlices | None:
 
 
 def _check_table(path: AnyPath) -> None:
-    """Say what a file is that is no checkpoint."""
+    """Say what a file is that is not a checkpoint."""
     file = File(path)
     if is_table(file):
         return

@@ -98,7 +98,7 @@ class Table:
 
     Raises:
         InputError: It cannot be read.
-        UnknownFormatError: It is no table.
+        UnknownFormatError: It is not a table.
         MalformedProfileError: It is damaged.
     """
 

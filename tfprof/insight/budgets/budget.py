@@ -93,7 +93,7 @@ def budget_of(data: bytes, name: str = "budget.toml") -> Budget:
         text = data.decode("utf-8-sig")
         content = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name}: is not a budget: it is no text in UTF-8") from error
+        raise UsageError(f"{name}: is not a budget: it is not a text in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: is not TOML: {error}") from error
     except RecursionError as error:
@@ -126,7 +126,7 @@ class _Reader:
         for key, value in content.items():
             metric = METRICS.get(key)
             if metric is None:
-                raise self._wrong((key,), f"{key!r} is no metric{_nearest(key)}")
+                raise self._wrong((key,), f"{key!r} is not a metric{_nearest(key)}")
             if not isinstance(value, dict):
                 if metric.needs_pattern:
                     raise self._wrong(
@@ -157,7 +157,7 @@ class _Reader:
         for key, value in given.items():
             place = (_SETTINGS, key)
             if key not in _SETTING_TYPES:
-                raise self._wrong(place, f"{key!r} is no setting{_nearest(key, _SETTING_TYPES)}")
+                raise self._wrong(place, f"{key!r} is not a setting{_nearest(key, _SETTING_TYPES)}")
             kind, what = _SETTING_TYPES[key]
             if type(value) is not kind or not _is_in_range(key, value):
                 raise self._wrong(place, f"{key} = {value!r} must be {what}")
@@ -170,7 +170,7 @@ class _Reader:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError, UsageError) as error:
             shown = pattern if len(pattern) < 80 else f"{pattern[:80]}…"
-            raise self._wrong(place, f"{shown!r} is no regular expression: {error}") from error
+            raise self._wrong(place, f"{shown!r} is not a regular expression: {error}") from error
 
     def _wrong(self, place: tuple[str, ...], problem: str) -> UsageError:
         line = self._lines.get(place, 0)

@@ -82,12 +82,12 @@ def bound_of(written: object, dimension: Dimension) -> Bound:
         UsageError: It is no such limit; the message says what it could be.
     """
     if isinstance(written, bool) or not isinstance(written, (str, int, float)):
-        raise UsageError(f"{written!r} is no limit; write it as {dimension.example!r}")
+        raise UsageError(f"{written!r} is not a limit; write it as {dimension.example!r}")
     text = " ".join(str(written).split())
     match = _NUMBER.fullmatch(text.removeprefix("<=").strip())
     if match is None:
         wrong = text[:1] in "<>=" and not text.startswith("<=")
-        why = "limits are upper limits" if wrong else "it is no number with a unit"
+        why = "limits are upper limits" if wrong else "it is not a number with a unit"
         raise UsageError(f"{text!r}: {why}; write it as {dimension.example!r} or '<= +5 %'")
     sign, digits, unit = match.groups()
     number = float(re.sub("[_,]", "", digits)) * (-1 if sign == "-" else 1)

@@ -27,7 +27,7 @@ def timeline_of_both(first: Side, second: Side, step: int | None = None) -> Iter
         step: Only this step; None is all.
 
     Raises:
-        UsageError: A side is no capture, or has no such step.
+        UsageError: A side is not a capture, or has no such step.
     """
     if first.run is None or second.run is None:
         raise UsageError("a timeline of both needs two captures; profiles have no common clock")

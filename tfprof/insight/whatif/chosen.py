@@ -152,7 +152,7 @@ class Work:
         """Which events have a name, an op's name or an op's type that is all of a pattern, (n,).
 
         Raises:
-            UsageError: It is no regular expression, or takes too long.
+            UsageError: It is not a regular expression, or takes too long.
         """
         wanted = compiled(pattern)
         found = self.timeline.kind_mask(matched(wanted, self.timeline.names, "fullmatch"))
@@ -193,7 +193,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
+        raise UsageError(f"{pattern!r} is not a regular expression: {error}") from error
 
 
 def factors_of(

@@ -55,7 +55,7 @@ def chosen_steps(text: str) -> int | tuple[int, ...] | None:
         begin, end = whole_number(first), whole_number(last or first)
         if end < begin or len(numbers) + end - begin > _MOST_NUMBERS:
             raise UsageError(
-                f"step={text[:30]!r}: {part[:30]} is no range of at most {_MOST_NUMBERS:,} steps"
+                f"step={text[:30]!r}: {part[:30]} is not a range of at most {_MOST_NUMBERS:,} steps"
             )
         numbers += range(begin, end + 1)
     if not numbers:

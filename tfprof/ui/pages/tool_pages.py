@@ -89,7 +89,7 @@ def whole_number(name: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise UsageError(f"{name}={text!r} is no whole number") from None
+        raise UsageError(f"{name}={text!r} is not a whole number") from None
 
 
 def _number(name: str, text: str) -> float:
@@ -98,7 +98,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"{name}={text!r} is no number")
+        raise UsageError(f"{name}={text!r} is not a number")
     return value
 
 

@@ -5,9 +5,9 @@ An op ran where an event
 * is called as ops are: ``scope/name:Type``, ``Iterator::…``, a copy;
 * is called ``EagerLocalExecute: Type`` and calls no function: Python ran the op by itself. Where
   the op's own event lies inside, that one counts;
-* has ``hlo_op`` and is no launch: it ran an instruction of a compiled program, which tells the
+* has ``hlo_op`` and is not a launch: it ran an instruction of a compiled program, which tells the
   framework's op. Instructions of several programs are several ops, whatever they are called;
-* has ``tf_op`` and took time, if it is no launch, and the op does not run around it anyway.
+* has ``tf_op`` and took time, if it is not a launch, and the op does not run around it anyway.
 
 Allocations and launches of kernels say for which op they are, and are no run of it.
 

@@ -55,7 +55,7 @@ class MemoryEvents:
         free_bytes: Bytes that are free.
         peak_bytes: Most bytes in use since the allocator was made.
         fragmentation: Part of the free memory that is not in the largest free chunk; in classic
-            mode what the recorder wrote, which is no number where nothing is free.
+            mode what the recorder wrote, which is not a number where nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.
@@ -119,7 +119,7 @@ def memory_events(
         timeline: The events.
         groups: The steps.
         classic: Count times from the beginning of each thread, as the reference does, and pass
-            on what is no number.
+            on what is not a number.
     """
     chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     events = np.flatnonzero(chosen)

@@ -31,7 +31,7 @@ OPS, STEPS, MODULES = "XLA Ops", "Steps", "XLA Modules"
 _CUSTOM_CALL = "custom-call"
 
 _MOST_SCALE = 1e6
-"""Clocks of devices differ by less: more is no measurement."""
+"""Clocks of devices differ by less: more is not a measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class OpMetadata:
         }
 
     def op(self, row: int) -> DeviceOp | None:
-        """One run of an instruction; None for what is no op of a program."""
+        """One run of an instruction; None for what is not an op of a program."""
         if row < 0:
             return None
         stats = self._stats(row)

@@ -89,7 +89,7 @@ def work_of(
     """Work by what its runs are.
 
     Args:
-        names: Kinds; None for what is no collective.
+        names: Kinds; None for what is not a collective.
         place: The kind of each run, behind all of them for none, shape (n,).
         spans: The runs.
         alone: Which of them compute, shape (n,).

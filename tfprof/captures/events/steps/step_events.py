@@ -246,7 +246,7 @@ def _spent_on_threads(timeline: Timeline, groups: Groups, is_code: BoolArray) ->
 def _loop_waits(names: Sequence[str]) -> list[int]:
     """Which kinds are iterators that a loop over a dataset inside a ``tf.function`` waits for.
 
-    Its body may run in a ``Scan``, which then is no input: what it takes its elements from is.
+    Its body may run in a ``Scan``, which then is not an input: what it takes its elements from is.
     """
     found = [kind for kind, name in enumerate(names) if name.startswith(REDUCE_ITERATOR)]
     waits = _SCANNED if any(_SCAN in names[kind] for kind in found) else _REDUCED

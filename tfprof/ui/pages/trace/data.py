@@ -110,7 +110,7 @@ def _number(params: Params, name: str, default: int | None = None) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise UsageError(f"{name}={text!r} is no whole number") from None
+        raise UsageError(f"{name}={text!r} is not a whole number") from None
     if abs(number) > _MOST_PS:
         raise UsageError(f"{name}={text}: there are no such times")
     return number
@@ -128,7 +128,7 @@ def _numbers(text: str, size: int, what: str) -> list[int]:
     for part in filter(None, text.split(",")):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise UsageError(f"{part!r} is no number of a {what}")
+            raise UsageError(f"{part!r} is not a number of a {what}")
         begin, end = int(first), int(last or first)
         if not begin <= end < size:
             raise UsageError(f"there is no {what} {part} in this trace; it has {size}")

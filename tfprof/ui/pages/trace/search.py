@@ -49,7 +49,7 @@ def _fitting(text: str, *, regex: bool) -> Callable[[Sequence[str]], BoolArray]:
         try:
             pattern = re.compile(text, re.IGNORECASE)
         except re.error as error:
-            raise UsageError(f"{text!r} is no regular expression: {error}") from None
+            raise UsageError(f"{text!r} is not a regular expression: {error}") from None
         return lambda names: matched(pattern, names, "search")
     wanted = text.casefold()
     return lambda names: np.array([wanted in name.casefold() for name in names], np.bool_)
