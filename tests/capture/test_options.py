@@ -10,7 +10,7 @@ import pytest
 
 import tfprof
 from tfprof.capture.arrived import arrived
-from tfprof.captures.facts.missing import notes_of_missing
+from tfprof.captures.facts.missing import Asked, notes_of_missing
 from tfprof.captures.run.recorded_levels import recorded_levels
 from tfprof.errors import InputError, MissingDependencyError, UsageError
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
@@ -127,7 +127,8 @@ def check(space: Any, *devices: str, **options: Any) -> list[str]:
     (own,) = run.hosts
     unsupported = options.pop("unsupported", ())
     wanted = CaptureOptions(**options)
-    return messages(arrived(run, own.name, wanted, "TensorFlow", devices, unsupported))
+    asked = Asked(wanted, "TensorFlow", tuple(devices), tuple(unsupported))
+    return messages(arrived(run, own.name, asked))
 
 
 HONOURED = b"\x10\x02\x18\x01"

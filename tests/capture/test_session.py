@@ -346,10 +346,10 @@ def test_what_arrived_lies_beside_the_capture(
     assert own["bytes"] == next(folder.glob("*.xplane.pb")).stat().st_size
     assert [each.name for each in tfprof.open_run(tmp_path).hosts] == [own["host"]]
 
-    def full(**arguments: Any) -> None:
+    def full(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("tfprof.capture.record.tempfile.mkstemp", full)
+    monkeypatch.setattr("tfprof.files.disk.secrets.token_hex", full)
     with tfprof.capture(tmp_path, CaptureOptions(session_id="full")) as captured:
         work()
     assert messages(captured) == ["capture.json could not be written: No space left on device"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from itertools import chain
 
-from tfprof.capture.frameworks import Framework, other_framework
+from tfprof.capture.frameworks import Framework, loaded_frameworks
 from tfprof.capture.program import CudaProgram
 from tfprof.captures.facts.arrival import arrival_of
 from tfprof.captures.facts.missing import Asked, notes_of_missing
@@ -22,30 +22,16 @@ NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
 _NAMES = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 
-def arrived(
-    run: Run,
-    host: str,
-    options: CaptureOptions,
-    framework: str,
-    devices: Sequence[str] = (),
-    unsupported: Sequence[str] = (),
-) -> list[Note]:
+def arrived(run: Run, host: str, asked: Asked) -> list[Note]:
     """Remarks on what is missing in a capture of this process, and how to mend it.
 
     Args:
         run: The capture, with its own remarks; other workers may have written to it, too.
         host: The host of this process in the run.
-        options: What was asked for.
-        framework: Whose profiler recorded, for people.
-        devices: Accelerators that the program can use.
-        unsupported: Options that this profiler does not have.
-    """  # fmt: skip
-    asked = Asked(options, framework, tuple(devices), tuple(unsupported))
-    notes = [note for note in run.notes if note.host in ("", host)]
-    for own in run.hosts:
-        if own.name == host:
-            notes += notes_of_missing(own, asked)
-    return notes
+        asked: What was asked for.
+    """
+    own = [notes_of_missing(each, asked) for each in run.hosts if each.name == host]
+    return [*(note for note in run.notes if note.host in ("", host)), *chain.from_iterable(own)]
 
 
 def notes_on(
@@ -63,29 +49,17 @@ def notes_on(
     devices: list[str] = []
     with contextlib.suppress(Exception):  # whatever a framework does when it is asked
         devices = framework.devices()
-    notes = arrived(run, host, asked, framework.name, devices, framework.unsupported)
-    other = other_framework(options, framework.name)
+    wanted = Asked(asked, framework.name, tuple(devices), framework.unsupported)
+    notes = arrived(run, host, wanted)
     if isinstance(framework, CudaProgram):
         return notes if options.framework else [*notes, NOTHING_LOADED]
-    if other and asked.host_tracer_level >= OPS_LEVEL:
-        notes += notes_of_framework(run, host, framework.name, other)
+    others = [name for name in loaded_frameworks() if name != framework.name.lower()]
+    may_be_wrong = others and not options.framework and asked.host_tracer_level >= OPS_LEVEL
+    if may_be_wrong and not any(arrival_of(own).ops for own in run.hosts if own.name == host):
+        name = _NAMES[others[0]]
+        remedy = sentence(how_to_capture.FRAMEWORK.format(name=name, option=others[0]))
+        said = (
+            f"no op of {framework.name} ran while its profiler recorded, and {name} is loaded, too"
+        )
+        notes.append(Note("warning", f"{said}. {remedy}", host))
     return notes
-
-
-def notes_of_framework(run: Run, host: str, recorded: str, other: str) -> list[Note]:
-    """A remark if no op ran, and another framework is loaded, which was not recorded.
-
-    Args:
-        run: The capture.
-        host: The host of this process in it.
-        recorded: Whose profiler recorded, for people.
-        other: The other framework, as an option.
-    """
-    if any(arrival_of(own).ops for own in run.hosts if own.name == host):
-        return []
-    name = _NAMES[other]
-    remedy = how_to_capture.FRAMEWORK.format(name=name, option=other)
-    return [
-        Note("warning", f"no op of {recorded} ran while its profiler recorded, and {name} is "
-             f"loaded, too. {sentence(remedy)}", host)
-    ]  # fmt: skip

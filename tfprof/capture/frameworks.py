@@ -227,17 +227,6 @@ def loaded_frameworks() -> list[str]:
     return [name for name in FRAMEWORKS if sys.modules.get(name) is not None]
 
 
-def other_framework(options: CaptureOptions, recorded: str) -> str:
-    """The framework that is loaded, too, and was not chosen by the options; empty without one.
-
-    Args:
-        options: What was asked for.
-        recorded: The name of the framework whose profiler recorded.
-    """
-    others = [name for name in loaded_frameworks() if name != recorded.lower()]
-    return others[0] if others and not options.framework else ""
-
-
 def _used() -> str:
     loaded = loaded_frameworks()
     if len(loaded) == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,20 +13,17 @@ from tfprof.capture.cupti.host_ops import host_ops
 from tfprof.capture.cupti.status import of_error
 from tfprof.capture.cupti.step_stats import step_stats
 from tfprof.capture.cupti.tracks import add_tracks
-from tfprof.captures.events.timeline.names import TASK_PLANE
+from tfprof.captures.events.timeline.clocks import unix_base_ns
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import open_run
 from tfprof.core.text.units import some
 from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, UsageError
+from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
     from tfprof.capture.cupti.records import Records
-    from tfprof.captures.model.xspace import XSpace
     from tfprof.captures.run.run import Host
-
-_ABSOLUTE_NS = 10**17
-"""Times since 1970 are larger, times since the start of a capture smaller."""
 
 
 class GpuPart:
@@ -42,25 +41,25 @@ class GpuPart:
 
     def start(self) -> None:
         """Begin to record."""
-        try:
+        with self._noting():
             self._session.start()
             self._is_recording = True
-        except GpuError as error:
-            self._notes.append(Note("warning", str(error)))
-        except Exception as error:  # of bindings that nobody has seen yet
-            self._notes.append(Note("warning", str(GpuError(of_error(error)))))
 
     def stop(self) -> None:
         """End the recording; does nothing if there is none."""
         if not self._is_recording:
             return
         self._is_recording = False
-        try:
+        with self._noting():
             self._records = self._session.stop(synchronize)
-        except GpuError as error:
-            self._notes.append(Note("warning", str(error)))
-        except Exception as error:
-            self._notes.append(Note("warning", str(GpuError(of_error(error)))))
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # also of bindings that are new
+            said = error if isinstance(error, GpuError) else GpuError(of_error(error))
+            self._notes.append(Note("warning", str(said)))
 
     def add_to(self, staging: Path) -> list[Note]:
         """Add the planes of the GPUs to the capture that lies in a folder.
@@ -72,7 +71,8 @@ class GpuPart:
             self._notes += notes_on(self._records)
             try:
                 for path in staging.glob("plugins/profile/*/*.xplane.pb"):
-                    _replace(path, with_gpus(path.read_bytes(), self._records))
+                    added = with_gpus(path.read_bytes(), self._records)
+                    write_file(path, [added], overwrite=True)
             except Exception as error:  # the capture of the host is worth more than a reason
                 why = f"{type(error).__name__}: {error}"
                 self._notes.append(
@@ -94,7 +94,7 @@ class GpuPart:
         if self._records is None:
             said = f": {self._notes[0].message}" if self._notes else ""
             raise EmptyProfileError(f"the capture has no GPU activity{said}")
-        begin_ns = begin_of(host.space)
+        begin_ns = begin_of(host)
         within = None if step is None else _times_of_step(host, step, begin_ns)
         return step_stats(self._records, host_ops(host, begin_ns), within)
 
@@ -121,30 +121,16 @@ def with_gpus(capture: bytes, records: Records) -> bytes:
         records: What CUPTI has recorded in the same time.
     """
     host = open_run(capture).hosts[0]
-    begin_ns = begin_of(host.space)
+    begin_ns = begin_of(host)
     space = pb.XSpace.FromString(capture)
     add_tracks(space, records, host_ops(host, begin_ns), begin_ns)
     return space.SerializeToString()
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file anew; what was there stays if that fails."""
-    beside = path.with_suffix(".new")
-    try:
-        beside.write_bytes(data)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def begin_of(space: XSpace) -> int:
+def begin_of(host: Host) -> int:
     """What the lines of a capture count from, in nanoseconds since 1970; 0 for 1970 itself."""
-    stamps = [int(plane.lines.timestamps_ns.max()) for plane in space.planes if len(plane.lines)]
-    if any(stamp > _ABSOLUTE_NS for stamp in stamps):
-        return 0
-    plane = space.plane(TASK_PLANE)
-    began = None if plane is None else plane.own_stats().get("profile_start_time")
-    return began if isinstance(began, int) else 0
+    axis = host.timeline.axis
+    return (unix_base_ns(axis) or axis.base_ns) - axis.base_ns
 
 
 def notes_on(records: Records) -> list[Note]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from tfprof.capture.plane_writer import PlaneWriter
 from tfprof.captures.events.timeline.names import HOST_PLANE, TASK_PLANE
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
@@ -18,8 +19,6 @@ from tfprof.options.captures import CaptureOptions
 
 _MOST_MARKS = 1 << 20
 _NO_NAME = re.compile(r"[^A-Za-z0-9_./>-]")
-_NS = 1000
-"""Picoseconds of a nanosecond."""
 
 
 class _Span(NamedTuple):
@@ -150,33 +149,16 @@ class CudaProgram:
 def _space(spans: list[_Span], host: str, start_ns: int, stop_ns: int) -> pb.XSpace:
     """Marks as the lines of their threads."""
     space = pb.XSpace(hostnames=[host])
-    plane = space.planes.add(name=HOST_PLANE)
-    for number, stat in ((1, "step_num"), (2, "_r")):
-        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, stat
-    names = sorted({span.name for span in spans})
-    for number, name in enumerate(names, 1):
-        written = name.encode("utf-8", "replace").decode()
-        plane.event_metadata[number].id, plane.event_metadata[number].name = number, written
-    numbers = {name: number for number, name in enumerate(names, 1)}
+    plane = PlaneWriter(space.planes.add(name=HOST_PLANE), start_ns)
     for thread in sorted({span.thread for span in spans}):
         own = sorted(
             (span for span in spans if span.thread == thread and span.start_ns >= start_ns),
             key=lambda span: (span.start_ns, -span.end_ns),
         )
-        line = plane.lines.add(id=thread, name=f"Host Threads/{thread}")
+        line = plane.line(thread, f"Host Threads/{thread}", start_ns)
         for span in own:
-            event = line.events.add(
-                metadata_id=numbers[span.name],
-                offset_ps=(span.start_ns - start_ns) * _NS,
-                duration_ps=(span.end_ns - span.start_ns) * _NS,
-            )
-            if span.step is not None:
-                event.stats.add(metadata_id=1, int64_value=span.step)
-                event.stats.add(metadata_id=2, int64_value=1)
-    task = space.planes.add(name=TASK_PLANE)
-    for number, (stat, value) in enumerate(
-        (("profile_start_time", start_ns), ("profile_stop_time", stop_ns)), 1
-    ):
-        task.stat_metadata[number].id, task.stat_metadata[number].name = number, stat
-        task.stats.add(metadata_id=number, uint64_value=value)
+            stats = {} if span.step is None else {"step_num": span.step, "_r": 1}
+            plane.add(line, span.name, span.start_ns, span.end_ns, **stats)
+    task = PlaneWriter(space.planes.add(name=TASK_PLANE), 0)
+    task.describe(profile_start_time=start_ns, profile_stop_time=stop_ns)
     return space

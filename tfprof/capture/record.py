@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +10,7 @@ from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
 from tfprof.captures.run.capture_record import notes_at_capture, record_of
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
+from tfprof.files.disk import write_file
 from tfprof.files.run_folder import RECORD_NAME, capture_files, host_name
 from tfprof.options.captures import CaptureOptions
 
@@ -30,7 +28,7 @@ def write_record(
         notes: What is missing of this host.
 
     Raises:
-        OSError: The folder cannot be written; then it is as it was before.
+        InputError: The folder cannot be written; then it is as it was before.
     """
     said = [replace(note, host=host) for note in notes]
     said = [*_said_before(folder, {each.name for each in run.hosts} - {host}), *said]
@@ -41,16 +39,7 @@ def write_record(
         sorted(said, key=lambda note: note.host),
         asdict(options),
     )
-    descriptor, unfinished = tempfile.mkstemp(prefix=".capture-", suffix=".part", dir=folder)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(unfinished).chmod(0o644)
-        Path(unfinished).replace(folder / RECORD_NAME)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(unfinished).unlink()
-        raise
+    write_file(folder / RECORD_NAME, [text.encode()], overwrite=True)
 
 
 def _said_before(folder: Path, hosts: set[str]) -> list[Note]:

@@ -364,8 +364,8 @@ class Capture:
         if self._folder is not None:
             try:
                 write_record(self._folder, run, host, self._options, notes)
-            except OSError as error:
-                why = error.strerror or error
+            except InputError as error:
+                why = getattr(error.__cause__, "strerror", None) or error
                 notes.append(Note("warning", f"capture.json could not be written: {why}"))
         for note in notes:
             self._say(note)

@@ -5,20 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tfprof.capture.step_ends import NOTED_NS, EndMark, StepEnds
 from tfprof.errors import UsageError
 
-
-class Windows(Protocol):
-    """What captures some of the steps: ``tfprof.capture.windows``."""
-
-    def begin_step(self) -> None:
-        """A step begins."""
-
-    def end_step(self) -> None:
-        """A step has ended."""
+if TYPE_CHECKING:
+    from tfprof.capture.windows import Windows
 
 
 _windows: Windows | None = None

@@ -93,7 +93,7 @@ def test_tools_read_the_tracks_as_those_of_tensorflow(records):
 
 def test_step_stats_are_read_by_the_profiler(records):
     [one_host] = tools.open_run(captured().SerializeToString()).hosts
-    metadata = step_stats(records, host_ops(one_host, begin_of(one_host.space)))
+    metadata = step_stats(records, host_ops(one_host, begin_of(one_host)))
     devices = [one.device for one in metadata.step_stats.dev_stats]
     assert devices == [
         "/device:GPU:0/memcpy", "/device:GPU:0/stream:", "/device:GPU:0/stream:7",

@@ -648,7 +648,7 @@ def test_more_than_100_traces_are_reported_not_made(
 def test_runs_wait_only_up_to_a_limit(
     session: Any, model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tfprof.capture.graph_sessions.graph_profiles._MOST_WAITING_BYTES", 0)
+    monkeypatch.setattr("tfprof.capture.graph_sessions.recorder._MOST_WAITING_BYTES", 0)
     with ProfileContext(tmp_path, trace_steps=[0, 1]) as context:
         session.run(model.train)
         session.run(model.train)

@@ -11,6 +11,7 @@ from tfprof.capture.cupti.attribution import Attributed, attributed, lines_of_th
 from tfprof.capture.cupti.host_ops import HostOps
 from tfprof.capture.cupti.records import Activity, Api, Copy, Fill, Gpu, Kernel, Records, with_times
 from tfprof.capture.cupti.threads import thread_of_line
+from tfprof.capture.plane_writer import PlaneWriter
 from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.events.timeline.names import GPU_PREFIX, HOST_PLANE
 from tfprof.core.wire import messages as pb
@@ -46,7 +47,7 @@ def add_tracks(
     for pair in zip(activities, ops, strict=True):
         by_device[pair[0].device].append(pair)
     for device in sorted({*by_device, *records.gpus}):
-        plane = _Plane(space.planes.add(id=device, name=f"{GPU_PREFIX}{device}"), begin_ns)
+        plane = PlaneWriter(space.planes.add(id=device, name=f"{GPU_PREFIX}{device}"), begin_ns)
         gpu = records.gpus.get(device)
         if gpu is not None:
             _describe(plane, gpu)
@@ -56,67 +57,7 @@ def add_tracks(
     _add_calls(space, records, {one.correlation: one for one in activities}, threads, begin_ns)
 
 
-class _Plane:
-    """Adds events with named stats to a plane."""
-
-    def __init__(self, plane: Any, begin_ns: int) -> None:
-        self.plane, self._begin_ns = plane, begin_ns
-        self._events: dict[str, int] = {e.name: key for key, e in plane.event_metadata.items()}
-        self._stats: dict[str, int] = {e.name: key for key, e in plane.stat_metadata.items()}
-        self._last_event = max(plane.event_metadata, default=0)
-        self._last_stat = max(plane.stat_metadata, default=0)
-
-    def line(self, number: int, name: str, first_ns: int) -> Any:
-        """A line whose events count from the first."""
-        return self.plane.lines.add(
-            id=number, name=name, timestamp_ns=max(0, first_ns - self._begin_ns)
-        )
-
-    def add(self, line: Any, name: str, start_ns: int, end_ns: int, **stats: str | int) -> None:
-        """An event; empty stats are left out, and events that are weeks away from the line."""
-        since_ns, taken_ns = start_ns - self._begin_ns - line.timestamp_ns, end_ns - start_ns
-        if not 0 <= since_ns <= MOST_NS or not 0 <= taken_ns <= MOST_NS:
-            return
-        if name not in self._events:
-            self._last_event += 1
-            self._events[name] = self._last_event
-            entry = self.plane.event_metadata[self._last_event]
-            entry.id, entry.name = self._last_event, _written(name)
-        event = line.events.add(
-            metadata_id=self._events[name],
-            offset_ps=since_ns * 1000,
-            duration_ps=taken_ns * 1000,
-        )
-        self._write(event.stats, stats)
-
-    def describe(self, **stats: str | int) -> None:
-        """Stats of the plane itself."""
-        self._write(self.plane.stats, stats)
-
-    def _write(self, target: Any, stats: Mapping[str, str | int]) -> None:
-        for stat, value in stats.items():
-            if value == "":
-                continue
-            if isinstance(value, str):
-                target.add(metadata_id=self._stat(stat), str_value=_written(value))
-            else:
-                target.add(metadata_id=self._stat(stat), uint64_value=value)
-
-    def _stat(self, name: str) -> int:
-        if name not in self._stats:
-            self._last_stat += 1
-            self._stats[name] = self._last_stat
-            entry = self.plane.stat_metadata[self._last_stat]
-            entry.id, entry.name = self._last_stat, name
-        return self._stats[name]
-
-
-def _written(text: str) -> str:
-    """What is not a character cannot be written, and becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _describe(plane: _Plane, gpu: Gpu) -> None:
+def _describe(plane: PlaneWriter, gpu: Gpu) -> None:
     plane.describe(
         clock_rate=gpu.clock_khz, core_count=gpu.n_cores,
         memory_bandwidth=gpu.memory_bytes_per_s, memory_size=gpu.memory_bytes,
@@ -126,7 +67,7 @@ def _describe(plane: _Plane, gpu: Gpu) -> None:
 
 
 def _add_streams(
-    plane: _Plane, pairs: Sequence[tuple[Activity, Attributed]], gpu: Gpu | None
+    plane: PlaneWriter, pairs: Sequence[tuple[Activity, Attributed]], gpu: Gpu | None
 ) -> None:
     by_stream: defaultdict[int, list[tuple[Activity, Attributed]]] = defaultdict(list)
     for pair in pairs:
@@ -163,7 +104,7 @@ def _add_calls(
     if not calls and not overheads:
         return
     host = next((plane for plane in space.planes if plane.name == HOST_PLANE), None)
-    plane = _Plane(space.planes.add(name=HOST_PLANE) if host is None else host, begin_ns)
+    plane = PlaneWriter(space.planes.add(name=HOST_PLANE) if host is None else host, begin_ns)
     lines = {thread_of_line(line.id): line for line in reversed(plane.plane.lines)}
     launches = records.launches()
     changed: dict[int, Any] = {}

@@ -11,6 +11,7 @@ import linecache
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import NamedTuple
 
 from tfprof.capture.eager.events import Dataset, Execution
@@ -116,7 +117,9 @@ class ProgramGraph:
                 op = self._eager_op(call)
                 inputs = op.inputs if op is not None else []
                 body = self.bodies[call.name]
-                self._expand(_Instance(scope, scope, body, None, inputs, (call.name,)))
+                waiting = [_Instance(scope, scope, body, None, inputs, (call.name,))]
+                while waiting:
+                    waiting.extend(reversed(self._add_body(waiting.pop())))
         return scope
 
     def _eager_op(self, execution: Execution) -> EagerOp | None:
@@ -128,18 +131,17 @@ class ProgramGraph:
 
         A result of a called function comes from a node inside the function.
         """
-        tensors = {op.node.name: op.node.op for op in self.eager_ops}
         results = {
             name: [f"{self._functions[name]}/{tensor}" for tensor in body.results.values()]
             for name, body in self.bodies.items()
             if name in self._functions
         }
         renamed: dict[str, str] = {}
-        for name, op_type in tensors.items():
-            for slot, tensor in enumerate(results.get(op_type, ())):
+        for op in self.eager_ops:
+            for slot, tensor in enumerate(results.get(op.node.op, ())):
                 node_name, _, port = tensor.partition(":")
                 node_name = self._by_runtime_name.get(node_name, node_name)
-                renamed[f"{name}:{slot}"] = f"{node_name}:{port or 0}"
+                renamed[f"{op.node.name}:{slot}"] = f"{node_name}:{port or 0}"
         for name in self._open_inputs:
             node = self.nodes[name]
             inputs = [renamed.get(tensor, tensor) for tensor in node.input]
@@ -147,18 +149,10 @@ class ProgramGraph:
             node.input.extend(inputs)
 
     def _unique(self, name: str) -> str:
-        unique, count = name, 0
-        while unique in self._taken:
-            count += 1
-            unique = f"{name}_{count}"
+        numbered = (f"{name}_{number}" for number in count(1))
+        unique = next(each for each in chain([name], numbered) if each not in self._taken)
         self._taken.add(unique)
         return unique
-
-    def _expand(self, first: _Instance) -> None:
-        waiting = [first]
-        while waiting:
-            instance = waiting.pop()
-            waiting.extend(reversed(self._add_body(instance)))
 
     def _add_body(self, instance: _Instance) -> list[_Instance]:
         """Add the nodes of a body; returns the bodies that these call."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TypeAlias
 
 from tfprof.graphs.live.function_graphs import FunctionBody, LayerTree
 
@@ -17,12 +18,8 @@ _MIRRORED = "gradient_tape/"
 """Scope of gradient ops; it repeats the scopes of the forward ops."""
 
 
-@dataclass(slots=True)
-class _Scope:
-    """A name scope: its path, and the scopes inside it, in the order in which they appear."""
-
-    path: str
-    inner: dict[str, _Scope] = field(default_factory=dict)
+_Scopes: TypeAlias = "dict[str, _Scopes]"
+"""Name scopes and what is inside each, in the order in which they appear."""
 
 
 def layer_renaming(
@@ -53,27 +50,23 @@ def scopes_of_layers(names: Sequence[str], models: Sequence[LayerTree]) -> dict[
         names: Node names, in the order of the graph.
         models: The layers to look for; those of a layer are looked for in its scope only.
     """
+    tree: _Scopes = {}
+    for name in names:
+        scopes = tree
+        for part in name.removeprefix(_MIRRORED).split("/")[:-1]:
+            scopes = scopes.setdefault(part, {})
     layer_of_scope: dict[str, str] = {}
-    waiting = [(_scope_tree(names), list(models))]
+    waiting = [("", tree, list(models))]
     while waiting:
-        scope, layers = waiting.pop()
-        matches = _match(list(scope.inner), layers)
-        for name, inner in scope.inner.items():
+        outer, scopes, layers = waiting.pop()
+        matches = _match(list(scopes), layers)
+        for name, inner in scopes.items():
             layer = matches.get(name)
             if layer is not None:
-                layer_of_scope[inner.path] = layer.name
-            waiting.append((inner, layer.children if layer is not None else layers))
+                layer_of_scope[outer + name] = layer.name
+            below = layers if layer is None else layer.children
+            waiting.append((f"{outer}{name}/", inner, below))
     return layer_of_scope
-
-
-def _scope_tree(names: Sequence[str]) -> _Scope:
-    root = _Scope("")
-    for name in names:
-        scope = root
-        for part in name.removeprefix(_MIRRORED).split("/")[:-1]:
-            path = f"{scope.path}/{part}" if scope.path else part
-            scope = scope.inner.setdefault(part, _Scope(path))
-    return root
 
 
 def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
@@ -110,12 +103,10 @@ def _bears_name(scope: str, layer: str) -> bool:
 
 def _new_name(name: str, layers: Mapping[str, str]) -> str:
     mirrored = _MIRRORED if name.startswith(_MIRRORED) else ""
-    parts = name.removeprefix(_MIRRORED).split("/")
-    path = ""
-    for place, part in enumerate(parts[:-1]):
-        path = f"{path}/{part}" if path else part
-        parts[place] = layers.get(path, part)
-    return mirrored + "/".join(parts)
+    *scopes, last = name.removeprefix(_MIRRORED).split("/")
+    paths = accumulate(scopes, "{}/{}".format)
+    renamed = [layers.get(path, scope) for path, scope in zip(paths, scopes, strict=True)]
+    return mirrored + "/".join([*renamed, last])
 
 
 def _unique(renamed: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:

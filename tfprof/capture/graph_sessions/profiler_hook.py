@@ -7,8 +7,12 @@ import threading
 from typing import Any
 
 from tfprof.capture.graph_sessions.recorder import RecordedRun, RunRecorder
-from tfprof.capture.graph_sessions.run_traces import RunTrace, is_full_trace
-from tfprof.capture.graph_sessions.session_runs import session_run_hook, tracing_request
+from tfprof.capture.graph_sessions.session_runs import (
+    RunTrace,
+    is_full_trace,
+    session_run_hook,
+    tracing_request,
+)
 
 
 class ProfilerHook(RunRecorder):

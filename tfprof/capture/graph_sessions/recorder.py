@@ -6,12 +6,11 @@ import contextlib
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tfprof.capture.graph_sessions.graph_profiles import GraphProfiles
 from tfprof.capture.graph_sessions.schedule import (
     MAX_TRACED_STEPS,
     AutomaticTracing,
@@ -31,7 +30,47 @@ from tfprof.views.write.outputs import answer
 
 Answer: TypeAlias = pb.GraphNodeProto | pb.MultiGraphNodeProto
 
+Reporting: TypeAlias = Callable[[str, str], contextlib.AbstractContextManager[None]]
+
 _DEFAULT_DUMP_STEPS = (100,)
+_MOST_WAITING_BYTES = 32 << 20
+
+
+class GraphProfile:
+    """The traced runs of one graph.
+
+    Runs wait as bytes until the profiler is needed or they become too many: reading the graph and
+    the first run takes longer than a short training step.
+
+    Args:
+        graph: The live graph.
+        classic: As for ``Profiler``.
+        reporting: A context that reports errors, by their code and a text.
+    """
+
+    def __init__(self, graph: Any, classic: bool, reporting: Reporting) -> None:
+        self._graph, self._classic, self._reporting = graph, classic, reporting
+        self._lock = threading.RLock()
+        self._profiler: Profiler | None = None
+        self._waiting: list[tuple[int, bytes]] = []
+
+    def add(self, step: int, run_metadata: bytes) -> None:
+        """Add a traced run."""
+        with self._lock:
+            self._waiting.append((step, run_metadata))
+            if sum(len(data) for _, data in self._waiting) > _MOST_WAITING_BYTES:
+                self.profiler()
+
+    def profiler(self) -> Profiler:
+        """The profiler, with all runs so far."""
+        with self._lock:
+            if self._profiler is None:
+                self._profiler = Profiler(self._graph, classic=self._classic)
+            waiting, self._waiting = self._waiting, []
+            for step, data in waiting:
+                with self._reporting("tracing-failed", f"the trace of step {step} was lost"):
+                    self._profiler.add_step(step, data)
+            return self._profiler
 
 
 class RunRecorder:
@@ -68,8 +107,8 @@ class RunRecorder:
         self._debug = debug
         self._lock = threading.Lock()
         self._notices = Notices()
-        self._graphs = GraphProfiles(classic, self._report_unreadable)
         self._classic = is_classic(classic)
+        self._profiles: dict[Any, GraphProfile] = {}  # by graph, in the order of their first runs
         self._schedule = Schedule()
         self._automatic = AutomaticTracing() if trace_steps is None else None
         self._n_traced = 0
@@ -95,21 +134,19 @@ class RunRecorder:
         """
         if not self._enabled:
             return None
-        profiles = self._graphs.all()
-        if profiles:
-            return profiles[0].profiler()
-        graph = default_graph()
+        graph = next(iter(self._profiles), None) or default_graph()
         if graph is None:
             raise EmptyProfileError(
                 "no session run was traced so far, and TensorFlow has no default graph, so there "
                 "is nothing to profile; call trace_next_step() before Session.run"
             )
-        return self._graphs.of(graph).profiler()
+        return self._profiler_of(graph)
 
     @property
     def profilers(self) -> list[Profiler]:
         """A profiler for each graph that had a run traced or saved, oldest first."""
-        return [profile.profiler() for profile in self._graphs.all()] if self._enabled else []
+        profiles = list(self._profiles.values()) if self._enabled else []
+        return [profile.profiler() for profile in profiles]
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -201,31 +238,48 @@ class RunRecorder:
         """Called before each run (``RunObserver``)."""
         step, wishes = self._schedule.begin()
         may_trace = self._n_traced < MAX_TRACED_STEPS
-        if wishes is None:
-            if may_trace and self._is_worth_tracing(step, session, fetches):
-                return RecordedRun(self, step, Wishes(), True, fetches)
-            return None
-        if not wishes.trace:
-            automatic = may_trace and self._is_worth_tracing(step, session, fetches)
-            return RecordedRun(self, step, wishes, automatic, fetches if automatic else None)
-        if not may_trace:
-            text = f"step {step} was not traced, because {MAX_TRACED_STEPS} runs were traced before"
-            self._report("too-many-traces", text)
-        return RecordedRun(self, step, wishes, may_trace)
+        if wishes is not None and wishes.trace:
+            if not may_trace:
+                why = f"because {MAX_TRACED_STEPS} runs were traced before"
+                self._report("too-many-traces", f"step {step} was not traced, {why}")
+            return RecordedRun(self, step, wishes, may_trace)
+        if may_trace and self._is_worth_tracing(step, session, fetches):
+            return RecordedRun(self, step, wishes or Wishes(), True, fetches)
+        return None if wishes is None else RecordedRun(self, step, wishes)
 
     def _is_worth_tracing(self, step: int, session: Any, fetches: Any) -> bool:
         """Whether automatic tracing, if it is on, chooses this run."""
         if self._automatic is None:
             return False
-        try:
-            return self._automatic.wants(step, session, fetches, self._graphs.coverage)
+        try:  # faster than a context
+            return self._automatic.wants(step, session, fetches, self._coverage)
         except Exception as error:
             self._report_failure("tracing-failed", f"step {step} was not traced", error)
             return False
 
-    def _finish(self, run: RecordedRun, graph: Any, run_metadata: Any) -> None:
+    def _of(self, graph: Any) -> GraphProfile:
+        profile = self._profiles.get(graph)
+        if profile is None:
+            new = GraphProfile(graph, self._classic, self._reporting)
+            profile = self._profiles.setdefault(graph, new)  # another thread may be faster
+        return profile
+
+    def _profiler_of(self, graph: Any) -> Profiler:
+        return self._of(graph).profiler()
+
+    def _coverage(self, graph: Any) -> float:
+        return self._profiler_of(graph).coverage
+
+    def _finish(self, run: RecordedRun, graph: Any, run_metadata: Any, is_full: bool) -> None:
         """Do what was wanted of a run; a failure must not end the user's program."""
         step = run.step
+        if run.traced and not is_full:
+            with self._lock:
+                self._notices.add(
+                    "partial-trace",
+                    "runs were traced while another trace or TensorFlow's profiler was active, so "
+                    "they lack the times of GPU kernels",
+                )
         if run.traced:
             with self._reporting("tracing-failed", f"the trace of step {step} was lost"):
                 self._keep(run, graph, run_metadata)
@@ -238,16 +292,15 @@ class RunRecorder:
         for name in run.wishes.folders:
             with self._reporting("saving-failed", f"profile_{step} was not written"):
                 Path(name).mkdir(parents=True, exist_ok=True)
-                self._graphs.of(graph).profiler().save(Path(name) / f"profile_{step}")
+                self._profiler_of(graph).save(Path(name) / f"profile_{step}")
         for cmd, options in run.wishes.views:
             with self._reporting("profiling-failed", f"step {step} has no {cmd} view"):
-                session = session_of(self._graphs.of(graph).profiler())
-                view = answer(session, view_kind(cmd), options)
+                view = answer(session_of(self._profiler_of(graph)), view_kind(cmd), options)
                 with self._lock:
                     self._answers.setdefault(cmd, {})[step] = view
 
     def _keep(self, run: RecordedRun, graph: Any, run_metadata: Any) -> None:
-        self._graphs.of(graph).add(run.step, run_metadata.SerializeToString())
+        self._of(graph).add(run.step, run_metadata.SerializeToString())
         with self._lock:
             self._n_traced += 1
         if self._automatic is not None and run.fetches is not None:
@@ -257,23 +310,12 @@ class RunRecorder:
             captured.CopyFrom(run_metadata)  # the message may be the user's
             self._run_meta = captured
 
-    def _note_partial_trace(self) -> None:
-        with self._lock:
-            self._notices.add(
-                "partial-trace",
-                "runs were traced while another trace or TensorFlow's profiler was active, so "
-                "they lack the times of GPU kernels",
-            )
-
     @contextlib.contextmanager
     def _reporting(self, code: str, text: str) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # the user's program goes on
             self._report_failure(code, text, error)
-
-    def _report_unreadable(self, step: int, error: Exception) -> None:
-        self._report_failure("tracing-failed", f"the trace of step {step} was lost", error)
 
     def _report_failure(self, code: str, text: str, error: Exception) -> None:
         self._report(code, f"{text}: {error or type(error).__name__}")
@@ -307,9 +349,7 @@ class RecordedRun:
 
     def finished(self, graph: Any, run_metadata: Any, is_full: bool) -> None:
         """Called after the run (``PlannedRun``)."""
-        if self.traced and not is_full:
-            self.recorder._note_partial_trace()
-        self.recorder._finish(self, graph, run_metadata)
+        self.recorder._finish(self, graph, run_metadata, is_full)
 
 
 def _folder(name: str | os.PathLike[str], argument: str) -> str:

@@ -1,49 +1,89 @@
-"""Watches calls of ``Session.run`` by replacing the method of TensorFlow's class.
+"""Watches calls of ``Session.run`` by replacing the method of TensorFlow's class, and traces some.
 
 All observers share one replacement of ``BaseSession.run``. The last one to stop restores the
 original, whatever the order in which they started.
+
+There is one full trace at a time, which is TensorFlow's limit: with two at once, or within
+``tf.profiler.experimental``, TensorFlow executes the run and then raises ``AlreadyExistsError``
+instead of returning the result. A trace of the level ``SOFTWARE_TRACE`` is always possible; it
+lacks the times of GPU kernels.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import threading
+import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from tfprof.capture.graph_sessions.run_traces import RunTrace, is_full_trace
 from tfprof.errors import MissingDependencyError
 
-
-class PlannedRun(Protocol):
-    """A run whose end an observer is notified of."""
-
-    @property
-    def traced(self) -> bool:
-        """Whether the run is to be traced."""
-
-    def finished(self, graph: Any, run_metadata: Any, is_full: bool) -> None:
-        """Called after a run that raised nothing.
-
-        Args:
-            graph: The graph that ran.
-            run_metadata: The trace; None if not ``traced``.
-            is_full: Whether the trace holds the times of GPU kernels.
-        """
+if TYPE_CHECKING:
+    from tfprof.capture.graph_sessions.recorder import RunRecorder
 
 
-class RunObserver(Protocol):
-    """Observes runs; an exception would reach the user's call of ``Session.run``."""
+_SOFTWARE_TRACE, _HARDWARE_TRACE, _FULL_TRACE = 1, 2, 3  # RunOptions.TraceLevel
+_LOCK = threading.Lock()
 
-    def plan_run(self, session: Any, fetches: Any) -> PlannedRun | None:
-        """Called before each run; None if it may run as it is."""
+
+class RunTrace:
+    """One traced run, from before it begins until ``end`` or until no reference to it is left.
+
+    Args:
+        options: The caller's ``RunOptions`` or None; they are left as they are.
+
+    Attributes:
+        options: What to run with.
+        is_full: Whether the run holds the times of GPU kernels.
+    """
+
+    _holder: weakref.ref[RunTrace] | None = None  # of the process
+
+    def __init__(self, options: Any = None) -> None:
+        self.options = _messages().RunOptions()
+        if options is not None:
+            self.options.CopyFrom(options)
+        self._thread = threading.get_ident()
+        asked_for = is_full_trace(options)
+        with _LOCK:
+            holder = self._current()
+            if holder is None:
+                self.is_full = asked_for or not _is_profiler_active()
+            else:  # options of this thread may hold its own trace: that of a hook
+                self.is_full = asked_for and holder._thread == self._thread
+            if self.is_full and holder is None:
+                RunTrace._holder = weakref.ref(self)
+        self.options.trace_level = _FULL_TRACE if self.is_full else _SOFTWARE_TRACE
+
+    def end(self) -> None:
+        """Let others trace; may be called again."""
+        with _LOCK:
+            if self._current() is self:
+                RunTrace._holder = None
+
+    @staticmethod
+    def _current() -> RunTrace | None:
+        return None if RunTrace._holder is None else RunTrace._holder()
+
+
+def is_full_trace(options: Any) -> bool:
+    """Whether these ``RunOptions`` (or None) ask for a full trace."""
+    return getattr(options, "trace_level", 0) >= _HARDWARE_TRACE
+
+
+def _is_profiler_active() -> bool:
+    """Whether the program is within ``tf.profiler.experimental``."""
+    profiler = sys.modules.get("tensorflow.python.profiler.profiler_v2")
+    return getattr(profiler, "_profiler", None) is not None
 
 
 class _Watch:
     def __init__(self, session_class: Any) -> None:
         self.session_class = session_class
         self.original = session_class.run
-        self.observers: tuple[RunObserver, ...] = ()  # replaced, never changed: read without lock
+        self.observers: tuple[RunRecorder, ...] = ()  # replaced, never changed: read without lock
         self.replacement = _watched(self)
 
 
@@ -51,7 +91,7 @@ class _Watch:
 _CLASS_LOCK = threading.Lock()
 
 
-def watch_sessions(observer: RunObserver) -> Callable[[], None]:
+def watch_sessions(observer: RunRecorder) -> Callable[[], None]:
     """Let an observer see each call of ``Session.run`` in this process, of all sessions.
 
     Calls made through ``Session.make_callable`` and ``partial_run`` are not seen.
@@ -62,7 +102,10 @@ def watch_sessions(observer: RunObserver) -> Callable[[], None]:
     Raises:
         MissingDependencyError: TensorFlow is not installed.
     """
-    session_class = _base_session()
+    _tensorflow("ProfileContext")
+    from tensorflow.python.client.session import BaseSession
+
+    session_class: Any = BaseSession
     with _CLASS_LOCK:
         watch = getattr(session_class.run, "tfprof_watch", None)
         if watch is None:
@@ -72,7 +115,7 @@ def watch_sessions(observer: RunObserver) -> Callable[[], None]:
     return functools.partial(_stop, watch, observer)
 
 
-def _stop(watch: _Watch, observer: RunObserver) -> None:
+def _stop(watch: _Watch, observer: RunRecorder) -> None:
     with _CLASS_LOCK:
         watch.observers = tuple(other for other in watch.observers if other is not observer)
         # Where other code has replaced our replacement, ours stays below it and only
@@ -92,24 +135,25 @@ def _watched(watch: _Watch) -> Callable[..., Any]:
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
-        planned: list[PlannedRun] = []
+        planned = []
         for observer in watch.observers:
             plan = observer.plan_run(self, fetches)
             if plan is not None:
                 planned.append(plan)
-        if not planned and not is_full_trace(options):
+        if not planned and not is_full_trace(options):  # most runs, which must cost nothing
             return original(self, fetches, feed_dict, options, run_metadata)
+        trace = None
         if is_full_trace(options) or any(plan.traced for plan in planned):
             trace = RunTrace(options)
-            run_metadata = _new_run_metadata() if run_metadata is None else run_metadata
-            try:
-                result = original(self, fetches, feed_dict, trace.options, run_metadata)
-            finally:
-                trace.end()
-            is_full = trace.is_full
-        else:
+            options = trace.options
+            if run_metadata is None:
+                run_metadata = _messages().RunMetadata()
+        try:
             result = original(self, fetches, feed_dict, options, run_metadata)
-            is_full = False
+        finally:
+            if trace is not None:
+                trace.end()
+        is_full = trace is not None and trace.is_full
         for plan in planned:
             plan.finished(self.graph, run_metadata if plan.traced else None, is_full)
         return result
@@ -118,10 +162,10 @@ def _watched(watch: _Watch) -> Callable[..., Any]:
     return run
 
 
-def _new_run_metadata() -> Any:
-    from tensorflow.core.protobuf.config_pb2 import RunMetadata
+def _messages() -> Any:
+    from tensorflow.core.protobuf import config_pb2
 
-    return RunMetadata()
+    return config_pb2
 
 
 def fetch_names(graph: Any, fetches: Any) -> frozenset[str]:
@@ -145,30 +189,21 @@ def session_run_hook() -> Any:
     Raises:
         MissingDependencyError: TensorFlow is not installed.
     """
-    try:
-        import tensorflow
-    except ImportError as error:
-        raise _missing("ProfilerHook") from error
-    return tensorflow.compat.v1.train.SessionRunHook
+    return _tensorflow("ProfilerHook").compat.v1.train.SessionRunHook
 
 
 def tracing_request(trace: RunTrace) -> Any:
     """The value that ``SessionRunHook.before_run`` returns to have the run traced."""
-    import tensorflow
+    train = _tensorflow("ProfilerHook").compat.v1.train
+    return train.SessionRunArgs(fetches=None, options=trace.options)
 
-    return tensorflow.compat.v1.train.SessionRunArgs(fetches=None, options=trace.options)
 
-
-def _base_session() -> Any:
+def _tensorflow(name: str) -> Any:
     try:
-        from tensorflow.python.client.session import BaseSession
+        import tensorflow
     except ImportError as error:
-        raise _missing("ProfileContext") from error
-    return BaseSession
-
-
-def _missing(name: str) -> MissingDependencyError:
-    return MissingDependencyError(
-        f"{name} watches TensorFlow sessions, and TensorFlow cannot be imported; "
-        "install it with: pip install 'tfprof[tf]'"
-    )
+        raise MissingDependencyError(
+            f"{name} watches TensorFlow sessions, and TensorFlow cannot be imported; "
+            "install it with: pip install 'tfprof[tf]'"
+        ) from error
+    return tensorflow
