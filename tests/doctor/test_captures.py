@@ -1,6 +1,6 @@
 from tests.doctor.conftest import by_name
 from tfprof.core.wire import messages as pb
-from tfprof.doctor.captures import check_capture
+from tfprof.doctor.contents import check_capture
 
 
 def plane(name, *lines, stats=(), names=()):

@@ -1,6 +1,6 @@
 from tests.files.event_files import event_file, graph_event, run_event
 from tfprof.core.wire import messages as pb
-from tfprof.doctor.events import check_events
+from tfprof.doctor.contents import check_events
 
 GRAPH = pb.GraphDef(node=[pb.NodeDef(name="a", op="NoOp")]).SerializeToString()
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof.doctor.versions import Requirement, is_within, major_of, release_of, requirement_of
+from tfprof.doctor.facts import Requirement, is_within, major_of, release_of, requirement_of
 
 
 @pytest.mark.parametrize(

@@ -352,12 +352,10 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
 
 
 def test_a_record_that_cannot_be_written_is_said(fake_server, tmp_path, monkeypatch):
-    from tfprof.remote import arrived
-
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(arrived.Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_text", full)
     done = capture(fake_server().address, 0.01, tmp_path)
     assert len(files(tmp_path)) == 1 and not list(tmp_path.rglob("capture.json*"))
     assert done.notes[-1].message == "capture.json could not be written: No space left on device"

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tfprof.doctor.environment import Environment
-from tfprof.doctor.facts import Facts, toolkit_folders
+from tfprof.doctor.facts import Facts, major_of, release_of, toolkit_folders
 from tfprof.doctor.report import Check, Status
-from tfprof.doctor.versions import major_of, release_of
 
 _LIBRARY = re.compile(r"libcupti\.so\.(?P<major>\d+)[\d.]*")
 _CACHED = re.compile(r"^\s*(libcupti\.so[\d.]*)\s.*=>\s*(\S.*?)\s*$", re.MULTILINE)

@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from tfprof.doctor.facts import TOOLKIT_VARIABLES, Facts, toolkit_folders
+from tfprof.doctor.facts import TOOLKIT_VARIABLES, Facts, major_of, toolkit_folders
 from tfprof.doctor.report import Check
-from tfprof.doctor.versions import major_of
 
 _LEAST_DRIVERS = {11: 450, 12: 525, 13: 580}
 """First driver branch for each major release of CUDA (its release notes, minor compatibility)."""

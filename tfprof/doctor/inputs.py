@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from tfprof.core.text.wording import plural
-from tfprof.doctor.captures import LONGER_WINDOW, check_capture, check_record
-from tfprof.doctor.checkpoints import check_checkpoint
-from tfprof.doctor.events import check_events
-from tfprof.doctor.report import Area, Check, Status
-from tfprof.doctor.traces import (
+from tfprof.doctor.contents import (
+    LONGER_WINDOW,
+    check_capture,
+    check_checkpoint,
+    check_events,
     check_graph,
     check_op_log,
     check_profile,
+    check_record,
     check_run,
     check_together,
 )
+from tfprof.doctor.report import Area, Check, Status
 from tfprof.errors import InputError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES

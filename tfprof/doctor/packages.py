@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tfprof.core.version import __version__
-from tfprof.doctor.facts import Facts
+from tfprof.doctor.facts import Facts, is_within
 from tfprof.doctor.report import Check, Status
-from tfprof.doctor.versions import is_within
 
 _CORE = {
     "click": "click",

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tfprof.doctor.environment import Environment
-from tfprof.doctor.facts import Facts
+from tfprof.doctor.facts import Facts, release_of
 from tfprof.doctor.report import Check, Status
-from tfprof.doctor.versions import release_of
 
 _CAP_SYS_ADMIN = 21  # bit of a capability set (linux/capability.h)
 _TRACING_IS_FREE = (10, 2)

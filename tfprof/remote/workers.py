@@ -5,19 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tfprof.captures.facts.arrival import Arrival
+from tfprof.captures.facts.arrival import Arrival, arrival_of, as_record
+from tfprof.captures.facts.missing import Asked, lacking
+from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.wording import sentence
-from tfprof.errors import InputError, UsageError
+from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files.disk import Unwatched, Watch
+from tfprof.files.run_folder import RECORD_NAME
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
-from tfprof.remote.arrived import Arrived, look_at
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop, load_grpc
@@ -171,14 +174,16 @@ def capture(
         if not any(worker.is_captured for worker in done):
             reasons = "\n".join(f"  {worker.address}: {worker.trouble}" for worker in done)
             raise InputError(f"no worker was captured, and nothing was written:\n{reasons}")
-        found = Arrived()
+        hosts: tuple[Arrival, ...] = ()
+        notes: tuple[Note, ...] = ()
         if isinstance(place, Staging):  # else the files may be out of reach
-            names = [worker.path for worker in done if worker.path is not None]
-            troubles = {worker.address: worker.trouble for worker in done if worker.trouble}
-            found = look_at(place, names, troubles, options)
+            hosts, notes = _arrived(place, done, options)
         folder = place.finish(is_named=run is not None)
-    ended = tuple(_moved(worker, folder) for worker in done)
-    return RemoteCapture(Path(folder).name, str(logdir), folder, ended, found.hosts, found.notes)
+    ended = tuple(
+        replace(worker, path=f"{folder.rstrip('/')}/{worker.path}") if worker.path else worker
+        for worker in done
+    )
+    return RemoteCapture(Path(folder).name, str(logdir), folder, ended, hosts, notes)
 
 
 def _once(name: str, argument: T | None, option: T | None) -> T | None:
@@ -190,13 +195,6 @@ def _once(name: str, argument: T | None, option: T | None) -> T | None:
             f"{name}={argument!r} is given, and the options say {option!r}; say it once"
         )
     return argument
-
-
-def _moved(worker: Worker, folder: str) -> Worker:
-    if worker.path is None:
-        return worker
-    values = {**asdict(worker), "path": f"{folder.rstrip('/')}/{worker.path}"}
-    return Worker(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,3 +267,32 @@ def _attempt(address: Address, session: _Session) -> tuple[str, int, tuple[str, 
             may_pass=True,
         )
     return session.place.keep(address, answer), answer.n_bytes, answer.remarks
+
+
+def _arrived(
+    place: Staging, workers: Sequence[Worker], options: CaptureOptions
+) -> tuple[tuple[Arrival, ...], tuple[Note, ...]]:
+    """Count what has arrived, and write it as ``capture.json``, which appears with the run.
+
+    A capture that cannot be read stays, as does a run whose record cannot be written; a note says
+    so.
+    """
+    hosts: list[Arrival] = []
+    notes = [Note("error", f"{one.address}: {one.trouble}") for one in workers if one.trouble]
+    sizes = {}
+    for name in (one.path for one in workers if one.path is not None):
+        path, stem = place.unfinished(name), name.removesuffix(".xplane.pb")
+        sizes[stem] = path.stat().st_size
+        try:
+            host = Host(stem, read_xspace(path.read_bytes()))
+            hosts.append(arrival_of(host))
+            notes += [lack.note(stem) for lack in lacking(host, Asked(options))]
+        except (TfprofError, OSError) as error:
+            notes.append(Note("warning", f"what arrived could not be checked: {error}", stem))
+    try:
+        place.note(RECORD_NAME, as_record(hosts, sizes, notes, asdict(options)))
+    except OSError as error:
+        place.unfinished(RECORD_NAME).unlink(missing_ok=True)
+        why = error.strerror or error
+        notes.append(Note("warning", f"{RECORD_NAME} could not be written: {why}"))
+    return tuple(hosts), tuple(notes)

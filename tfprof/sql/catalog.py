@@ -29,8 +29,15 @@ from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import session_of
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import tables as profile_tables
-from tfprof.sql.capture_tables import CAPTURE_TABLES, STACK_COLUMNS, Described, NamedRun
-from tfprof.sql.foreign_tables import NamedTrace, events_of_trace, samples_of_stacks
+from tfprof.sql.capture_tables import (
+    CAPTURE_TABLES,
+    STACK_COLUMNS,
+    Described,
+    NamedRun,
+    NamedTrace,
+    events_of_trace,
+    samples_of_stacks,
+)
 from tfprof.sql.run_tables import (
     CLAIMS,
     HOSTS,

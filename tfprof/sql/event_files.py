@@ -18,10 +18,9 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers
 from tfprof.errors import InputError
-from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun
+from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, NamedTrace, events_of_trace
 from tfprof.sql.child import ArrowTable
 from tfprof.sql.connection import Connection
-from tfprof.sql.foreign_tables import NamedTrace, events_of_trace
 
 EVENTS = "events"
 TABLES = (EVENTS, "event_details", "event_arguments")

@@ -243,7 +243,7 @@ class RemotePath(str):
 
     def open_parts(self) -> BinaryIO:
         """The file, of which only what is read is fetched; errors as for ``open``."""
-        from tfprof.files.remote.stream import parts_of
+        from tfprof.files.remote.fetch import parts_of
 
         return parts_of(self)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tfprof.remote.flight.conditions import Condition, condition
+from tfprof.remote.flight.events import Saved
 from tfprof.remote.flight.observed import Observed
 from tfprof.remote.flight.overhead import Overhead
 from tfprof.remote.flight.recorder import FlightRecorder
-from tfprof.remote.flight.saved import Saved
 
 __all__ = ["Condition", "FlightRecorder", "Observed", "Overhead", "Saved", "condition"]

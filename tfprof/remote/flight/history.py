@@ -295,13 +295,9 @@ class _Past:
     ) -> tuple[_Past, list[StepSeen]]:
         """What lies between the latest step and the next one, over snapshots."""
         usual = before["median"]
-        if self.last is None or usual is None or self.has_ends:
+        n_cut, between = self._passed(number, start_ns)
+        if usual is None or self.has_ends or not n_cut:
             return self, []
-        n_cut, rest = divmod(number - self.last[0], self._stride)
-        n_cut -= 1
-        between = (start_ns - self.last[1]) / 1e9
-        if rest or n_cut < 1 or between <= 0:
-            return self, []  # how many there were is not known
         excess = between - n_cut * usual - (n_cut + 1) * self._usual_gap
         seconds = usual + excess - self._usual_delay * self.answers
         spread = _SPREAD * np.sqrt(n_cut - 1) * _deviation(self.durations)
@@ -311,10 +307,31 @@ class _Past:
         if self.answers > 0:
             share = min(max(excess / self.answers, 0.0), 1.0)
             past = replace(self, delays=_latest(self.delays, [share], _MOST_CUTS))
-        return past, [
+        last = number - self._stride
+        return past, self._guessed(last, max(seconds, 0.0), float(least), start_ns, kind, before)
+
+    def _passed(self, number: int, start_ns: int) -> tuple[int, float]:
+        """How many steps lie between the latest one and another, in how many seconds.
+
+        0 steps if there are none, or it is not known how many.
+        """
+        if self.last is None:
+            return 0, 0.0
+        n_steps, rest = divmod(number - self.last[0], self._stride)
+        seconds = (start_ns - self.last[1]) / 1e9
+        return (0 if rest or seconds <= 0 else max(n_steps - 1, 0)), seconds
+
+    def _guessed(
+        self, last: int, seconds: float, least: float, end_ns: int, kind: str, before: Baseline,
+        *, is_open: bool = False, is_unseen: bool = False,
+    ) -> list[StepSeen]:  # fmt: skip
+        """A step after the latest one, of which there is no mark."""
+        assert self.last is not None
+        number, begin_ns = self.last
+        return [
             StepSeen(
-                self.last[0] + self._stride, number - self._stride, max(seconds, 0.0),
-                max(float(least), 0.0), False, False, False, self.last[1], start_ns, kind, before,
+                number + self._stride, last, seconds, max(least, 0.0), False, False, is_open,
+                begin_ns, end_ns, kind, before, is_unseen,
             )
         ]  # fmt: skip
 
@@ -324,26 +341,17 @@ class _Past:
         It is as much slower than usual as all of it is: one of the steps, as far as anybody knows.
         """
         median = before["median"]
-        if self.last is None or median is None:
+        n_unseen, between = self._passed(number, start_ns)
+        if median is None or not n_unseen:
             return []
-        n_unseen, rest = divmod(number - self.last[0], self._stride)
-        n_unseen -= 1
-        between = (start_ns - self.last[1]) / 1e9
-        if rest or n_unseen < 1 or between <= 0:
-            return []  # how many there were is not known
         usual = np.array([took for took in self.durations if took <= _USUAL * median] or [median])
         gaps = np.array(self.gaps or [0.0])
         excess = between - n_unseen * float(usual.mean()) - (n_unseen + 1) * float(gaps.mean())
         seconds = float(usual.mean()) + excess
         spread = _SPREAD * np.sqrt(n_unseen * (usual.var() + gaps.var()))
         least = seconds - self._longer_gap - float(spread)
-        return [
-            StepSeen(
-                self.last[0] + self._stride, number - self._stride, max(seconds, 0.0),
-                max(least, 0.0), False, False, False, self.last[1], start_ns, kind, before,
-                is_unseen=True,
-            )
-        ]  # fmt: skip
+        last = number - self._stride
+        return self._guessed(last, max(seconds, 0.0), least, start_ns, kind, before, is_unseen=True)
 
     def _with_border(self, window: Window, usual: float | None) -> _Past:
         """With the end of a snapshot, which may cut a step.
@@ -369,13 +377,7 @@ class _Past:
         passed = (window.stop_ns - self.last[1]) / 1e9
         seconds = passed - self._usual_gap
         least = seconds - n_ended * (usual + self._usual_gap) - self._longer_gap - self.answers
-        first = self.last[0] + self._stride
-        return [
-            StepSeen(
-                first, -1, seconds, max(least, 0.0), False, False, True, self.last[1],
-                window.stop_ns, kind, before,
-            )
-        ]  # fmt: skip
+        return self._guessed(-1, seconds, least, window.stop_ns, kind, before, is_open=True)
 
 
 def _latest(old: tuple[T, ...], new: Sequence[T], most: int = MOST_BEFORE) -> tuple[T, ...]:

@@ -16,10 +16,9 @@ from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import addresses_of
 from tfprof.remote.flight.conditions import condition
-from tfprof.remote.flight.events import Event, with_ends
+from tfprof.remote.flight.events import Event, Saved, notes_of, reason_of, steps_of, with_ends
 from tfprof.remote.flight.keeping import Kept, one_capture
 from tfprof.remote.flight.observed import Observed
-from tfprof.remote.flight.saved import Saved, notes_of, reason_of, steps_of
 from tfprof.remote.flight.sessions import LONGEST_INTERVAL_SECONDS
 from tfprof.remote.flight.watched import Settings, WatchedWorker
 from tfprof.remote.requests import Received

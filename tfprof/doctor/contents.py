@@ -1,20 +1,30 @@
-"""Checks of graphs, run metadata, op logs and saved profiles, and whether they fit together.
+"""Checks of what files hold, and whether they fit together.
 
 Each takes the unpacked bytes of one file. Errors of the readers are passed on with their messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
+from tfprof.captures.facts.arrival import arrival_of, arrival_words
+from tfprof.captures.facts.missing import lacking
+from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.run.capture_record import notes_at_capture
+from tfprof.captures.run.remarks import Lack
+from tfprof.captures.run.run import Host
 from tfprof.core.columns.remarks import Notice
-from tfprof.core.text.units import some
-from tfprof.core.text.wording import plural
+from tfprof.core.text import how_to_capture
+from tfprof.core.text.units import human_memory, some
+from tfprof.core.text.wording import plural, sentence
 from tfprof.core.wire import messages as pb
 from tfprof.doctor.report import Check, Status
-from tfprof.errors import MalformedProfileError
+from tfprof.errors import InputError, MalformedProfileError, UsageError
+from tfprof.files.checkpoint import open_checkpoint
+from tfprof.files.events import read_events
 from tfprof.files.open import open_message
+from tfprof.files.remote.path import AnyPath
 from tfprof.files.sniff import Format
 from tfprof.graphs.read.attr_values import decode_shape
 from tfprof.graphs.read.graphdef import GRAPH_FORMATS
@@ -296,3 +306,114 @@ def _check_op_log_names(profile: Profile, op_log: str) -> Iterator[Check]:
 def _some(names: Sequence[str]) -> str:
     """The first names, and how many others."""
     return some([name or "''" for name in names], 3)
+
+
+def check_events(data: bytes) -> Iterator[Check]:
+    """Check the graph and the traced runs in an event file of TensorBoard."""
+    log = read_events(data)
+    graph = log.meta_graph if log.graph is None else log.graph
+    if graph is None and not log.runs:
+        yield Check(
+            "events",
+            "note",
+            "TensorFlow events file without a graph or traced runs",
+            "FileWriter.add_graph and FileWriter.add_run_metadata write them.",
+        )
+    else:
+        runs = plural(len(log.runs), "traced run")
+        graph_words = "without a graph" if graph is None else "and a graph"
+        yield Check("events", "ok", f"TensorFlow events file: {runs} {graph_words}")
+    if log.damage:
+        yield Check(
+            "events",
+            "warning",
+            f"{log.damage}; what comes after it was left out",
+            "Close the FileWriter, or wait for the program to end, before copying the file.",
+        )
+    if graph is not None:
+        yield from check_graph(graph)
+    for run in log.runs:
+        yield from (check for check in check_run(run.data) if check.status != "ok")
+
+
+def check_checkpoint(path: AnyPath) -> Iterator[Check]:
+    """Check whether all files of a checkpoint are there.
+
+    Values are not read, as that may take long. ``tfprof checkpoint`` reads them and verifies their
+    checksums.
+
+    Args:
+        path: Its prefix, one of its files or its folder.
+    """
+    try:
+        checkpoint = open_checkpoint(path)
+        variables = checkpoint.variables
+    except UsageError as error:  # the folder holds several
+        yield Check("checkpoint", "note", str(error).removeprefix(f"{path}: "))
+        return
+    except InputError as error:
+        yield Check("checkpoint", "error", str(error).removeprefix(f"{path}: "))
+        return
+    summary = f"TensorFlow checkpoint {checkpoint.path.name}: {plural(len(variables), 'variable')}"
+    if not variables:
+        yield Check("checkpoint", "note", summary)
+        return
+    size = human_memory(sum(variable.n_bytes or 0 for variable in variables))
+    yield Check("checkpoint", "ok", f"{summary}, {size}")
+    missing = checkpoint.missing_files
+    if missing:
+        names = ", ".join(file.name for file in missing[:3]) + (", …" if len(missing) > 3 else "")
+        yield Check(
+            "checkpoint files",
+            "error",
+            f"{plural(len(missing), 'file')} missing: {names}; some values cannot be read",
+            "Copy all files whose names begin with the checkpoint's.",
+        )
+
+
+LONGER_WINDOW: Final = f"{sentence(how_to_capture.LONGER)}."
+
+_STATUSES: Final[Mapping[str, Status]] = {
+    "error": "error", "warning": "warning", "info": "note",
+}  # fmt: skip
+_WORSE = ("damage", "events")
+"""What tools can live with, but not a file that somebody asks about."""
+
+_QUOTED = "the profiler recorded: "
+_AT_CAPTURE = "when it was captured: "
+
+
+def check_capture(data: bytes) -> Iterator[Check]:
+    """Check the capture of one host; a damaged file as far as it can be read."""
+    space = read_xspace(data)
+    host = Host("", space)
+    name = ", ".join(space.hostnames) or "an unnamed host"
+    checks = [_check(lack) for lack in lacking(host)]
+    if not any(check.name == "events" for check in checks):
+        words = arrival_words(arrival_of(host), len(data))
+        yield Check("capture", "ok", f"XSpace of {name}: {words}")
+    yield from checks
+
+
+def check_record(run: AnyPath, host: str, checks: Iterable[Check]) -> Iterator[Check]:
+    """What was missing when a host was captured, beyond what its file shows.
+
+    Args:
+        run: The folder of the run.
+        host: The name of the host's file, up to ``.xplane.pb``.
+        checks: Those of the file.
+    """
+    shown = tuple(check.message.removeprefix(_QUOTED) for check in checks)
+    for note in notes_at_capture(run, host):
+        if not " ".join(note.message.split()).startswith(shown):
+            status = _STATUSES.get(note.severity, "note")
+            yield Check("when captured", status, f"{_AT_CAPTURE}{note.message}")
+
+
+def _check(lack: Lack) -> Check:
+    status = "error" if lack.name in _WORSE else _STATUSES[lack.severity]
+    message = f"{lack.what}: {lack.why}" if lack.why else lack.what
+    if lack.is_quoted:
+        message = f"{_QUOTED}{' '.join(lack.what.split())}"
+    remedy = f"{sentence(lack.remedy)}." if lack.remedy else ""
+    return Check(lack.name, status, message, remedy, lack.code)

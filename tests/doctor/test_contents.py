@@ -3,7 +3,7 @@ import pytest
 import tfprof
 from tests.doctor.conftest import by_name
 from tfprof.core.wire import messages as pb
-from tfprof.doctor import traces
+from tfprof.doctor import contents
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -23,7 +23,7 @@ MEMORY = stat(5, memory=(64, 64, 0))
 
 
 def check_run(message):
-    return by_name(traces.check_run(message.SerializeToString()))
+    return by_name(contents.check_run(message.SerializeToString()))
 
 
 def placeholder(name, shape, dtype=1):
@@ -36,7 +36,7 @@ def placeholder(name, shape, dtype=1):
 
 def test_a_sound_graph():
     message = graph(placeholder("x", [2, 3]), op("y", "Relu", "x"))
-    (check,) = traces.check_graph(message.SerializeToString())
+    (check,) = contents.check_graph(message.SerializeToString())
     assert (check.status, check.message) == ("ok", "GraphDef: 2 ops")
 
 
@@ -49,14 +49,14 @@ def test_open_shapes():
         placeholder("file", "?", dtype=7),
         placeholder("scalar", []),
     )
-    check = by_name(traces.check_graph(message.SerializeToString()))["open shapes"]
+    check = by_name(contents.check_graph(message.SerializeToString()))["open shapes"]
     assert check.status == "note"
     assert check.message.startswith("4 inputs of unknown shape (a, b, c and 1 more)")
     assert "--batch" in check.remedy
 
 
 def test_a_graph_without_ops():
-    (check,) = traces.check_graph(
+    (check,) = contents.check_graph(
         pb.GraphDef(versions=pb.VersionDef(producer=1)).SerializeToString()
     )
     assert (check.status, check.message) == ("error", "GraphDef without ops")
@@ -69,7 +69,7 @@ def test_a_saved_model_counts_the_ops_of_its_functions():
     meta.graph_def.node.add(name="x", op="NoOp")
     function = meta.graph_def.library.function.add()
     function.node_def.add(name="y", op="NoOp")
-    (check,) = traces.check_graph(model.SerializeToString())
+    (check,) = contents.check_graph(model.SerializeToString())
     assert (check.status, check.message) == ("ok", "SavedModel: 1 op, 1 more in 1 function")
 
 
@@ -135,7 +135,7 @@ def test_a_clock_that_is_wrong():
 
 def test_op_logs():
     def check(*entries):
-        return by_name(traces.check_op_log(op_log(*entries).SerializeToString()))
+        return by_name(contents.check_op_log(op_log(*entries).SerializeToString()))
 
     assert [c.status for c in check(traced("a", "x.py:1:f")).values()] == ["ok"]
     found = check(logged("a", float_ops=3))
@@ -152,29 +152,29 @@ def saved(*, steps=1, log=None, device=CPU):
 
 
 def test_a_sound_profile():
-    found = by_name(traces.check_profile(saved(log=op_log(traced("a", "x.py:1:f")))))
+    found = by_name(contents.check_profile(saved(log=op_log(traced("a", "x.py:1:f")))))
     assert [check.status for check in found.values()] == ["ok"]
     assert found["profile"].message == "ProfileProto: 1 op, 1 step"
 
 
 def test_profiles_that_lack_something():
-    found = by_name(traces.check_profile(saved(steps=0)))
+    found = by_name(contents.check_profile(saved(steps=0)))
     assert found["steps"].status == "warning"
     assert found["call stacks"].status == "note"
-    found = by_name(traces.check_profile(saved(device=GPU)))
+    found = by_name(contents.check_profile(saved(device=GPU)))
     assert found["accelerator stream"].status == "warning"
-    found = by_name(traces.check_profile(tfprof.Profiler(pb.GraphDef()).serialize_to_string()))
+    found = by_name(contents.check_profile(tfprof.Profiler(pb.GraphDef()).serialize_to_string()))
     assert found["profile"].message == "ProfileProto without ops"
 
 
 def test_a_damaged_profile_says_what_can_be_had():
     profiler = tfprof.Profiler(graph(op("a"), op("b")))
     data = profiler.serialize_to_string()
-    (check,) = traces.check_profile(data[:-3])
+    (check,) = contents.check_profile(data[:-3])
     assert check.status == "error"
     assert ". 1 op can be recovered: the profile is cut off or broken" in check.message
     assert "recover=True" in check.command
-    (check,) = traces.check_profile(saved()[:-3])
+    (check,) = contents.check_profile(saved()[:-3])
     assert check.message.endswith("Nothing of it can be recovered.")
 
 
@@ -193,14 +193,14 @@ def files(tmp_path):
 def test_files_that_belong_together(files):
     log = op_log(traced("a", "x.py:1:f"))
     paths = files(graph=graph(op("a"), op("b")), run=run({"a": 1, "other": 2}), log=log)
-    found = by_name(traces.check_together(paths[0], [paths[1]], paths[2]))
+    found = by_name(contents.check_together(paths[0], [paths[1]], paths[2]))
     assert [check.status for check in found.values()] == ["ok"]
     assert found["coverage"].message == ("1 of the graph's 2 ops ran, and 1 that it does not have")
 
 
 def test_a_run_of_another_graph(files):
     paths = files(graph=graph(op("a"), op("b")), run=run({"x": 1, "y": 2}))
-    found = by_name(traces.check_together(paths[0], [paths[1]], None))
+    found = by_name(contents.check_together(paths[0], [paths[1]], None))
     assert found["coverage"].status == "error"
     assert found["coverage"].message == (
         "none of the graph's 2 ops ran: the run metadata name 2 other ops"
@@ -209,17 +209,17 @@ def test_a_run_of_another_graph(files):
 
 def test_a_run_mostly_of_another_graph(files):
     paths = files(graph=graph(op("a")), run=run({"a": 1, "x": 1, "y": 2}))
-    found = by_name(traces.check_together(paths[0], [paths[1]], None))
+    found = by_name(contents.check_together(paths[0], [paths[1]], None))
     assert found["coverage"].status == "warning"
 
 
 def test_an_op_log_of_another_graph(files):
     paths = files(graph=graph(op("a")), log=op_log(logged("z", float_ops=1)))
-    found = by_name(traces.check_together(paths[0], [], paths[1]))
+    found = by_name(contents.check_together(paths[0], [], paths[1]))
     assert found["op log names"].status == "error"
     assert "(z is not in it)" in found["op log names"].message
 
 
 def test_no_graph_nothing_to_compare(files):
     paths = files(run=run({"x": 1}), log=op_log(logged("z", float_ops=1)))
-    assert not list(traces.check_together(None, [paths[0]], paths[1]))
+    assert not list(contents.check_together(None, [paths[0]], paths[1]))
