@@ -29,7 +29,7 @@ from tfprof.sql.catalog import Catalog
 from tfprof.testing.builders import options
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import open_run, overview, pod, trace
-from tfprof.views.write.view_timeline.lanes import first_fit_lanes
+from tfprof.views.write.view_timeline.drawn import first_fit_lanes
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""``ViewBuilder``: from a profile and options to a ``ViewTree``."""
+"""``ViewBuilder``: from a profile and options to a ``ViewTree``; the trees of its ops."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from tfprof.core.columns import tree_walks
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.tree import Tree
 from tfprof.core.text import how_to_capture
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.options.parse import ProfileOptions
@@ -22,14 +23,74 @@ from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.defaults import settled
-from tfprof.views.graph import build_graph_tree
 from tfprof.views.hierarchy import Accounted, show
-from tfprof.views.members import Groups
 from tfprof.views.op import OpTypes, build_op_types, show_op_types
-from tfprof.views.result import Draw, ViewKind, ViewTree
+from tfprof.views.ordering import NameRanks
+from tfprof.views.result import Draw, ViewKind, ViewTree, note_strange_values
 from tfprof.views.roots import GRAPH_ROOT_TYPE, ROOT_NAME, SCOPE_PARENT_TYPE
-from tfprof.views.scope import OpTree, build_scope_tree
-from tfprof.views.variable_values import note_strange_values
+from tfprof.views.spans import Groups
+
+
+@dataclass(frozen=True, slots=True)
+class OpTree:
+    """A tree whose positions are ops, or scopes that are no ops.
+
+    Attributes:
+        tree: The tree; position 0 is the root.
+        names: Full name of each position.
+        op_rows: Op row of each position, ``NO_OP`` for the root and for plain scopes.
+        ranks: Ranks of the names.
+    """
+
+    tree: Tree
+    names: list[str]
+    op_rows: Int64Array
+    ranks: NameRanks
+
+
+def build_scope_tree(profile: Profile) -> OpTree:
+    """Every op, and a parent for every prefix that ends before a ``/`` and is no op itself.
+
+    Names are taken literally: ``/x`` has the parent with the empty name, ``p//q`` the parents
+    ``p/`` and ``p``. Siblings are in byte order.
+    """
+    ops = profile.ops
+    names = tree_walks.taken(ops.names.values, ops.name_ids.array)
+    tree_names, parent, op_rows = tree_walks.scopes(names, ROOT_NAME)
+    return OpTree(Tree.from_parents(parent), tree_names, op_rows, NameRanks(tree_names))
+
+
+def build_graph_tree(profile: Profile, *, classic: bool) -> OpTree:
+    """Depth-first tree along the inputs, from the ops that no other op consumes.
+
+    Args:
+        profile: The profile.
+        classic: Leave out what no such op leads to (pure cycles), as the original does.
+            Otherwise the first op of each such component, in byte order, is taken as its top.
+    """
+    ops = profile.ops
+    offsets, producers = ops.input_offsets(), ops.input_rows()
+    names = tree_walks.taken(ops.names.values, ops.name_ids.array)
+    consumed = np.zeros(len(ops), np.bool_)
+    consumed[producers[producers >= 0]] = True
+    tops = _by_name(names, ~consumed)
+    order, parent = tree_walks.depth_first(offsets, producers, tops)
+    if len(order) < len(ops) and not classic:
+        missed = np.ones(len(ops), np.bool_)
+        missed[order] = False
+        tops = np.concatenate([tops, _by_name(names, missed)])
+        order, parent = tree_walks.depth_first(offsets, producers, tops)
+    tree_names = [ROOT_NAME, *tree_walks.taken(names, order)]
+    op_rows = np.concatenate([[NO_OP], order])
+    return OpTree(Tree.from_parents(parent), tree_names, op_rows, NameRanks(tree_names))
+
+
+def _by_name(names: list[str], chosen: BoolArray) -> Int64Array:
+    """Some rows in byte order of their names."""
+    rows = np.flatnonzero(chosen)
+    sorted_rows: Int64Array = rows[tree_walks.name_order(tree_walks.taken(names, rows))]
+    return sorted_rows
+
 
 Structure = OpTree | OpTypes | CodeTree
 

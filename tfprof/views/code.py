@@ -11,10 +11,9 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.frames import EMPTY_STACK
 from tfprof.core.columns.tree import Tree
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.members import Groups
 from tfprof.views.ordering import NameRanks
 from tfprof.views.roots import ROOT_NAME
-from tfprof.views.spans import spans_of
+from tfprof.views.spans import Groups, spans_of
 
 GRADIENT_SUFFIX = " (gradient)"
 _NO_NODE = -1

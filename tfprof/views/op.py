@@ -12,8 +12,8 @@ from tfprof.profiles.accounting.accounting import Metrics
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.filtering import busy_nodes, named_to_show, within_bounds
-from tfprof.views.members import Groups
 from tfprof.views.ordering import NameRanks, name_ranks, sort_keys
+from tfprof.views.spans import Groups
 
 
 @dataclass(frozen=True, slots=True)

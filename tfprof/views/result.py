@@ -25,10 +25,26 @@ from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree
 from tfprof.views.known import known_cells
-from tfprof.views.variable_values import SELECT
 
 if TYPE_CHECKING:
     import graphviz
+
+
+SELECT = "tensor_value"
+
+
+def note_strange_values(profile: Profile, options: ProfileOptions, names: Sequence[str]) -> None:
+    """Add a notice if values are selected, but no row, shown or not, is a variable with values."""
+    source = profile.variable_values
+    if options.classic or source is None or SELECT not in options.select:
+        return
+    profile.notices.set(
+        "values-of-others",
+        "no op has the name of a variable of the checkpoint, so there are no values to show; "
+        "tfprof checkpoint lists its variables",
+        count=int(set(source.names()).isdisjoint(names)),
+    )
+
 
 ViewKind = Literal["scope", "graph", "op", "code"]
 Row = dict[str, int | str | None]

@@ -17,7 +17,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.core.wire.walk import walk
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, run_on, stat
 from tfprof.views.write.client_timeline import AllocationMaximum, Timeline
-from tfprof.views.write.client_timeline.step_stats import (
+from tfprof.views.write.client_timeline.step import (
     assign_lanes,
     parse_kernel_label,
     parse_op_label,

@@ -5,8 +5,7 @@ import tfprof
 from tfprof.core.wire import messages as pb
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.testing.builders import graph, op, options
-from tfprof.views.write.protos import view_to_proto
-from tfprof.views.write.tensor_values import MOST_VALUES
+from tfprof.views.write.protos import MOST_VALUES, view_to_proto
 
 NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "string": 7, "complex64": 8, "uint64": 23,
            "bool": 10, "float16": 19, "variant": 21}  # fmt: skip

@@ -13,7 +13,7 @@ import tfprof
 from tfprof.core.wire import messages as pb
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 from tfprof.views.write.view_timeline import outputs
-from tfprof.views.write.view_timeline.lanes import first_fit_lanes
+from tfprof.views.write.view_timeline.drawn import first_fit_lanes
 
 C, G, A = CPU.lower(), GPU.lower(), f"{GPU.lower()}/stream:all"
 

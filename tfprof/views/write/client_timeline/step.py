@@ -1,4 +1,4 @@
-"""A step in plain lists: rows to draw, and which op made which tensor.
+"""A step in plain lists: op times to show, lanes, labels, and which op made which tensor.
 
 All names are escaped as in JSON, but without quotes. Escaping keeps the marks at which labels and
 names are split, and keeps different texts different.
@@ -8,16 +8,181 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from tfprof.views.write.client_timeline.step_stats import (
-    DeviceStats,
-    Output,
-    assign_lanes,
-    parse_kernel_label,
-    parse_op_label,
-)
+from tfprof.files.open import open_message
+from tfprof.files.sniff import Format
 from tfprof.views.write.trace_json import escaped
+
+if TYPE_CHECKING:
+    from tfprof.files.open import Source
+
+
+_STREAM_MARKS: Final = ("/stream:", "/memcpy")
+"""In the names of devices whose stats are kernels and copies that the GPU tracer saw."""
+
+_ALL_STREAMS: Final = "/stream:all"
+
+_UNKNOWN: Final = "unknown"
+
+Output = tuple[int, str, str]
+"""Requested bytes, allocator, and the text form of the tensor description."""
+
+
+@dataclass(slots=True)
+class DeviceStats:
+    """One block of StepStats: a list for each field, in message order.
+
+    Attributes:
+        device: Name of the device.
+        names: Node names.
+        labels: Timeline labels.
+        starts: Start of each execution, µs.
+        durations: From there to the end, µs.
+        n_outputs: Outputs of each execution.
+        outputs: All outputs, one execution's after the other's; none if not asked for.
+    """
+
+    device: str
+    names: list[str]
+    labels: list[str]
+    starts: list[int]
+    durations: list[int]
+    n_outputs: list[int]
+    outputs: list[Output]
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether these are kernels and copies, not ops."""
+        return any(mark in self.device for mark in _STREAM_MARKS)
+
+
+def find_step_stats(source: Source) -> Any:
+    """The StepStats message in a source; a message of the caller is not copied.
+
+    Args:
+        source: StepStats or RunMetadata as a message of any class, or RunMetadata as bytes or
+            file.
+
+    Raises:
+        UsageError: The source is of no type that could be opened.
+        InputError: The file cannot be read.
+        UnknownFormatError: It is something else.
+        MalformedProfileError: It is broken.
+    """
+    name = getattr(getattr(source, "DESCRIPTOR", None), "full_name", None)
+    if name == "tensorflow.StepStats":
+        return source
+    if name == "tensorflow.RunMetadata":
+        return source.step_stats  # type: ignore[union-attr]
+    return open_message(source, (Format.RUN_METADATA,), argument="step_stats").message.step_stats
+
+
+def read_devices(step_stats: Any, *, with_outputs: bool) -> list[DeviceStats]:
+    """Copy what the timeline needs; reading outputs takes longer than all the rest."""
+    return [_read_device(block, with_outputs=with_outputs) for block in step_stats.dev_stats]
+
+
+def _read_device(block: Any, *, with_outputs: bool) -> DeviceStats:
+    read = DeviceStats(block.device, [], [], [], [], [], [])
+    # One pass over the stats: each lies elsewhere in memory, so five passes miss five times.
+    add_name, add_label = read.names.append, read.labels.append
+    add_start, add_duration = read.starts.append, read.durations.append
+    add_n_outputs = read.n_outputs.append
+    for stat in block.node_stats:
+        add_name(stat.node_name)
+        add_label(stat.timeline_label)
+        add_start(stat.all_start_micros)
+        add_duration(stat.all_end_rel_micros)
+        outputs = stat.output
+        add_n_outputs(len(outputs))
+        if with_outputs:
+            read.outputs += [_read_output(output.tensor_description) for output in outputs]
+    return read
+
+
+def _read_output(tensor: Any) -> Output:
+    allocation = tensor.allocation_description
+    return allocation.requested_bytes, allocation.allocator_name, str(tensor).replace('"', "")
+
+
+def stretch_to_kernels(devices: Sequence[DeviceStats], *, move_starts: bool) -> None:
+    """Let ops last until their last kernel has ended.
+
+    Only streams called ``/stream:all`` count; they hold every kernel once. Ops are found by
+    name, on devices whose name has a job.
+
+    Args:
+        devices: Changed in place.
+        move_starts: Whether ops also start with their first kernel.
+    """
+    windows: dict[str, tuple[int, int]] = {}
+    for stats in devices:
+        if _ALL_STREAMS not in stats.device:
+            continue
+        rows = zip(stats.names, stats.labels, stats.starts, stats.durations, strict=True)
+        for node_name, label, start, duration in rows:
+            name, _ = parse_kernel_label(label, node_name)
+            first, last = windows.get(name, (start, start + duration))
+            windows[name] = min(first, start), max(last, start + duration)
+    for stats in devices:
+        if _ALL_STREAMS in stats.device or "/job" not in stats.device:
+            continue
+        for place, name in enumerate(stats.names):
+            if name not in windows:
+                continue
+            first, last = windows[name]
+            end = max(last, stats.starts[place] + stats.durations[place])
+            if move_starts:
+                stats.starts[place] = first
+            stats.durations[place] = end - stats.starts[place]
+
+
+def assign_lanes(starts: Sequence[int], durations: Sequence[int]) -> list[int]:
+    """The row in which each interval is drawn, so that none overlaps another.
+
+    Intervals are placed in the given order, each in the first lane whose last interval ended
+    before it starts. One that comes out of order may open a new lane; times at or before 0 never
+    fit lane 0.
+    """
+    lanes = []
+    left = [0]
+    for start, duration in zip(starts, durations, strict=True):
+        for lane, end in enumerate(left):  # noqa: B007 - read below
+            if end < start:
+                break
+        else:
+            lane = len(left)
+            left.append(0)
+        left[lane] = start + duration
+        lanes.append(lane)
+    return lanes
+
+
+def parse_op_label(label: str) -> tuple[str, str]:
+    """Op type and inputs of ``name = op(inputs)``; ``unknown`` and none for any other label.
+
+    The last possible `` = ``, ``(`` and ``)`` of the first line count.
+    """
+    if "\n" in label:
+        label = label.partition("\n")[0]
+    before, close, _ = label.rpartition(")")
+    before, opened, inputs = before.rpartition("(")
+    _, equals, op = before.rpartition(" = ")
+    return (op, inputs) if equals and opened and close else (_UNKNOWN, "")
+
+
+def parse_kernel_label(label: str, node_name: str) -> tuple[str, str]:
+    """Node and op type behind a kernel: the ``node:op`` of ``… @@node:op#…``.
+
+    Without such a mark the node name is read as ``node:op``; without an op, it is ``unknown``.
+    """
+    at = label.find("@@")
+    end = label.find("#")
+    annotation = label[at + 2 : end] if at >= 0 and at + 2 < end else node_name
+    name, *rest = annotation.split(":")
+    return name, rest[0] if rest else _UNKNOWN
+
 
 _RECV_TENSOR: Final = "RecvTensor"
 

@@ -1,9 +1,11 @@
-"""What a lossless graph timeline draws: every execution of the shown ops, lane by lane."""
+"""What a lossless graph timeline draws, and where: every execution of the shown ops, by lane."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,96 @@ from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import NO_OP, Executions, StepDetail
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import spans_of
-from tfprof.views.write.view_timeline.lanes import first_fit_lanes
-from tfprof.views.write.view_timeline.tracks import Track, track_order, tracks_of
+from tfprof.views.write.trace_json import blocks
+
+_MOST = 1000
+"""Every lane costs a name, which is more than a slice."""
+
+
+def first_fit_lanes(starts: Int64Array, ends: Int64Array) -> Int64Array:
+    """The lowest lane that is free, for each slice.
+
+    That is also what ``Timeline::AllocateLanes`` of ``tfprof_timeline.cc`` comes to, though it
+    looks at more than the last slice of a lane.
+
+    Args:
+        starts: Starts, ascending, shape (n,).
+        ends: Ends, shape (n,). A lane is free again at the end, which may be before the start
+            (negative durations in classic mode).
+
+    Returns:
+        Lanes from 0, shape (n,): what overlaps with ``_MOST`` others shares the last. O(n log n).
+    """
+    lanes = np.empty(len(starts), np.int64)
+    busy: list[tuple[int, int]] = []
+    free: list[int] = []
+    for block in blocks(len(starts)):  # lists of all slices would take more than the columns
+        chosen = []
+        for start, end in zip(starts[block].tolist(), ends[block].tolist(), strict=True):
+            while busy and busy[0][0] <= start:
+                heappush(free, heappop(busy)[1])
+            new = len(busy) if len(busy) < _MOST else _MOST - 1
+            lane = heappop(free) if free else new
+            heappush(busy, (end, lane))
+            chosen.append(lane)
+        lanes[block] = chosen
+    return lanes
+
+
+_PART_OF_DEVICE = re.compile(r"(?s:(.+?)[/:])?((?:stream:|memcpy)(?s:.*))")
+_DIGITS = re.compile(r"0*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Where executions of one device name are drawn.
+
+    Attributes:
+        process: Name of the device, also for what is only a stream of it.
+        thread: What the track holds: ``ops``, ``kernel launches``, ``stream:7``, ``memcpy``.
+    """
+
+    process: str
+    thread: str
+
+
+def tracks_of(names: Sequence[str]) -> list[Track]:
+    """The track of each device name, lower case as in ``StepTable.strings``.
+
+    A stream's name often lacks the job that the name of its device begins with; it is drawn
+    with the device all the same, unless several devices could be meant.
+    """
+    devices = [name for name in names if Device.from_name(name).is_canonical]
+    return [_track(name, devices) for name in names]
+
+
+def track_order(track: Track) -> tuple[object, ...]:
+    """Sort key: CPUs first, devices and streams by number, launches above streams."""
+    return (
+        "cpu" not in track.process,
+        _natural(track.process),
+        track.thread.startswith(("stream", "memcpy")),
+        _natural(track.thread),
+        track.process,
+        track.thread,
+    )
+
+
+def _track(name: str, devices: Sequence[str]) -> Track:
+    match = _PART_OF_DEVICE.fullmatch(name)
+    if match is None:
+        return Track(name, "kernel launches" if "gpu" in name else "ops")
+    base = match[1] or ""
+    owners = [device for device in devices if base and device.endswith(base)]
+    return Track(owners[0] if len(owners) == 1 else base or name, match[2])
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Text and numbers in turn, so that ``stream:9`` comes before ``stream:10``."""
+    parts = _DIGITS.split(text)
+    # By length, then by digits: that is by value, and no number is too long for it.
+    return [(len(part) if place % 2 else 0, part) for place, part in enumerate(parts)]
+
 
 Column = npt.NDArray[Any]
 """Numbers of 32 or 64 bits."""

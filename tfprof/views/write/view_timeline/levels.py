@@ -12,8 +12,7 @@ import numpy as np
 from tfprof.core.columns.columns import Int64Array
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last
-from tfprof.views.write.view_timeline.drawn import LAST_MICROS
-from tfprof.views.write.view_timeline.tracks import tracks_of
+from tfprof.views.write.view_timeline.drawn import LAST_MICROS, tracks_of
 
 MOST_HOLDERS: Final = 10
 """Ops that are named at the peak of an allocator."""

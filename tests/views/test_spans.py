@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.views.members import Groups
+from tfprof.views.spans import Groups
 
 
 def lists(groups):
