@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tfprof.cli.commands.export import TABLE_NAMES, TEXT_FORMATS
-from tfprof.profiles.write import table_text
+from tfprof.profiles.write import tables
 from tfprof.profiles.write.tables import TABLES
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_command_knows_all_tables():
     assert tuple(table.name for table in TABLES) == TABLE_NAMES
-    assert TEXT_FORMATS == table_text.FORMATS
+    assert TEXT_FORMATS == tables.FORMATS
 
 
 def test_ops_are_the_default(call, graph, runs):

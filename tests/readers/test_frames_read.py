@@ -10,8 +10,7 @@ import pytest
 from tests.readers.conftest import opened
 from tfprof.core.columns.arrow import Coded, Numbers
 from tfprof.inputs.profiler import session_of
-from tfprof.profiles.write.table_text import table_chunks
-from tfprof.profiles.write.tables import BY_NAME
+from tfprof.profiles.write.tables import BY_NAME, table_chunks
 from tfprof.sql.catalog import Catalog
 
 pytestmark = pytest.mark.readers

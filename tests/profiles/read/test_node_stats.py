@@ -16,8 +16,7 @@ from tfprof.core.columns.shapes import OutputShapes
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
-from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
-from tfprof.profiles.model.runs import KnownNames, RunColumns
+from tfprof.profiles.model.runs import DeviceBlocks, KnownNames, PlacedRun, RunColumns
 from tfprof.profiles.read.run_metadata import read_run_metadata
 from tfprof.profiles.read.run_shapes import SeenShapes
 

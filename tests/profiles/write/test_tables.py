@@ -8,8 +8,7 @@ import pytest
 import tfprof
 from tfprof.profiles.model.executions import MEMORY_FIELDS
 from tfprof.profiles.model.steps import MEASURES
-from tfprof.profiles.write.table_text import FORMATS, table_chunks
-from tfprof.profiles.write.tables import BY_NAME, TABLES
+from tfprof.profiles.write.tables import BY_NAME, FORMATS, TABLES, table_chunks
 from tfprof.testing.builders import (
     CPU,
     GPU,

@@ -53,7 +53,7 @@ def _chunks(profile: Profile, name: str, form: str) -> Iterator[bytes]:
     from tfprof.profiles.write.tables import BY_NAME
 
     if form in TEXT_FORMATS:
-        from tfprof.profiles.write.table_text import table_chunks
+        from tfprof.profiles.write.tables import table_chunks
 
         return table_chunks(BY_NAME[name], profile, form)
     from tfprof.export.formats import table_writer

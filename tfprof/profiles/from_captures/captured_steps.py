@@ -2,22 +2,270 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
 
-from tfprof.captures.facts.op_sums import op_sums
+from tfprof.captures.events.ops.device_runs import Block
+from tfprof.captures.events.ops.op_memory import OpMemory, allocator_uses, op_memory
+from tfprof.captures.events.ops.op_runs import OpRuns, copy_name, first_runs
+from tfprof.captures.events.steps.python_stacks import python_stacks
+from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.op_sums import (
+    OpStacks,
+    OpSums,
+    op_runs,
+    op_sums,
+    op_totals,
+    run_micros,
+    run_starts_micros,
+    run_starts_ns,
+)
 from tfprof.captures.facts.run_steps import run_steps, steps_of_host
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.run.run import Host, Run
 from tfprof.core.columns.columns import Int64Array
-from tfprof.profiles.from_captures.captured_ops import StepsOfHost, numbered
-from tfprof.profiles.from_captures.host_executions import add_executions
-from tfprof.profiles.from_captures.host_sums import add_sums
+from tfprof.core.columns.compact import CompactColumn
+from tfprof.core.columns.frames import Frame, StackTable
+from tfprof.profiles.from_captures.captured_ops import (
+    CapturedOps,
+    StepsOfHost,
+    add_notices,
+    note_memory_outside,
+    numbered,
+    set_apart,
+    step_numbers,
+)
 from tfprof.profiles.model.executions import StepDetail
 from tfprof.profiles.model.profile import Profile
-from tfprof.profiles.model.summed_steps import SummedSteps
+from tfprof.profiles.model.runs import AllocationColumns, AllocatorColumns, RunColumns, StatColumns
+from tfprof.profiles.model.summed_steps import SummedRuns, SummedSteps
+
+
+def memory_columns(
+    memory: OpMemory, stats: Int64Array, base_ns: int
+) -> tuple[AllocatorColumns, AllocationColumns]:
+    """Memory of some runs; a run with memory is in one place only.
+
+    Args:
+        memory: What these runs allocated.
+        stats: The runs, in the order of their stats.
+        base_ns: When the capture began.
+    """
+    if not len(memory):
+        return AllocatorColumns(), AllocationColumns()
+    by_run = np.argsort(stats, kind="stable")
+    place_of = by_run[np.searchsorted(stats, memory.runs, sorter=by_run)]
+    uses = allocator_uses(memory, place_of)
+    allocators = AllocatorColumns(
+        kept(uses.runs),
+        kept(uses.allocators),
+        kept(uses.total_bytes),
+        kept(uses.peak_bytes),
+        kept(uses.live_bytes),
+        kept(uses.in_use_bytes),
+    )
+    micros = (base_ns + memory.start_ps[uses.order] // 1000) // 1000
+    sizes = memory.sizes[uses.order]
+    return allocators, AllocationColumns(kept(uses.use_of), kept(micros), kept(sizes))
+
+
+def kept(values: Int64Array) -> CompactColumn:
+    """A column of a run."""
+    return CompactColumn(np.ascontiguousarray(values, np.int64), 0, len(values))
+
+
+def add_executions(
+    profile: Profile,
+    host: Host,
+    job: str,
+    known: frozenset[str],
+    of_host: StepsOfHost,
+) -> None:
+    """Add all executions of ops on a host.
+
+    Args:
+        profile: Gets them.
+        host: The host.
+        job: Stands before the names of its devices.
+        known: Names of the graph's ops.
+        of_host: Which of its groups are steps.
+    """
+    classic, timeline = profile.classic, host.timeline
+    forest, groups = host.forest(classic=classic), host.groups(classic=classic)
+    ran = op_runs(host, job, classic=classic)
+    runs = ran.all
+    group_of = groups.of_event[runs.events].astype(np.int64)
+    memory = op_memory(forest, runs.events[: ran.n_on_host])
+    totals = op_totals(ran, group_of, memory)
+    present = np.unique(group_of[group_of >= 0]).tolist()
+    steps = step_numbers({g: groups.names.get(g, "") for g in present}, of_host)
+    if len(runs) and steps != {}:
+        ops = CapturedOps(profile, known)
+        ids = _name_ids(ops, runs)
+        note_memory_outside(profile, totals)
+        if steps is None:
+            _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of * 0, {0: 0})
+        else:
+            _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of, steps)
+        ops.add_stacks(*python_stacks(forest, first_runs(ran.parts)))
+    set_apart(profile, of_host, steps)
+    add_notices(profile, host, totals, steps)
+
+
+def _name_ids(ops: CapturedOps, runs: OpRuns) -> Int64Array:
+    """Name id of each op of some runs, and -1 at the end."""
+    ids = np.full(len(runs.names) + 1, -1, np.int64)
+    used = np.unique(runs.ops[runs.ops >= 0])
+    ids[used] = ops.name_ids([runs.names[number] for number in used.tolist()])
+    return ids
+
+
+def _add_steps(
+    profile: Profile,
+    timeline: Timeline,
+    runs: OpRuns,
+    blocks: Sequence[Block],
+    name_ids: Int64Array,
+    memory: OpMemory,
+    group_of: Int64Array,
+    steps: Mapping[int, int],
+) -> None:
+    block_of, stats = _in_order(timeline, runs, blocks, group_of)
+    of_stat = group_of[stats]
+    by_group = np.argsort(group_of[memory.runs], kind="stable")
+    of_memory = group_of[memory.runs[by_group]]
+    for group, step in steps.items():
+        first, last = np.searchsorted(of_stat, (group, group + 1))
+        counts = np.bincount(block_of[first:last], minlength=len(blocks)).tolist()
+        held = slice(*np.searchsorted(of_memory, (group, group + 1)))
+        run = _columns(timeline, runs, stats[first:last], name_ids, memory.take(by_group[held]))
+        run.devices = [(block.device, n) for block, n in zip(blocks, counts, strict=True) if n]
+        profile.add_run(step, run)
+
+
+def _in_order(
+    timeline: Timeline, runs: OpRuns, blocks: Sequence[Block], group_of: Int64Array
+) -> tuple[Int64Array, Int64Array]:
+    """The block and the run of each stat: by group, then by block, then by start."""
+    block_of = np.repeat(np.arange(len(blocks)), [len(block.runs) for block in blocks])
+    stats = np.concatenate([block.runs for block in blocks])
+    starts = timeline.starts_ps[runs.events[stats]]
+    order = np.lexsort((starts, block_of, group_of[stats]))
+    return block_of[order], stats[order]
+
+
+def _columns(
+    timeline: Timeline,
+    runs: OpRuns,
+    stats: Int64Array,
+    name_ids: Int64Array,
+    memory: OpMemory,
+) -> RunColumns:
+    start_nanos = run_starts_ns(timeline, runs.events[stats])
+    nanos = np.rint(runs.durations_ps[stats] / 1000).astype(np.int64)
+    ids = name_ids[runs.ops[stats]]
+    kinds = timeline.kinds[runs.events[stats]]
+    copies = [
+        (place, copy_name(timeline.names[int(kinds[place])]), "")
+        for place in np.flatnonzero(ids < 0).tolist()
+    ]
+    allocators, allocations = memory_columns(memory, stats, timeline.space.base_ns)
+    return RunColumns(
+        name_ids=ids,
+        unknown=copies,
+        stats=StatColumns(
+            start_micros=kept(run_starts_micros(timeline, runs.events[stats])),
+            duration_micros=kept(run_micros(runs.durations_ps[stats])),
+            start_nanos=kept(np.maximum(start_nanos, 1000)),
+            duration_nanos=kept(nanos),
+            temporary_bytes=kept(np.zeros(len(stats), np.int64)),
+            persistent_bytes=kept(np.zeros(len(stats), np.int64)),
+            allocators=allocators,
+            allocations=allocations,
+        ),
+        allocator_names=list(memory.names),
+    )
+
+
+def add_sums(
+    profile: Profile,
+    host: Host,
+    sums: OpSums,
+    job: str,
+    known: frozenset[str],
+    of_host: StepsOfHost,
+) -> tuple[SummedSteps, list[int]]:
+    """Add the ops of a host, as ``add_executions`` does, but no executions.
+
+    Args:
+        profile: Gets the ops.
+        host: The host.
+        sums: What ran on it.
+        job: Stands before the names of its devices.
+        known: Names of the graph's ops.
+        of_host: Which of its groups are steps.
+
+    Returns:
+        The sums of its ops in its steps, and the numbers of these.
+    """
+    groups = sums.groups
+    names_of_groups = dict(zip(groups.numbers.tolist(), groups.names, strict=True))
+    present = {group: name for group, name in names_of_groups.items() if group >= 0}
+    steps = step_numbers(present, of_host)
+    summed, numbers = SummedSteps(), list[int]()
+    if len(sums.sums.groups) and steps != {}:
+        ops = CapturedOps(profile, known)
+        names = np.append(ops.name_ids(sums.ops), np.full(len(sums.copies), -1))
+        note_memory_outside(profile, sums.totals)
+        summed = profile.sums_of(_in_steps(sums, job, names, steps))
+        numbers = [0] if steps is None else list(steps.values())
+        ops.add_stacks(_stack_table(sums.stacks), sums.stacks.of_op)
+    set_apart(profile, of_host, steps)
+    add_notices(profile, host, sums.totals, steps)
+    return summed, numbers
+
+
+def _in_steps(
+    sums: OpSums, job: str, names: Int64Array, steps: Mapping[int, int] | None
+) -> SummedRuns:
+    """The runs that are in steps; all are in step 0 if there are none."""
+    columns, groups = sums.sums, sums.groups
+    number_of = {} if steps is None else steps
+    numbers = np.array([number_of.get(group, 0) for group in groups.numbers.tolist()], np.int64)
+    is_step = np.isin(groups.numbers, list(number_of)) | (steps is None)
+    chosen = np.flatnonzero(is_step[columns.groups])
+    # In the order in which executions come: the first device of an op is its device.
+    rank = columns.groups[chosen] * (steps is not None)
+    chosen = chosen[np.lexsort((columns.devices[chosen], rank))]
+    of_group = columns.groups[chosen]
+    starts = groups.starts_micros[of_group] + columns.after_micros[chosen]
+    ends = starts + columns.micros[chosen] + columns.gaps_micros[chosen]
+    sizes = (columns.requested_bytes, columns.peak_bytes, columns.residual_bytes)
+    return SummedRuns(
+        [job + device for device in sums.devices],
+        names,
+        dict(enumerate(sums.copies, len(sums.ops))),
+        sums.allocators,
+        columns.devices[chosen],
+        columns.ops[chosen],
+        numbers[of_group],
+        columns.n_runs[chosen],
+        columns.n_negative[chosen],
+        columns.micros[chosen],
+        np.stack([starts, ends]),
+        np.stack([size[chosen] for size in sizes]),
+    )
+
+
+def _stack_table(stacks: OpStacks) -> StackTable:
+    table = StackTable()
+    for frame in stacks.frames:
+        table.frames.intern(Frame(*frame))
+    for row in stacks.stacks:
+        table.rows.intern(row)
+    return table
 
 
 def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:

@@ -20,8 +20,7 @@ from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP
 from tfprof.profiles.model.ops import OpTable
-from tfprof.profiles.model.placed_runs import DeviceBlocks, PlacedRun
-from tfprof.profiles.model.runs import RunColumns, StatColumns
+from tfprof.profiles.model.runs import DeviceBlocks, PlacedRun, RunColumns, StatColumns
 from tfprof.profiles.model.steps import StepTable
 from tfprof.profiles.model.summed_steps import SummedRuns, SummedSteps
 

@@ -6,12 +6,14 @@ step; here only new ops cost time. The user's graph and op log do not change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.graphs.live.live_graph import live_graph
+from tfprof.core.columns.frames import NO_STACK
+from tfprof.graphs.live.live_graph import call_stacks, live_graph, trainable_variables
+from tfprof.graphs.live.registered_statistics import mark_functions, user_registered_flops
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.graphs.read.graphdef import read_graph
 from tfprof.profiles.model.ops import FloatOps
@@ -19,16 +21,110 @@ from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import KnownNames
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.profiles.read.run_metadata import read_run_metadata
-from tfprof.profiles.session.float_op_counts import FloatOpCounts
-from tfprof.profiles.session.live_ops import LiveOps
-from tfprof.profiles.session.op_log_entries import OpLogEntries
-from tfprof.profiles.session.run_time_shapes import RunTimeShapes
+from tfprof.profiles.session.float_op_counts import FloatOpCounts, RunTimeShapes
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
     from tfprof.graphs.model.program import Program
 
+
 _UNREAD = -1
+
+
+class LiveOps:
+    """Adds the ops of a live graph to a profile, each only once.
+
+    Call stacks, which take longer, are read separately.
+
+    Args:
+        graph: A ``tf.Graph`` or something like it.
+        profile: The profile.
+        trainable: Mark the ops that hold trainable variables.
+    """
+
+    def __init__(self, graph: Any, profile: Profile, *, trainable: bool) -> None:
+        self._graph = graph
+        self._profile = profile
+        self._trainable = trainable
+        self._version_read = _UNREAD
+        self._stacks_read = 0
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the graph has ops that were not read."""
+        return bool(self._graph.version != self._version_read)
+
+    def read_ops(self) -> Mapping[str, int]:
+        """Read what is new.
+
+        Returns:
+            Float operations that formulas of the program give the new ops, by name.
+        """
+        graph, profile = self._graph, self._profile
+        version, n_known = graph.version, len(profile.ops)
+        since = None if self._version_read == _UNREAD else self._version_read
+        graph_def = graph.as_graph_def(from_version=since, add_shapes=True)
+        if not profile.classic:
+            mark_functions(graph_def.library.function)
+        profile.add_graph(read_graph(graph_def))
+        self._version_read = version
+        operations = graph.get_operations()
+        rows = profile.ops.rows([op.name for op in operations]).tolist()
+        new = [op for op, row in zip(operations, rows, strict=True) if row >= n_known]
+        if self._trainable:
+            names = {op.name for op in new}.intersection(trainable_variables(graph))
+            profile.add_trainable_variables(sorted(names))
+        return user_registered_flops(graph, new) if new else {}
+
+    def read_call_stacks(self) -> None:
+        """Record where the ops were made."""
+        operations: Sequence[Any] = self._graph.get_operations()
+        new = operations[self._stacks_read :]
+        if new:
+            self._profile.add_op_log(call_stacks(new))
+            self._stacks_read = len(operations)
+
+
+class OpLogEntries:
+    """Adds entries of an op log to a profile as soon as it has their ops.
+
+    Args:
+        profile: The profile.
+        log: The entries.
+        wait: Keep the entries of unknown ops for later; else they are dropped.
+
+    Attributes:
+        waiting: Entries whose ops are not known yet.
+    """
+
+    def __init__(self, profile: Profile, log: OpLogColumns, *, wait: bool) -> None:
+        self.waiting = log
+        self._profile = profile
+        self._wait = wait
+        self._n_ops_seen = 0
+        self._marked: set[tuple[str, str]] = set()
+
+    def apply(self) -> None:
+        """Add the entries whose ops are known now."""
+        log, ops = self.waiting, self._profile.ops
+        if not log.names or len(ops) == self._n_ops_seen:
+            return
+        self._n_ops_seen = len(ops)
+        is_known = (ops.rows(log.names) >= 0).tolist()
+        if any(is_known):
+            self._profile.add_op_log(log.select(is_known))
+        self.waiting = log.select([self._wait and not known for known in is_known])
+
+    def mark(self, names: Sequence[str], type_name: str) -> None:
+        """Give the ops of these names a type, also those that are added later."""
+        new = [name for name in names if (name, type_name) not in self._marked]
+        self._marked.update((name, type_name) for name in new)
+        self.waiting.names.extend(new)
+        self.waiting.types.extend([(type_name,)] * len(new))
+        self.waiting.float_ops.extend([0] * len(new))
+        self.waiting.stack_ids.extend([NO_STACK] * len(new))
+        self._n_ops_seen = -1  # look again, even without new ops
+        self.apply()
 
 
 class GraphSource:

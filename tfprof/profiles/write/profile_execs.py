@@ -1,24 +1,70 @@
-"""Executions of saved nodes: the records of each step to ``ExecProfile`` messages."""
+"""Executions of saved nodes: the records of each step to ``ExecProfile`` messages.
+
+These hold times per op in whole microseconds, and have no place for nanoseconds, single streams,
+copies, the order of ops and allocators of CPUs: such details are in fields that tfprof adds to
+``ProfileProto``, and that TensorFlow ignores.
+"""
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.wire import messages as pb
 from tfprof.core.wire.varints import encode_int64_fields, encode_varint, length_delimited
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
     MEMORY_FIELDS,
     Allocations,
+    AllocatorLevels,
     Executions,
     MemoryUses,
     OutputBuffers,
 )
+from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import StepRecords, StepTable
 from tfprof.profiles.write.wire_encoding import encode_packed
+
+
+def encode_details(profile: Profile) -> bytes:
+    """The fields to add to a ProfileProto; nothing for a profile without executions."""
+    own = pb.ProfileProtoOwn()
+    strings = profile.steps.strings
+    used: dict[int, int] = {}  # new ids in order of use, so that equal profiles give equal bytes
+
+    def renamed(ids: Int64Array) -> Int64Array:
+        distinct, first, places = np.unique(ids, return_index=True, return_inverse=True)
+        for old in distinct[np.argsort(first)].tolist():
+            if old >= 0:
+                used.setdefault(old, len(used))
+        return np.array([used.get(old, -1) for old in distinct.tolist()], np.int64)[places]
+
+    for step in profile.steps.steps:
+        detail = profile.steps.details[step]
+        if not len(detail.executions):
+            continue
+        saved = own.step_details.add(step=step)
+        runs, allocations, levels = detail.executions, detail.allocations, detail.levels
+        device_ids, name_ids = renamed(runs.device_ids), renamed(runs.name_ids)
+        _fill(saved.executions, replace(runs, device_ids=device_ids, name_ids=name_ids))
+        allocator_ids = renamed(allocations.allocator_ids)
+        _fill(saved.allocations, replace(allocations, allocator_ids=allocator_ids))
+        device_ids, allocator_ids = renamed(levels.device_ids), renamed(levels.allocator_ids)
+        named = replace(levels, device_ids=device_ids, allocator_ids=allocator_ids)
+        _fill(saved.allocator_levels, named)
+    own.detail_strings.extend(strings[old] for old in used)
+    encoded: bytes = own.SerializeToString(deterministic=True)
+    return encoded
+
+
+def _fill(columns: pb.IntColumns, table: Executions | Allocations | AllocatorLevels) -> None:
+    for column in fields(table):
+        columns.columns.add(values=getattr(table, column.name).tolist())
+
 
 # Tags of length-delimited fields.
 _KEY, _VALUE = b"\x0a", b"\x12"  # map entries with text as key
