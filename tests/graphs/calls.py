@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfprof.graphs.flops.formulas import Cost, Family
+from tfprof.graphs.flops.formulas import Cost
+from tfprof.graphs.flops.registry import FORMULAS
 from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.tensors import DT_FLOAT, DT_INT32, Handle, PartialShape, Tensor
 from tfprof.graphs.shapes.rules import Rules
@@ -42,12 +43,12 @@ def call(
 
 
 def shapes(rules: Rules[PartialShape], op: OpCall) -> list[PartialShape]:
-    """The shapes that a family's rule gives."""
+    """The shapes that a rule gives."""
     return list(rules[op.type](op))
 
 
-def cost(family: Family, rules: Rules[PartialShape] | None, op: OpCall) -> Cost:
-    """The cost that a family's formula gives; outputs not given follow from the rules."""
+def cost(rules: Rules[PartialShape] | None, op: OpCall) -> Cost:
+    """The cost that a formula gives; outputs not given follow from the rules."""
     if rules is not None and not op.outputs:
         types = op.output_types or (DT_FLOAT,)
         made = tuple(
@@ -55,4 +56,4 @@ def cost(family: Family, rules: Rules[PartialShape] | None, op: OpCall) -> Cost:
             for place, shape in enumerate(rules[op.type](op))
         )
         op = OpCall(op.type, op.inputs, made, op.attrs, op.output_types)
-    return family.formulas[op.type].cost(op)
+    return FORMULAS[op.type].cost(op)

@@ -3,33 +3,11 @@
 import pytest
 
 from tests.graphs.calls import call, floats, ints
-from tfprof.graphs.flops import (
-    clustering,
-    collective,
-    elementwise,
-    embedding,
-    fft,
-    image,
-    linalg,
-    losses,
-    normalize,
-    optimizer,
-    random,
-    recurrent,
-    reduce,
-    sparse,
-    special,
-)
+from tfprof.graphs.flops.registry import FORMULAS
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN, Handle, Tensor
 from tfprof.graphs.shapes.infer import MISFITS, SHAPES
-
-MODULES = (
-    clustering, collective, elementwise, embedding, fft, image, linalg, losses, normalize,
-    optimizer, random, recurrent, reduce, sparse, special,
-)  # fmt: skip
-FORMULAS = {name: f for module in MODULES for name, f in module.FAMILY.formulas.items()}
 
 B = Symbolic.named("B")
 

@@ -3,13 +3,12 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, scalar
-from tfprof.graphs.flops.collective import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Tensor
 
 
 def flops(op_type, *inputs, **attrs):
-    return cost(FAMILY, None, call(op_type, *inputs, **attrs)).flops
+    return cost(None, call(op_type, *inputs, **attrs)).flops
 
 
 def test_a_ring_of_devices_shares_the_additions():

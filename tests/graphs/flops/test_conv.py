@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 
 from tests.graphs.calls import call, cost, floats, ints
 from tests.graphs.flops.brute_force import convolution_products, window_starts
-from tfprof.graphs.flops.conv import FAMILY
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.conv import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def macs(op: OpCall) -> Any:
-    return cost(FAMILY, RULES, op).macs
+    return cost(SHAPES, op).macs
 
 
 def laid_out(layout: str, **sizes: int) -> tuple[int, ...]:
@@ -88,9 +87,9 @@ def test_convolution_and_gradients_count_what_a_walk_over_taps_does(data: st.Dat
         **attrs,
     )
 
-    assert RULES[forward.type](forward)[0] == result
-    assert RULES[to_image.type](to_image)[0] == image
-    assert RULES[to_filter.type](to_filter)[0] == kernel
+    assert SHAPES[forward.type](forward)[0] == result
+    assert SHAPES[to_image.type](to_image)[0] == image
+    assert SHAPES[to_filter.type](to_filter)[0] == kernel
     assert macs(forward) == macs(to_image) == macs(to_filter) == len(walked) == len(set(walked))
 
 
@@ -120,7 +119,7 @@ def test_depthwise_convolution_counts_the_taps_of_one_channel_for_each_result(
         **attrs,
     )
 
-    assert RULES[forward.type](forward)[0] == result
+    assert SHAPES[forward.type](forward)[0] == result
     assert macs(forward) == macs(to_image) == macs(to_filter) == walked
 
 
@@ -165,7 +164,7 @@ def test_packed_channels_count_one_by_one() -> None:
         filter_format="OIHW_VECT_I",
     )
 
-    assert RULES["Conv2D"](op)[0] == (1, 4, 8, 8, 4)
+    assert SHAPES["Conv2D"](op)[0] == (1, 4, 8, 8, 4)
     assert macs(op) == 64 * 16 * 9 * 8
 
 
@@ -212,10 +211,10 @@ def test_dilation_takes_an_addition_and_a_comparison_for_each_tap() -> None:
     gradient = floats(2, 5, 7, 3)
     n = 2 * 5 * 7 * 3
 
-    assert cost(FAMILY, RULES, forward) == (0, 2 * n * 6, (("n", n), ("k", 6)))
+    assert cost(SHAPES, forward) == (0, 2 * n * 6, (("n", n), ("k", 6)))
     for name in ("Dilation2DBackpropInput", "Dilation2DBackpropFilter"):
         op = call(name, floats(2, 9, 9, 3), floats(3, 2, 3), gradient, **attrs)
-        assert cost(FAMILY, RULES, op).flops == 2 * n * 6 + n
+        assert cost(SHAPES, op).flops == 2 * n * 6 + n
 
 
 @pytest.mark.parametrize(

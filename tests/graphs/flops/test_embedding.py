@@ -3,17 +3,16 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, scalar
-from tfprof.graphs.flops.embedding import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Tensor
-from tfprof.graphs.shapes.reductions import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 IDS = Tensor((10,), DT_INT32)
 
 
 def looked_up(op_type, data, *more, outputs=(), **attrs):
     op = call(op_type, data, IDS, IDS, *more, outputs=outputs, **attrs)
-    return cost(FAMILY, None if outputs else RULES, op).flops
+    return cost(None if outputs else SHAPES, op).flops
 
 
 def test_embedding_lookups_add_the_rows():
@@ -35,4 +34,4 @@ def test_gradients_of_embedding_lookups():
 
 def test_tpu_embeddings_are_not_part_of_the_graph():
     with pytest.raises(UnknownError, match="TPU"):
-        cost(FAMILY, None, call("RecvTPUEmbeddingActivations", UNKNOWN))
+        cost(None, call("RecvTPUEmbeddingActivations", UNKNOWN))

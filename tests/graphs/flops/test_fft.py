@@ -5,17 +5,16 @@ import math
 import pytest
 
 from tests.graphs.calls import call, cost, floats, ints, scalar
-from tfprof.graphs.flops.fft import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.spectral import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B, N = Symbolic.named("B"), Symbolic.named("N")
 
 
 def flops(op_type, *inputs, **attrs):
-    return cost(FAMILY, RULES, call(op_type, *inputs, **attrs)).flops
+    return cost(SHAPES, call(op_type, *inputs, **attrs)).flops
 
 
 def complexes(*dims):
@@ -70,7 +69,7 @@ def test_a_spectrogram_weighs_transforms_and_takes_magnitudes():
 
 
 def test_cepstral_coefficients():
-    made = cost(FAMILY, RULES, call("Mfcc", floats(2, 11, 129), scalar(16000)))
+    made = cost(SHAPES, call("Mfcc", floats(2, 11, 129), scalar(16000)))
     # 40 filters, 13 coefficients
     assert made.macs == 22 * 40 * 13
     assert made.other == 22 * (5 * 129 + 2 * 40)

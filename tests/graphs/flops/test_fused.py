@@ -6,14 +6,9 @@ import pytest
 
 from tests.graphs.calls import call, cost, floats, ints
 from tfprof.graphs.flops.formulas import Cost
-from tfprof.graphs.flops.fused import FAMILY
 from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.graphs.model.tensors import DT_FLOAT, PartialShape
-from tfprof.graphs.shapes import conv, fused, linear
-from tfprof.graphs.shapes.rules import Rules
-
-RULES: Rules[PartialShape] = Rules()
-RULES.update({**conv.RULES, **fused.RULES, **linear.RULES})
+from tfprof.graphs.model.tensors import DT_FLOAT
+from tfprof.graphs.shapes.infer import SHAPES
 
 IMAGE = floats(1, 8, 8, 3)
 FILTER = floats(3, 3, 3, 4)
@@ -23,7 +18,7 @@ MACS = N * 27
 
 
 def count(op: OpCall) -> Cost:
-    return cost(FAMILY, RULES, op)
+    return cost(SHAPES, op)
 
 
 @pytest.mark.parametrize(

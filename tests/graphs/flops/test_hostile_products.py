@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfprof.graphs.flops import conv, fused, linear, pool, quantized, xla
+from tfprof.graphs.flops.registry import FORMULAS, FREE
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
 from tfprof.graphs.shapes.infer import MISFITS, SHAPES
 
 pytestmark = pytest.mark.slow
-
-FORMULAS = {
-    op_type: formula
-    for module in (conv, fused, linear, pool, quantized, xla)
-    for op_type, formula in module.FAMILY.formulas.items()
-}
 
 _SIZES = st.one_of(st.integers(0, 9), st.integers(0, 1 << 62), st.just(Symbolic.named("B")))
 _SHAPES = st.none() | st.lists(_SIZES, max_size=6).map(tuple)
@@ -96,8 +90,7 @@ def test_every_product_and_window_of_tensorflow_has_a_count() -> None:
         for op in listed.op
         if any(word in op.name for word in words) and not any(word in op.name for word in elsewhere)
     }
-    free = {name for module in (pool, quantized) for name in module.FAMILY.free}
 
     assert len(names) > 150
-    assert sorted(names - FORMULAS.keys() - free) == []
+    assert sorted(names - FORMULAS.keys() - FREE.keys()) == []
     assert sorted(names - SHAPES.keys()) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, ints
-from tfprof.graphs.flops.image import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_INT32, Tensor
@@ -14,7 +14,7 @@ PICTURE = floats(2, 4, 5, 3)
 
 def flops(op_type, *inputs, out=None, **attrs):
     outputs = (floats(*out),) if out is not None else ()
-    return cost(FAMILY, None, call(op_type, *inputs, outputs=outputs, **attrs)).flops
+    return cost(None, call(op_type, *inputs, outputs=outputs, **attrs)).flops
 
 
 def test_resizing():
@@ -30,7 +30,7 @@ def test_resizing():
     assert flops("ResizeBilinearGrad", grad, PICTURE) == 480 * 4 * 3
     assert flops("ResizeBicubicGrad", grad, PICTURE) == 480 * 16 * 3
     assert flops("ResizeNearestNeighborGrad", grad, size) == 480
-    assert "ResizeNearestNeighbor" in FAMILY.free
+    assert "ResizeNearestNeighbor" in FREE
 
 
 def test_crops():

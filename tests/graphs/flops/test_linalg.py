@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.graphs.calls import call, cost, floats
-from tfprof.graphs.flops.linalg import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN, Tensor
-from tfprof.graphs.shapes.linalg import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B, N = Symbolic.named("B"), Symbolic.named("N")
 
@@ -19,7 +18,7 @@ sizes = st.integers(1, 9)
 
 
 def counted(op_type, *inputs, **attrs):
-    made = cost(FAMILY, RULES, call(op_type, *inputs, **attrs))
+    made = cost(SHAPES, call(op_type, *inputs, **attrs))
     return made.macs, made.other
 
 
@@ -110,7 +109,7 @@ def test_qr_is_within_lower_terms_of_its_reflectors(m, n):
 
 def leading(op_type, m, n, **attrs):
     """Flops of a big matrix by n³."""
-    made = cost(FAMILY, RULES, call(op_type, floats(m, n), **attrs))
+    made = cost(SHAPES, call(op_type, floats(m, n), **attrs))
     return Fraction(made.flops, n**3)
 
 
@@ -182,4 +181,4 @@ def test_what_depends_on_values_is_not_counted():
 def test_what_is_no_square_matrix_is_refused():
     for dims in ((3,), (3, 4)):
         with pytest.raises(UnknownError):
-            cost(FAMILY, None, call("Cholesky", floats(*dims)))
+            cost(None, call("Cholesky", floats(*dims)))

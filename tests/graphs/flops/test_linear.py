@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 
 from tests.graphs.calls import call, cost, floats
 from tfprof.graphs.flops.formulas import Cost
-from tfprof.graphs.flops.linear import FAMILY
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.linear import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 COMPLEX64 = 8
 
 
 def count(op: OpCall) -> Cost:
-    return cost(FAMILY, RULES, op)
+    return cost(SHAPES, op)
 
 
 def einsum(equation: str, *shapes: tuple[int, ...], dtype: int = 1) -> Cost:
@@ -203,7 +202,7 @@ def test_einsum_counts_what_a_walk_over_all_labels_does(
     assert result.macs == (products if summed else 0)
     assert result.other == additions + (0 if summed else products)
     wanted = np.einsum(equation, *(np.zeros(shape) for shape in shapes)).shape
-    assert RULES["Einsum"](op)[0] == wanted
+    assert SHAPES["Einsum"](op)[0] == wanted
 
 
 @pytest.mark.parametrize(

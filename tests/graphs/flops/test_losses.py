@@ -3,17 +3,17 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats
-from tfprof.graphs.flops.losses import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_INT32, Tensor
-from tfprof.graphs.shapes.losses import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def flops(op):
-    return cost(FAMILY, RULES, op).flops
+    return cost(SHAPES, op).flops
 
 
 def test_a_softmax_takes_five_operations_for_each_element():
@@ -49,17 +49,17 @@ def test_ctc_decoders():
     assert flops(op) == 60 * (5 + 4 * (1 + 2))
     with pytest.raises(UnknownError):
         op = call("CTCBeamSearchDecoder", floats(6, 2, 5), lengths, outputs=(floats(1),))
-        cost(FAMILY, None, op)
+        cost(None, op)
 
 
 def test_negative_sampling():
     examples = Tensor((8,), DT_INT32)
     op = call("NegTrain", floats(50, 16), floats(50, 16), examples, num_negative_samples=3)
-    made = cost(FAMILY, RULES, op)
+    made = cost(SHAPES, op)
     # 8 examples, 4 words each: a dot product and two updates of 16 elements, a sigmoid and its use
     assert made.macs == 3 * 8 * 4 * 16
     assert made.other == 8 * 16 + 5 * 8 * 4
 
 
 def test_samplers_are_free():
-    assert "LogUniformCandidateSampler" in FAMILY.free
+    assert "LogUniformCandidateSampler" in FREE

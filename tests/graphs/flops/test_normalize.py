@@ -4,10 +4,9 @@ import pytest
 
 import tfprof.graphs.flops.registry as registry
 from tests.graphs.calls import call, cost, floats, ints
-from tfprof.graphs.flops.normalize import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
-from tfprof.graphs.shapes.normalize import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 N, C = 2 * 4 * 5 * 3, 3
@@ -15,7 +14,7 @@ IMAGE, CHANNELS = floats(2, 4, 5, 3), floats(3)
 
 
 def flops(op):
-    return cost(FAMILY, RULES, op).flops
+    return cost(SHAPES, op).flops
 
 
 def test_training_takes_statistics_of_the_batch():

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from tests.graphs.calls import call, cost, floats, ints
 from tests.graphs.flops.brute_force import window_starts
 from tests.graphs.shapes.static_shapes import call_of, live_op
-from tfprof.graphs.flops.pool import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.pool import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def flops(op: OpCall) -> Any:
-    result = cost(FAMILY, RULES, op)
+    result = cost(SHAPES, op)
     assert result.macs == 0
     return result.flops
 
@@ -89,7 +89,7 @@ def test_places_of_maxima_save_the_search() -> None:
     op = call("MaxPoolGradWithArgmax", floats(1, 8, 8, 3), floats(1, 4, 4, 3), Tensor((1, 4, 4, 3)))
 
     assert flops(op) == 4 * 4 * 3
-    assert "MaxPoolGradGradWithArgmax" in FAMILY.free
+    assert "MaxPoolGradGradWithArgmax" in FREE
 
 
 def test_windows_of_fractional_pools_cover_the_image_once_or_share_borders() -> None:

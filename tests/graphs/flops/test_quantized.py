@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from tests.graphs.calls import call, cost, floats
-from tfprof.graphs.flops.quantized import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import DT_FLOAT, Tensor
-from tfprof.graphs.shapes.arrays import RULES as ARRAYS
-from tfprof.graphs.shapes.quantized import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 QINT8, QUINT8, QINT32 = 11, 12, 13
 SCALAR = floats()
@@ -21,7 +20,7 @@ MACS = N * 27
 
 
 def count(op: OpCall) -> tuple[Any, Any]:
-    macs, other, _ = cost(FAMILY, RULES, op)
+    macs, other, _ = cost(SHAPES, op)
     return macs, other
 
 
@@ -151,5 +150,5 @@ def test_uniform_products() -> None:
 
 
 def test_moves_of_quantized_elements_are_free() -> None:
-    assert {"QuantizedReshape", "QuantizedConcat", "_MklQuantizedConcatV2"} <= set(FAMILY.free)
-    assert "QuantizedReshape" in ARRAYS
+    assert {"QuantizedReshape", "QuantizedConcat", "_MklQuantizedConcatV2"} <= set(FREE)
+    assert "QuantizedReshape" in SHAPES

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, scalar
-from tfprof.graphs.flops.random import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN
@@ -13,7 +12,7 @@ B, C = Symbolic.named("B"), Symbolic.named("C")
 
 def flops(op_type, *inputs, out=None, **attrs):
     outputs = (floats(*out),) if out is not None else ()
-    return cost(FAMILY, None, call(op_type, *inputs, outputs=outputs, **attrs)).flops
+    return cost(None, call(op_type, *inputs, outputs=outputs, **attrs)).flops
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,18 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, scalar
-from tfprof.graphs.flops import elementwise
 from tfprof.graphs.flops.formulas import Cost
-from tfprof.graphs.flops.recurrent import FAMILY
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_INT32, DT_INT64, UNKNOWN, Tensor
-from tfprof.graphs.shapes.elementwise import RULES as ELEMENTWISE
-from tfprof.graphs.shapes.recurrent import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T, N, K, U = 7, 2, 3, 4
 
 
 def plain(op_type, *inputs):
-    return cost(elementwise.FAMILY, ELEMENTWISE, call(op_type, *inputs)).flops
+    return cost(SHAPES, call(op_type, *inputs)).flops
 
 
 def composed_lstm():
@@ -56,7 +53,7 @@ def lstm_inputs():
 
 def test_an_lstm_cell_costs_what_its_parts_cost():
     op = call("LSTMBlockCell", floats(N, K), *lstm_inputs(), cell_clip=-1.0)
-    made = cost(FAMILY, RULES, op)
+    made = cost(SHAPES, op)
     assert made.macs == N * (K + U) * 4 * U
     assert made.other == composed_lstm() + N * U  # the forget bias
 
@@ -64,40 +61,40 @@ def test_an_lstm_cell_costs_what_its_parts_cost():
 def test_clipping_and_peepholes_are_on_top():
     op = call("LSTMBlockCell", floats(N, K), *lstm_inputs(), use_peephole=True)
     # clipped at 3 by default: 2; three products with the cell, added: 6
-    assert cost(FAMILY, RULES, op).other == composed_lstm() + N * U * (1 + 2 + 6)
+    assert cost(SHAPES, op).other == composed_lstm() + N * U * (1 + 2 + 6)
 
 
 def test_a_block_is_a_cell_for_each_step():
     inputs = (scalar(T, DT_INT64), floats(T, N, K), *lstm_inputs())
-    made = cost(FAMILY, RULES, call("BlockLSTMV2", *inputs))
+    made = cost(SHAPES, call("BlockLSTMV2", *inputs))
     assert made.macs == T * N * (K + U) * 4 * U
     assert made.other == T * composed_lstm()
-    first = cost(FAMILY, RULES, call("BlockLSTM", *inputs, cell_clip=0.0))
+    first = cost(SHAPES, call("BlockLSTM", *inputs, cell_clip=0.0))
     assert first.other == T * (composed_lstm() + N * U)
 
 
 def test_a_block_may_stop_early():
     inputs = (scalar(3, DT_INT64), floats(T, N, K), *lstm_inputs())
-    assert cost(FAMILY, RULES, call("BlockLSTMV2", *inputs)).macs == 3 * N * (K + U) * 4 * U
+    assert cost(SHAPES, call("BlockLSTMV2", *inputs)).macs == 3 * N * (K + U) * 4 * U
 
 
 def test_gradients_of_lstm_kernels():
     op = call("LSTMBlockCellGrad", floats(N, K), *lstm_inputs(), use_peephole=False)
-    made = cost(FAMILY, RULES, op)
+    made = cost(SHAPES, op)
     # do 4, dcs 5, dci 4, df 4, di 4, cell before 1
     assert (made.macs, made.other) == (0, N * U * 22)
     inputs = (scalar(T, DT_INT64), floats(T, N, K), *lstm_inputs())
-    made = cost(FAMILY, RULES, call("BlockLSTMGrad", *inputs, use_peephole=False))
+    made = cost(SHAPES, call("BlockLSTMGrad", *inputs, use_peephole=False))
     assert made.macs == 2 * T * N * (K + U) * 4 * U
     assert made.other == T * N * U * (22 + 4 + 2)
 
 
 def test_a_gru_cell_costs_what_its_parts_cost():
     inputs = (floats(N, K), floats(N, U), floats(K + U, 2 * U), floats(K + U, U))
-    made = cost(FAMILY, RULES, call("GRUBlockCell", *inputs))
+    made = cost(SHAPES, call("GRUBlockCell", *inputs))
     assert made.macs == N * (K + U) * 3 * U
     assert made.other == composed_gru()
-    made = cost(FAMILY, RULES, call("GRUBlockCellGrad", *inputs))
+    made = cost(SHAPES, call("GRUBlockCellGrad", *inputs))
     assert made.macs == N * (K + U) * 3 * U
     assert made.other == N * U * (5 + 5 + 4 + 4) + N * K
 
@@ -109,7 +106,7 @@ def cudnn(op_type="CudnnRNNV3", layers=1, directions=1, x=None, h=None, c=None, 
         UNKNOWN, Tensor((N,), DT_INT32),
         direction="bidirectional" if directions == 2 else "unidirectional", **attrs,
     )  # fmt: skip
-    return cost(FAMILY, RULES, op)
+    return cost(SHAPES, op)
 
 
 def test_cudnn_lstm():

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.graphs.calls import call, cost, floats, ints, scalar
-from tfprof.graphs.flops.reduce import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_BOOL, DT_INT32, Tensor
-from tfprof.graphs.shapes.reductions import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def flops(op):
-    return cost(FAMILY, RULES, op).flops
+    return cost(SHAPES, op).flops
 
 
 def counted_additions(dims, axes):
@@ -71,7 +71,7 @@ def test_an_unknown_batch_stays_a_name():
 def test_whole_numbers_and_truth_values_are_no_float_work():
     assert flops(call("Sum", Tensor((4, 5), DT_INT32), ints(0))) == 0
     assert flops(call("Max", Tensor((4, 5), DT_INT32), ints(0))) == 0
-    assert {"All", "Any"} <= FAMILY.free.keys()
+    assert {"All", "Any"} <= FREE.keys()
     assert flops(call("Sum", Tensor((4, 5), DT_BOOL), ints(0))) == 0
 
 

@@ -5,8 +5,8 @@ import pytest
 import tfprof
 from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placeholder
 from tfprof.graphs.flops import registry
-from tfprof.graphs.flops.formulas import Cost, Family
-from tfprof.graphs.flops.registry import FAMILIES, FORMULAS, FREE
+from tfprof.graphs.flops.formulas import Cost, declare_free, formula
+from tfprof.graphs.flops.registry import FORMULAS, FREE
 from tfprof.graphs.interpreter.calls import CALLS
 from tfprof.graphs.read.op_outputs import outputs_of
 
@@ -25,23 +25,19 @@ def my_op():
 
 
 def test_every_formula_has_a_derivation_and_a_source():
-    for family in FAMILIES:
-        for op_type, formula in family.formulas.items():
-            assert formula.family == family.name
-            assert formula.rule, op_type
-            assert len(formula.why) > 5, op_type
-            assert formula.source, op_type
-        assert all(family.free.values())
+    for op_type, (rule, why, source, _) in FORMULAS.items():
+        assert rule, op_type
+        assert len(why) > 5, op_type
+        assert source, op_type
+    assert all(FREE.values())
 
 
-def test_no_op_type_is_in_two_families():
-    names = [name for family in FAMILIES for name in family.op_types()]
-    assert len(names) == len(set(names)) == len(FORMULAS) + len(FREE)
-    first, second = Family.named("a"), Family.named("b")
-    first.declare_free("Relu", because="x")
-    second.declare_free("Relu", because="y")
-    with pytest.raises(ValueError, match="in two families: Relu"):
-        registry.joined((first, second))
+def test_no_op_type_is_entered_twice():
+    assert not FORMULAS.keys() & FREE.keys()
+    with pytest.raises(ValueError, match="Relu is entered twice"):
+        declare_free("Relu", because="x")
+    with pytest.raises(ValueError, match="Const is entered twice"):
+        formula("Const", rule="n", why="x")(lambda op: Cost())
 
 
 @pytest.mark.tensorflow

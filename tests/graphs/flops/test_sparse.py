@@ -3,11 +3,11 @@
 import pytest
 
 from tests.graphs.calls import call, cost, floats, ints
-from tfprof.graphs.flops.sparse import FAMILY
+from tfprof.graphs.flops.registry import FREE
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_FLOAT, DT_INT64, Handle, Tensor
-from tfprof.graphs.shapes.sparse import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 NNZ = Symbolic.named("NNZ")
 INDICES = Tensor((6, 2), DT_INT64)
@@ -15,7 +15,7 @@ DENSE = ints(3, 4, dtype=DT_INT64)
 
 
 def counted(op_type, *inputs, **attrs):
-    return cost(FAMILY, RULES, call(op_type, *inputs, **attrs))
+    return cost(SHAPES, call(op_type, *inputs, **attrs))
 
 
 def matrix(nnz, dtype=DT_FLOAT):
@@ -38,7 +38,7 @@ def test_stored_values_are_worked_on_once():
         assert counted(op_type, *sp, floats(3, 4)).flops == 6
     assert counted("SparseSoftmax", *sp).flops == 30
     op = call("SparseReduceSum", *sp, ints(0), outputs=(floats(4),))
-    assert cost(FAMILY, None, op).flops == 6
+    assert cost(None, op).flops == 6
 
 
 def test_sums_of_sparse_tensors():
@@ -67,4 +67,4 @@ def test_products_of_sparse_matrices_depend_on_their_values():
 
 
 def test_what_moves_values_is_free():
-    assert {"SparseToDense", "SparseConcat", "SparseReorder"} <= FAMILY.free.keys()
+    assert {"SparseToDense", "SparseConcat", "SparseReorder"} <= FREE.keys()

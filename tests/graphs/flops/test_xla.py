@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 
 from tests.graphs.calls import call, cost, floats, ints, scalar
 from tests.graphs.shapes.dimension_messages import conv_message, dot_message
-from tfprof.graphs.flops.xla import FAMILY
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.xla import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 NHWC = conv_message((0, 3, (1, 2)), (2, 3, (0, 1)), (0, 3, (1, 2)))
 
 
 def count(op: OpCall) -> tuple[Any, Any]:
-    macs, other, _ = cost(FAMILY, RULES, op)
+    macs, other, _ = cost(SHAPES, op)
     return macs, other
 
 
@@ -82,7 +81,7 @@ def test_convolution_counts_what_a_walk_over_taps_does(
         spacing=(spacing, spacing),
     )
 
-    assert RULES["XlaConvV2"](op)[0] == (2, len(starts), len(starts), outputs)
+    assert SHAPES["XlaConvV2"](op)[0] == (2, len(starts), len(starts), outputs)
     assert count(op) == (walked, 0)
 
 

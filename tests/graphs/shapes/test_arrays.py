@@ -12,7 +12,8 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.arrays import RULES, reshaped
+from tfprof.graphs.shapes.arrays import reshaped
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T = Symbolic.named("T")
@@ -20,7 +21,7 @@ UNKNOWN_INTS = Tensor((2,), 3)
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    (only,) = shapes(RULES, call(op_type, *inputs, **attrs))
+    (only,) = shapes(SHAPES, call(op_type, *inputs, **attrs))
     return only
 
 
@@ -53,13 +54,13 @@ def test_elements_that_do_not_fit_have_no_shape(wanted: Any) -> None:
 
 
 def test_split_and_concat_follow_symbols() -> None:
-    parts = shapes(RULES, call("Split", scalar(1), floats(B, 12), num_split=3))
+    parts = shapes(SHAPES, call("Split", scalar(1), floats(B, 12), num_split=3))
     assert parts == [(B, 4)] * 3
     assert shape("ConcatV2", floats(B, 4), floats(T, 4), scalar(0)) == (B + T, 4)
     assert shape("ConcatV2", floats(B, 4), floats(B, 3), scalar(-1)) == (B, 7)
     assert shape("ConcatV2", floats(B, 4), Tensor(None, 1), scalar(0)) == (None, 4)
     assert shape("ConcatV2", floats(B, 4), floats(B, 3), Tensor((), 3)) == (None, None)
-    sizes = shapes(RULES, call("SplitV", floats(B, T), ints(2, -1), scalar(1), num_split=2))
+    sizes = shapes(SHAPES, call("SplitV", floats(B, T), ints(2, -1), scalar(1), num_split=2))
     assert sizes == [(B, 2), (B, T - 2)]
 
 
@@ -118,7 +119,6 @@ def test_squeezing_without_axes_keeps_unknown_sizes() -> None:
         call("Pad", floats(2), Tensor((2, 2), 3, (1, 1, 1, 1))),
         call("Pad", floats(2), Tensor((1, 2), 3, (-2, -1))),
         call("SplitV", floats(2), ints(3, -1), scalar(0), num_split=2),
-        call("Identity"),
         call("ConcatV2", floats(2, 3), floats(3, 4), scalar(0)),
         call("ConcatV2", floats(2, 3), scalar(0), scalar(5)),
         call("Reshape", floats(2, 3), ints(7)),
@@ -127,7 +127,11 @@ def test_squeezing_without_axes_keeps_unknown_sizes() -> None:
 )
 def test_contradictions_are_unknown(op: Any) -> None:
     with pytest.raises(UnknownError):
-        RULES[op.type](op)
+        SHAPES[op.type](op)
+
+
+def test_a_copy_of_nothing_is_unknown() -> None:
+    assert shapes(SHAPES, call("Identity")) == [None]
 
 
 X = np.arange(24.0, dtype=np.float32).reshape((2, 3, 4))

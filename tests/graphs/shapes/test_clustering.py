@@ -6,7 +6,7 @@ import pytest
 from tests.graphs.calls import call, floats, scalar, shapes
 from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.symbolic import Symbolic
-from tfprof.graphs.shapes.clustering import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
@@ -30,4 +30,4 @@ def test_clusters_and_sequences_agree_with_tensorflow():
 
 def test_no_more_neighbors_than_centers():
     op = call("NearestNeighbors", floats(B, 3), floats(2, 3), scalar(5))
-    assert shapes(RULES, op) == [(B, 2), (B, 2)]
+    assert shapes(SHAPES, op) == [(B, 2), (B, 2)]

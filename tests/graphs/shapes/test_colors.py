@@ -6,7 +6,7 @@ import pytest
 from tests.graphs.calls import call, floats, scalar, shapes
 from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.symbolic import Symbolic
-from tfprof.graphs.shapes.colors import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
@@ -40,6 +40,6 @@ def test_colors_agree_with_tensorflow():
 def test_padding_per_class_ends_where_all_classes_are_full():
     inputs = (floats(B, 6, 1, 4), floats(B, 6, 3), scalar(2), scalar(9))
     op = call("CombinedNonMaxSuppression", *inputs, pad_per_class=True)
-    assert shapes(RULES, op)[1] == (B, 6)
+    assert shapes(SHAPES, op)[1] == (B, 6)
     op = call("CombinedNonMaxSuppression", *inputs)
-    assert shapes(RULES, op)[1] == (B, 9)
+    assert shapes(SHAPES, op)[1] == (B, 9)

@@ -12,28 +12,28 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.control_flow import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def test_what_meets_has_the_shape_that_all_have() -> None:
-    assert shapes(RULES, call("Merge", floats(B, 4), floats(B, 4))) == [(B, 4), ()]
-    assert shapes(RULES, call("Merge", floats(B, 4), floats(8, 4))) == [(None, 4), ()]
-    assert shapes(RULES, call("Merge", floats(4), floats(8, 4))) == [None, ()]
+    assert shapes(SHAPES, call("Merge", floats(B, 4), floats(B, 4))) == [(B, 4), ()]
+    assert shapes(SHAPES, call("Merge", floats(B, 4), floats(8, 4))) == [(None, 4), ()]
+    assert shapes(SHAPES, call("Merge", floats(4), floats(8, 4))) == [None, ()]
 
 
 def test_the_end_of_a_loop_that_is_not_known_yet_is_left_out() -> None:
-    assert shapes(RULES, call("Merge", floats(B, 4), Tensor())) == [(B, 4), ()]
-    assert shapes(RULES, call("Merge", Tensor(), Tensor())) == [None, ()]
-    assert shapes(RULES, call("Merge")) == [None, ()]
+    assert shapes(SHAPES, call("Merge", floats(B, 4), Tensor())) == [(B, 4), ()]
+    assert shapes(SHAPES, call("Merge", Tensor(), Tensor())) == [None, ()]
+    assert shapes(SHAPES, call("Merge")) == [None, ()]
 
 
 def test_switches_pass_on_to_every_side() -> None:
-    assert shapes(RULES, call("Switch", floats(B), scalar(True))) == [(B,), (B,)]
-    assert shapes(RULES, call("_SwitchN", floats(B), scalar(1), num_outs=3)) == [(B,)] * 3
+    assert shapes(SHAPES, call("Switch", floats(B), scalar(True))) == [(B,), (B,)]
+    assert shapes(SHAPES, call("_SwitchN", floats(B), scalar(1), num_outs=3)) == [(B,)] * 3
     with pytest.raises(UnknownError):
-        shapes(RULES, call("_SwitchN", floats(B), scalar(1)))
+        shapes(SHAPES, call("_SwitchN", floats(B), scalar(1)))
 
 
 @pytest.mark.tensorflow

@@ -9,7 +9,7 @@ from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow, live
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.conv import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 H = Symbolic.named("H")
@@ -19,24 +19,24 @@ SAME = {"strides": (1, 2, 2, 1), "padding": "SAME"}
 def test_unknown_sizes_pass_through() -> None:
     op = call("Conv2D", floats(B, H, 28, 3), floats(3, 3, 3, 8), **SAME)
 
-    ((batch, height, *rest),) = shapes(RULES, op)  # type: ignore[misc]
+    ((batch, height, *rest),) = shapes(SHAPES, op)  # type: ignore[misc]
     assert batch == B
     assert str(height) == "ceil(H / 2)"
     assert rest == [14, 8]
 
 
 def test_convolution_of_an_unknown_image_or_filter_is_known_in_part() -> None:
-    assert shapes(RULES, call("Conv2D", Tensor(), floats(3, 3, 3, 8), **SAME)) == [
+    assert shapes(SHAPES, call("Conv2D", Tensor(), floats(3, 3, 3, 8), **SAME)) == [
         (None, None, None, 8)
     ]
-    assert shapes(RULES, call("Conv2D", floats(B, 8, 8, 3), Tensor(), **SAME)) == [(B, 4, 4, None)]
+    assert shapes(SHAPES, call("Conv2D", floats(B, 8, 8, 3), Tensor(), **SAME)) == [(B, 4, 4, None)]
 
 
 def test_gradient_of_an_image_takes_unknown_sizes_that_are_spelled_out() -> None:
     spelled = Tensor((4,), 3, (B, H, 28, 3))
     op = call("Conv2DBackpropInput", spelled, floats(3, 3, 3, 8), floats(B, 5, 14, 8), **SAME)
 
-    assert shapes(RULES, op) == [(B, H, 28, 3)]
+    assert shapes(SHAPES, op) == [(B, H, 28, 3)]
 
 
 def test_gradient_of_an_image_of_unknown_size_keeps_the_batch() -> None:
@@ -44,8 +44,8 @@ def test_gradient_of_an_image_of_unknown_size_keeps_the_batch() -> None:
     op = call("Conv2DBackpropInput", spelled, floats(3, 3, 3, 8), floats(B, 14, 14, 8), **SAME)
     unknown = call("Conv2DBackpropInput", Tensor(), floats(3, 3, 3, 8), floats(B, 9, 9, 8), **SAME)
 
-    assert shapes(RULES, op) == [(B, 28, 28, None)]
-    assert shapes(RULES, unknown) == [(B, None, None, None)]
+    assert shapes(SHAPES, op) == [(B, 28, 28, None)]
+    assert shapes(SHAPES, unknown) == [(B, None, None, None)]
 
 
 def test_gradient_of_an_image_may_be_given_height_and_width_alone() -> None:
@@ -58,8 +58,8 @@ def test_gradient_of_an_image_may_be_given_height_and_width_alone() -> None:
     )
 
     with pytest.raises(UnknownError):  # 8 are no channels first, the batch is
-        shapes(RULES, call("Conv2DBackpropInput", ints(1, 2, 3), floats(3, 3, 3, 8), **SAME))
-    assert shapes(RULES, op) == [(B, 3, 16, 28)]
+        shapes(SHAPES, call("Conv2DBackpropInput", ints(1, 2, 3), floats(3, 3, 3, 8), **SAME))
+    assert shapes(SHAPES, op) == [(B, 3, 16, 28)]
 
 
 def test_gradient_of_a_filter_of_unknown_size_has_the_channels_of_the_gradient() -> None:
@@ -67,7 +67,7 @@ def test_gradient_of_a_filter_of_unknown_size_has_the_channels_of_the_gradient()
         "Conv2DBackpropFilter", floats(B, 8, 8, 3), Tensor((4,), 3), floats(B, 4, 4, 5), **SAME
     )
 
-    assert shapes(RULES, op) == [(None, None, None, 5)]
+    assert shapes(SHAPES, op) == [(None, None, None, 5)]
 
 
 def test_onednn_gradient_with_bias_has_a_sum_for_each_channel() -> None:
@@ -77,15 +77,15 @@ def test_onednn_gradient_with_bias_has_a_sum_for_each_channel() -> None:
         **SAME,
     )
 
-    assert shapes(RULES, op) == [(3, 3, 3, 5), (5,)]
+    assert shapes(SHAPES, op) == [(3, 3, 3, 5), (5,)]
 
 
 def test_three_dimensional_gradients_of_early_graphs_get_the_tensor() -> None:
     attrs = {"strides": (1, 2, 2, 2, 1), "padding": "SAME"}
     tensors = (floats(2, 8, 8, 8, 3), floats(3, 3, 3, 3, 5), floats(2, 4, 4, 4, 5))
 
-    assert shapes(RULES, call("Conv3DBackpropInput", *tensors, **attrs)) == [(2, 8, 8, 8, 3)]
-    assert shapes(RULES, call("Conv3DBackpropFilter", *tensors, **attrs)) == [(3, 3, 3, 3, 5)]
+    assert shapes(SHAPES, call("Conv3DBackpropInput", *tensors, **attrs)) == [(2, 8, 8, 8, 3)]
+    assert shapes(SHAPES, call("Conv3DBackpropFilter", *tensors, **attrs)) == [(3, 3, 3, 3, 5)]
 
 
 def test_asymmetric_dilations_of_a_volume_belong_to_the_dimension_they_stand_at() -> None:
@@ -98,7 +98,7 @@ def test_asymmetric_dilations_of_a_volume_belong_to_the_dimension_they_stand_at(
         dilations=(1, 2, 1, 2, 1),
     )
 
-    assert shapes(RULES, op) == [(3, 7, 9, 12, 8)]
+    assert shapes(SHAPES, op) == [(3, 7, 9, 12, 8)]
 
 
 @pytest.mark.parametrize(
@@ -115,18 +115,18 @@ def test_operands_that_do_not_fit_have_no_shape(
     image: tuple[int, ...], kernel: tuple[int, ...]
 ) -> None:
     with pytest.raises(UnknownError):
-        shapes(RULES, call("Conv2D", floats(*image), floats(*kernel), **SAME))
+        shapes(SHAPES, call("Conv2D", floats(*image), floats(*kernel), **SAME))
 
 
 def test_depthwise_filter_for_other_channels_does_not_fit() -> None:
     with pytest.raises(UnknownError):
         op = call("DepthwiseConv2dNative", floats(1, 8, 8, 3), floats(3, 3, 4, 2), **SAME)
-        shapes(RULES, op)
+        shapes(SHAPES, op)
 
 
 def test_generic_convolution_with_a_filter_of_too_few_dimensions_has_no_shape() -> None:
     with pytest.raises(UnknownError):
-        shapes(RULES, call("Conv", floats(2, 3), floats(3, 4), strides=(1, 1), padding="SAME"))
+        shapes(SHAPES, call("Conv", floats(2, 3), floats(3, 4), strides=(1, 1), padding="SAME"))
 
 
 def _laid_out(layout: str, image: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -193,7 +193,7 @@ def test_two_dimensional_shapes_are_those_that_tensorflow_infers(
     if groups == 1:
         cases.append(("Conv2DBackpropInput", {"input_sizes": [11, 14], **to_image}))
     for case in cases:
-        assert_like_tensorflow(RULES, case)
+        assert_like_tensorflow(SHAPES, case)
 
 
 @pytest.mark.tensorflow
@@ -224,7 +224,7 @@ def test_three_dimensional_shapes_are_those_that_tensorflow_infers(
             {"input": image, "filter_sizes": list(kernel), "out_backprop": result, **attrs},
         ),
     ):
-        assert_like_tensorflow(RULES, case)
+        assert_like_tensorflow(SHAPES, case)
 
 
 @pytest.mark.tensorflow
@@ -246,7 +246,7 @@ def test_generic_convolutions_have_the_shapes_that_tensorflow_infers(
         "data_format": layout,
         "batch_dims": n_batch,
     }
-    assert_like_tensorflow(RULES, ("Conv", case))
+    assert_like_tensorflow(SHAPES, ("Conv", case))
 
 
 @pytest.mark.tensorflow
@@ -257,6 +257,6 @@ def test_dilations_have_the_shapes_that_tensorflow_infers(padding: str, stride: 
     tensors = {"input": (2, 9, 10, 3), "filter": (3, 2, 3), **attrs}
     (result,) = static_shapes(live_op("Dilation2D", tensors))
 
-    assert_like_tensorflow(RULES, ("Dilation2D", tensors))
+    assert_like_tensorflow(SHAPES, ("Dilation2D", tensors))
     for name in ("Dilation2DBackpropInput", "Dilation2DBackpropFilter"):
-        assert_like_tensorflow(RULES, (name, {**tensors, "out_backprop": result}))
+        assert_like_tensorflow(SHAPES, (name, {**tensors, "out_backprop": result}))

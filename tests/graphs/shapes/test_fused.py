@@ -8,12 +8,8 @@ from tests.graphs.calls import call, floats, ints, scalar, shapes
 from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
-from tfprof.graphs.model.tensors import PartialShape, Tensor
-from tfprof.graphs.shapes import conv, fused, linear
-from tfprof.graphs.shapes.rules import Rules
-
-RULES: Rules[PartialShape] = Rules()
-RULES.update({**conv.RULES, **fused.RULES, **linear.RULES})
+from tfprof.graphs.model.tensors import Tensor
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 FILTER = floats(3, 3, 3, 4)
@@ -27,18 +23,18 @@ def test_paddings_come_before_the_filter_or_behind_all_that_is_fused() -> None:
     more = call("_MklPadWithFusedConv2D", image, FILTER, floats(4), paddings, num_args=1, **VALID)
 
     for op in (plain, kernel, more):
-        assert shapes(RULES, op) == [(B, 9, 7, 4)]
+        assert shapes(SHAPES, op) == [(B, 9, 7, 4)]
 
 
 def test_unknown_paddings_leave_the_extent_unknown() -> None:
     op = call("FusedPadConv2D", floats(B, 8, 8, 3), Tensor((4, 2), 3), FILTER, **VALID)
 
-    assert shapes(RULES, op) == [(None, None, None, 4)]
+    assert shapes(SHAPES, op) == [(None, None, None, 4)]
 
 
 def test_paddings_of_another_rank_have_no_meaning() -> None:
     with pytest.raises(UnknownError):
-        shapes(RULES, call("FusedPadConv2D", floats(B, 8, 8, 3), ints(1, 1), FILTER, **VALID))
+        shapes(SHAPES, call("FusedPadConv2D", floats(B, 8, 8, 3), ints(1, 1), FILTER, **VALID))
 
 
 def test_image_is_resized_then_padded() -> None:
@@ -46,10 +42,10 @@ def test_image_is_resized_then_padded() -> None:
     op = call("FusedResizeAndPadConv2D", image, ints(6, 5), paddings, FILTER, **VALID)
     unknown = call("FusedResizeAndPadConv2D", image, Tensor(), paddings, FILTER, **VALID)
 
-    assert shapes(RULES, op) == [(B, 6, 5, 4)]
-    assert shapes(RULES, unknown) == [(B, None, None, 4)]
+    assert shapes(SHAPES, op) == [(B, 6, 5, 4)]
+    assert shapes(SHAPES, unknown) == [(B, None, None, 4)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("FusedResizeAndPadConv2D", image, ints(6), paddings, FILTER, **VALID))
+        shapes(SHAPES, call("FusedResizeAndPadConv2D", image, ints(6), paddings, FILTER, **VALID))
 
 
 def test_onednn_moves_pass_over_their_layouts() -> None:
@@ -59,8 +55,8 @@ def test_onednn_moves_pass_over_their_layouts() -> None:
     first = call("_MklConcat", scalar(1), *values, *[layout] * 3, N=2)
     turned = call("_MklTranspose", floats(2, 3), ints(1, 0))
 
-    assert shapes(RULES, last) == shapes(RULES, first) == [(2, 7)]
-    assert shapes(RULES, turned) == [(3, 2)]
+    assert shapes(SHAPES, last) == shapes(SHAPES, first) == [(2, 7)]
+    assert shapes(SHAPES, turned) == [(3, 2)]
 
 
 def _with_bias(n: int) -> dict[str, Any]:
@@ -129,4 +125,4 @@ _CASES += [
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_shapes_are_those_that_tensorflow_infers(case: Case) -> None:
-    assert_like_tensorflow(RULES, case)
+    assert_like_tensorflow(SHAPES, case)

@@ -12,14 +12,14 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_BOOL, Tensor
-from tfprof.graphs.shapes.gathering import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T = Symbolic.named("T")
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def test_an_embedding_of_a_batch_of_sentences() -> None:
@@ -93,7 +93,7 @@ def test_a_ragged_tensor_takes_its_inner_sizes_from_its_values() -> None:
 )
 def test_contradictions_are_unknown(op: OpCall) -> None:
     with pytest.raises((UnknownError, KeyError)):
-        RULES[op.type](op)
+        SHAPES[op.type](op)
 
 
 X = np.arange(24.0, dtype=np.float32).reshape((2, 3, 4))

@@ -10,7 +10,8 @@ from tests.graphs.calls import call, floats, ints, scalar, variable
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Handle, PartialShape, Tensor
-from tfprof.graphs.shapes.handles import HANDLES, common_handle
+from tfprof.graphs.shapes.handles import common_handle
+from tfprof.graphs.shapes.infer import HANDLES
 
 B = Symbolic.named("B")
 T = Symbolic.named("T")

@@ -11,8 +11,7 @@ from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import MOST_VALUES, Comparison, Handle, Tensor
 from tfprof.graphs.shapes import infer
-from tfprof.graphs.shapes.handles import HANDLES
-from tfprof.graphs.shapes.values import VALUES
+from tfprof.graphs.shapes.infer import HANDLES, VALUES
 
 pytestmark = pytest.mark.slow
 

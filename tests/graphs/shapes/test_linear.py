@@ -7,7 +7,7 @@ from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.linear import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T = Symbolic.named("T")
@@ -16,23 +16,23 @@ T = Symbolic.named("T")
 def test_product_of_matrices_has_rows_of_one_and_columns_of_the_other() -> None:
     op = call("MatMul", floats(B, 3), floats(5, 3), transpose_b=True)
 
-    assert shapes(RULES, op) == [(B, 5)]
+    assert shapes(SHAPES, op) == [(B, 5)]
 
 
 def test_product_with_an_unknown_operand_is_known_in_part() -> None:
-    assert shapes(RULES, call("MatMul", Tensor(), floats(3, 5))) == [(None, 5)]
+    assert shapes(SHAPES, call("MatMul", Tensor(), floats(3, 5))) == [(None, 5)]
 
 
 def test_batches_broadcast() -> None:
     op = call("BatchMatMulV2", floats(B, 1, 2, 3), floats(7, 3, 4))
 
-    assert shapes(RULES, op) == [(B, 7, 2, 4)]
+    assert shapes(SHAPES, op) == [(B, 7, 2, 4)]
 
 
 def test_adjoints_of_oneDNN_and_plain_products_are_read_alike() -> None:
     for name in ("BatchMatMulV2", "_MklBatchMatMulV2", "_MklFusedBatchMatMulV2"):
         op = call(name, floats(7, 3, 2), floats(7, 4, 3), adj_x=True, adj_y=True)
-        assert shapes(RULES, op) == [(7, 2, 4)]
+        assert shapes(SHAPES, op) == [(7, 2, 4)]
 
 
 @pytest.mark.parametrize(
@@ -40,25 +40,25 @@ def test_adjoints_of_oneDNN_and_plain_products_are_read_alike() -> None:
 )
 def test_matrices_that_do_not_fit_have_no_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     with pytest.raises(UnknownError):
-        shapes(RULES, call("MatMul", floats(*a), floats(*b)))
+        shapes(SHAPES, call("MatMul", floats(*a), floats(*b)))
 
 
 def test_einsum_follows_its_labels_through_unknown_sizes() -> None:
     op = call("Einsum", floats(B, T, 4, 8), floats(B, T, 4, 8), equation="btnh,bsnh->bnts")
 
-    assert shapes(RULES, op) == [(B, 4, T, T)]
+    assert shapes(SHAPES, op) == [(B, 4, T, T)]
 
 
 def test_einsum_broadcasts_what_an_ellipsis_stands_for() -> None:
     op = call("Einsum", floats(B, 1, 2, 3), floats(7, 3, 4), equation="...ij,...jk->...ik")
 
-    assert shapes(RULES, op) == [(B, 7, 2, 4)]
+    assert shapes(SHAPES, op) == [(B, 7, 2, 4)]
 
 
 def test_einsum_without_an_arrow_sorts_the_labels_that_occur_once() -> None:
     op = call("XlaEinsum", floats(2, 3), floats(3, 4), equation="bj, ja")
 
-    assert shapes(RULES, op) == [(4, 2)]
+    assert shapes(SHAPES, op) == [(4, 2)]
 
 
 _EQUATIONS = [
@@ -112,4 +112,4 @@ def _cases() -> list[Case]:
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("case", _cases(), ids=str)
 def test_shapes_are_those_that_tensorflow_infers(case: Case) -> None:
-    assert_like_tensorflow(RULES, case)
+    assert_like_tensorflow(SHAPES, case)

@@ -12,7 +12,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import PartialShape, Tensor
-from tfprof.graphs.shapes.lists import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T = Symbolic.named("T")
@@ -24,7 +24,7 @@ def list_of(shape: PartialShape, length: Any = None) -> Tensor:
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def test_a_stacked_list_has_its_length_in_front() -> None:

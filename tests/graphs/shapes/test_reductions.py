@@ -10,7 +10,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_INT32, Tensor
-from tfprof.graphs.shapes.reductions import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
@@ -29,47 +29,47 @@ def test_reductions_drop_or_keep_axes_as_numpy_does(case):
     dims, axes, keep_dims = case
     expected = np.sum(np.zeros(dims), axis=axes, keepdims=keep_dims).shape
     op = call("Sum", floats(*dims), ints(*axes), keep_dims=keep_dims)
-    assert shapes(RULES, op) == [expected]
+    assert shapes(SHAPES, op) == [expected]
 
 
 def test_unknown_axes_keep_the_rank_with_keep_dims():
     axes = Tensor((2,), DT_INT32)
     op = call("Mean", floats(B, 3, 4), axes, keep_dims=True)
-    assert shapes(RULES, op) == [(None, None, None)]
+    assert shapes(SHAPES, op) == [(None, None, None)]
 
 
 def test_unknown_axes_leave_so_many_dimensions_less():
-    assert shapes(RULES, call("Max", floats(B, 3, 4), Tensor((2,), DT_INT32))) == [(None,)]
+    assert shapes(SHAPES, call("Max", floats(B, 3, 4), Tensor((2,), DT_INT32))) == [(None,)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("Max", floats(B, 3, 4), Tensor(None, DT_INT32)))
+        shapes(SHAPES, call("Max", floats(B, 3, 4), Tensor(None, DT_INT32)))
     with pytest.raises(UnknownError):
-        shapes(RULES, call("Max", floats(B), Tensor((2,), DT_INT32)))
+        shapes(SHAPES, call("Max", floats(B), Tensor((2,), DT_INT32)))
 
 
 def test_axes_out_of_range_are_refused():
     with pytest.raises(UnknownError):
-        shapes(RULES, call("Sum", floats(2, 3), ints(2)))
+        shapes(SHAPES, call("Sum", floats(2, 3), ints(2)))
 
 
 def test_unknown_dimensions_stay_where_they_are():
-    assert shapes(RULES, call("Sum", floats(B, 3, 4), ints(-1))) == [(B, 3)]
-    assert shapes(RULES, call("ArgMax", floats(B, 10), scalar(1))) == [(B,)]
-    assert shapes(RULES, call("ArgMax", floats(B, 10), Tensor((), DT_INT32))) == [(None,)]
+    assert shapes(SHAPES, call("Sum", floats(B, 3, 4), ints(-1))) == [(B, 3)]
+    assert shapes(SHAPES, call("ArgMax", floats(B, 10), scalar(1))) == [(B,)]
+    assert shapes(SHAPES, call("ArgMax", floats(B, 10), Tensor((), DT_INT32))) == [(None,)]
 
 
 def test_the_number_of_chosen_elements_may_be_unknown():
     op = call("TopKV2", floats(B, 10), Tensor((), DT_INT32))
-    assert shapes(RULES, op) == [(B, None), (B, None)]
-    assert shapes(RULES, call("TopKV2", floats(B, 10), scalar(3))) == [(B, 3), (B, 3)]
+    assert shapes(SHAPES, op) == [(B, None), (B, None)]
+    assert shapes(SHAPES, call("TopKV2", floats(B, 10), scalar(3))) == [(B, 3), (B, 3)]
 
 
 def test_the_first_top_k_takes_the_number_from_an_attribute():
-    assert shapes(RULES, call("TopK", floats(B, 10), k=3)) == [(B, 3), (B, 3)]
+    assert shapes(SHAPES, call("TopK", floats(B, 10), k=3)) == [(B, 3), (B, 3)]
 
 
 def test_without_aggregation_the_device_says_how_many_results_there_are():
     op = call("ApproxTopK", floats(8, 100), k=4, aggregate_to_topk=False)
-    assert shapes(RULES, op) == [(8, None), (8, None)]
+    assert shapes(SHAPES, op) == [(8, None), (8, None)]
 
 
 @pytest.mark.tensorflow

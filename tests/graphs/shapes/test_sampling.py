@@ -12,13 +12,13 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.sampling import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def test_random_numbers_have_the_shape_asked_for() -> None:
@@ -37,7 +37,7 @@ def test_sizes_that_make_no_sense_are_unknown() -> None:
         call("UniformCandidateSampler", ints(1), num_sampled="x"),
     ):
         with pytest.raises(UnknownError):
-            RULES[op.type](op)
+            SHAPES[op.type](op)
 
 
 SEED = np.array([1, 2], np.int64)

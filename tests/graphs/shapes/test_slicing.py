@@ -14,15 +14,15 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic, bind
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.slicing import RULES, Part, part_size
-from tfprof.graphs.shapes.value_moves import RULES as VALUE_RULES
+from tfprof.graphs.shapes.infer import SHAPES, VALUES
+from tfprof.graphs.shapes.slicing import Part, part_size
 
 T = Symbolic.named("T")
 N = Symbolic.named("N")
 
 
 def shape(op: OpCall) -> Any:
-    (only,) = shapes(RULES, op)
+    (only,) = shapes(SHAPES, op)
     return only
 
 
@@ -83,7 +83,7 @@ def test_slices_are_those_of_numpy(case: Any) -> None:
     tensor = Tensor(array.shape, 3, tuple(array.ravel().tolist()))
     op = sliced(tensor, *index)
     assert shape(op) == array[index].shape
-    assert list(VALUE_RULES["StridedSlice"](op)[0]) == array[index].ravel().tolist()
+    assert list(VALUES["StridedSlice"](op)[0]) == array[index].ravel().tolist()
 
 
 @given(BOUND, BOUND, STEP, st.integers(1, 12))
@@ -167,7 +167,7 @@ def test_unknown_bounds_leave_their_dimension_unknown() -> None:
 )
 def test_contradictions_are_unknown(op: OpCall) -> None:
     with pytest.raises(UnknownError):
-        RULES[op.type](op)
+        SHAPES[op.type](op)
 
 
 def test_sizes_may_be_what_is_left() -> None:

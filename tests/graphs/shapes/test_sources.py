@@ -12,21 +12,21 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_STRING, Tensor
-from tfprof.graphs.shapes.sources import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def test_an_iterator_says_what_it_gives() -> None:
     op = call("IteratorGetNext", output_shapes=((None, 28, 28), None, (-1,)))
-    assert shapes(RULES, op) == [(None, 28, 28), None, (None,)]
+    assert shapes(SHAPES, op) == [(None, 28, 28), None, (None,)]
     for broken in ({}, {"output_shapes": "many"}):
         with pytest.raises(UnknownError):
-            shapes(RULES, call("IteratorGetNext", **broken))
+            shapes(SHAPES, call("IteratorGetNext", **broken))
 
 
 def test_images_have_the_channels_asked_for() -> None:
@@ -46,16 +46,16 @@ def test_features_of_a_batch_of_examples() -> None:
         dense_shapes=((4,), (None, 2)),
         ragged_value_types=(1,),
     )
-    assert shapes(RULES, op) == [
+    assert shapes(SHAPES, op) == [
         *[(None, 2), (None,), (2,)],
         *[(B, 4), (B, None, 2)],
         *[(None,), (B + 1,)],
     ]
     op = call("ParseSingleExample", Tensor((), DT_STRING), num_sparse=1, dense_shapes=((4,),))
-    assert shapes(RULES, op) == [(None, 1), (None,), (1,), (4,)]
+    assert shapes(SHAPES, op) == [(None, 1), (None,), (1,), (4,)]
     for broken in ({"num_sparse": -1}, {"num_sparse": 1, "dense_shapes": 3}):
         with pytest.raises(UnknownError):
-            shapes(RULES, call("ParseSingleExample", Tensor((), DT_STRING), **broken))
+            shapes(SHAPES, call("ParseSingleExample", Tensor((), DT_STRING), **broken))
 
 
 def test_raw_bytes_of_a_known_length() -> None:

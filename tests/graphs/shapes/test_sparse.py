@@ -8,7 +8,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import DT_FLOAT, DT_INT64, UNKNOWN, Handle, Tensor
-from tfprof.graphs.shapes.sparse import HANDLES, RULES
+from tfprof.graphs.shapes.infer import HANDLES, SHAPES
 
 B, N = Symbolic.named("B"), Symbolic.named("N")
 
@@ -73,23 +73,23 @@ def test_csr_matrices_carry_their_shape_and_number_of_values():
     assert made == Handle((B, 4), DT_FLOAT, N)
     (turned,) = HANDLES["SparseMatrixTranspose"](call("SparseMatrixTranspose", matrix((B, 4), N)))
     assert turned == Handle((4, B), DT_FLOAT, N)
-    assert shapes(RULES, call("SparseMatrixTranspose", matrix((B, 4), N))) == [()]
+    assert shapes(SHAPES, call("SparseMatrixTranspose", matrix((B, 4), N))) == [()]
 
 
 def test_csr_matrices_multiply_dense_ones():
     op = call("SparseMatrixMatMul", matrix((B, 4, 5)), floats(B, 5, 7))
-    assert shapes(RULES, op) == [(B, 4, 7)]
+    assert shapes(SHAPES, op) == [(B, 4, 7)]
     flags = {"transpose_a": True, "adjoint_b": True, "transpose_output": True}
     op = call("SparseMatrixMatMul", matrix((5, 4)), floats(7, 5), **flags)
-    assert shapes(RULES, op) == [(7, 4)]
+    assert shapes(SHAPES, op) == [(7, 4)]
 
 
 def test_csr_matrices_become_dense_again():
-    assert shapes(RULES, call("CSRSparseMatrixToDense", matrix((B, 4)))) == [(B, 4)]
+    assert shapes(SHAPES, call("CSRSparseMatrixToDense", matrix((B, 4)))) == [(B, 4)]
     op = call("CSRSparseMatrixToSparseTensor", matrix((B, 4), N))
-    assert shapes(RULES, op) == [(N, 2), (N,), (2,)]
+    assert shapes(SHAPES, op) == [(N, 2), (N,), (2,)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("CSRSparseMatrixToDense", UNKNOWN))
+        shapes(SHAPES, call("CSRSparseMatrixToDense", UNKNOWN))
 
 
 def test_csr_matrices_of_other_sources():
@@ -108,14 +108,14 @@ def test_csr_matrices_of_other_sources():
 
 
 def test_numbers_of_csr_matrices():
-    assert shapes(RULES, call("SparseMatrixNNZ", matrix((7, 3, 4)))) == [(7,)]
-    assert shapes(RULES, call("SparseMatrixOrderingAMD", matrix((3, 4)))) == [(3,)]
+    assert shapes(SHAPES, call("SparseMatrixNNZ", matrix((7, 3, 4)))) == [(7,)]
+    assert shapes(SHAPES, call("SparseMatrixOrderingAMD", matrix((3, 4)))) == [(3,)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("SparseMatrixMatMul", matrix((4,)), floats(4, 4)))
+        shapes(SHAPES, call("SparseMatrixMatMul", matrix((4,)), floats(4, 4)))
 
 
 def test_sets_have_one_size_each():
     op = call("SetSize", UNKNOWN, UNKNOWN, ints(B, 4, 5, dtype=DT_INT64))
-    assert shapes(RULES, op) == [(B, 4)]
+    assert shapes(SHAPES, op) == [(B, 4)]
     with pytest.raises(UnknownError):
-        shapes(RULES, call("SetSize", UNKNOWN, UNKNOWN, UNKNOWN))
+        shapes(SHAPES, call("SetSize", UNKNOWN, UNKNOWN, UNKNOWN))

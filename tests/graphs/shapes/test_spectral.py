@@ -8,7 +8,7 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic, floor_div
 from tfprof.graphs.model.tensors import DT_INT32, Tensor
-from tfprof.graphs.shapes.spectral import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B, N = Symbolic.named("B"), Symbolic.named("N")
 
@@ -39,27 +39,27 @@ def test_audio_agrees_with_tensorflow():
 
 
 def test_real_transforms_keep_half_of_the_last_dimension():
-    assert shapes(RULES, call("RFFT", floats(B, 16), ints(N))) == [(B, floor_div(N, 2) + 1)]
-    assert shapes(RULES, call("RFFT", floats(B, 16), Tensor((1,), DT_INT32))) == [(B, None)]
+    assert shapes(SHAPES, call("RFFT", floats(B, 16), ints(N))) == [(B, floor_div(N, 2) + 1)]
+    assert shapes(SHAPES, call("RFFT", floats(B, 16), Tensor((1,), DT_INT32))) == [(B, None)]
     op = call("RFFTND", floats(B, 4, 6), ints(8, 10), ints(1, 2))
-    assert shapes(RULES, op) == [(B, 8, 6)]
+    assert shapes(SHAPES, op) == [(B, 8, 6)]
     op = call("IRFFTND", floats(B, 4, 6), ints(8, 10), ints(1, 2))
-    assert shapes(RULES, op) == [(B, 8, 10)]
+    assert shapes(SHAPES, op) == [(B, 8, 10)]
 
 
 def test_unknown_axes_keep_the_rank():
     op = call("FFTND", floats(B, 4, 6), ints(8, 10), Tensor((2,), DT_INT32))
-    assert shapes(RULES, op) == [(None, None, None)]
+    assert shapes(SHAPES, op) == [(None, None, None)]
 
 
 def test_lengths_must_fit_the_transform():
     with pytest.raises(UnknownError):
-        shapes(RULES, call("RFFT2D", floats(B, 16, 16), ints(16)))
+        shapes(SHAPES, call("RFFT2D", floats(B, 16, 16), ints(16)))
     with pytest.raises(UnknownError):
-        shapes(RULES, call("RFFT2D", floats(16), ints(4, 4)))
+        shapes(SHAPES, call("RFFT2D", floats(16), ints(4, 4)))
 
 
 def test_a_wave_shorter_than_the_window_has_no_frames():
-    assert shapes(RULES, call("AudioSpectrogram", floats(100, 1), window_size=200, stride=80)) == [
+    assert shapes(SHAPES, call("AudioSpectrogram", floats(100, 1), window_size=200, stride=80)) == [
         (1, 0, 129)
     ]

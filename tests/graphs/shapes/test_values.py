@@ -24,7 +24,7 @@ from tfprof.graphs.model.tensors import (
     Handle,
     Tensor,
 )
-from tfprof.graphs.shapes.values import VALUES
+from tfprof.graphs.shapes.infer import VALUES
 
 B = Symbolic.named("B")
 H = Symbolic.named("H")

@@ -11,11 +11,11 @@ from tests.graphs.calls import call, floats, scalar, shapes, variable
 from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.variables import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def test_a_variable_has_the_shape_that_it_says() -> None:
@@ -43,9 +43,9 @@ def test_what_is_assigned_tells_the_shape() -> None:
 
 def test_several_variables_at_once() -> None:
     op = call("_VarHandlesOp", output_types=(20, 20))
-    assert shapes(RULES, op) == [(), ()]
+    assert shapes(SHAPES, op) == [(), ()]
     op = call("_ReadVariablesOp", variable(3), floats(1), output_types=(1, 1))
-    assert shapes(RULES, op) == [(3,), None]
+    assert shapes(SHAPES, op) == [(3,), None]
 
 
 @pytest.mark.tensorflow

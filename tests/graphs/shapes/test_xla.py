@@ -10,8 +10,8 @@ from tests.graphs.shapes.static_shapes import Case, assert_like_tensorflow
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.dimension_numbers import conv_numbers, dot_numbers
-from tfprof.graphs.shapes.xla import RULES
+from tfprof.graphs.shapes.general_conv import conv_numbers, dot_numbers
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 
@@ -45,7 +45,7 @@ def test_message_cut_anywhere_raises_unknown_or_has_fewer_numbers() -> None:
 def test_dot_has_the_batch_then_what_stays_of_both_sides() -> None:
     op = call("XlaDot", floats(B, 3, 4, 5), floats(B, 5, 7, 3), dimension_numbers=DOT)
 
-    assert shapes(RULES, op) == [(B, 3, 4, 7)]
+    assert shapes(SHAPES, op) == [(B, 3, 4, 7)]
 
 
 def test_windows_of_a_reduction_count_like_those_of_a_pool() -> None:
@@ -53,10 +53,10 @@ def test_windows_of_a_reduction_count_like_those_of_a_pool() -> None:
     added = Tensor((4, 2), 3, (0, 0, 0, 1, 0, 1, 0, 0))
     op = call("XlaReduceWindow", floats(B, 9, 8, 3), floats(), *steps, added)
 
-    assert shapes(RULES, op) == [(B, 5, 4, 3)]
+    assert shapes(SHAPES, op) == [(B, 5, 4, 3)]
     with pytest.raises(UnknownError):
         broken = (ints(1, 0, 2, 1), *steps[1:], added)
-        shapes(RULES, call("XlaReduceWindow", floats(B, 9, 8, 3), floats(), *broken))
+        shapes(SHAPES, call("XlaReduceWindow", floats(B, 9, 8, 3), floats(), *broken))
 
 
 def test_reductions_leave_dimensions_out() -> None:
@@ -67,34 +67,34 @@ def test_reductions_leave_dimensions_out() -> None:
         dimensions_to_reduce=(1,),
     )
 
-    assert shapes(RULES, one) == [(B, 4)]
-    assert shapes(RULES, two) == [(B,), (B,)]
+    assert shapes(SHAPES, one) == [(B, 4)]
+    assert shapes(SHAPES, two) == [(B,), (B,)]
 
 
 def test_decompositions_have_full_matrices() -> None:
     # Shapes of tf2xla's kernels, whose op definitions infer none.
-    assert shapes(RULES, call("XlaSvd", floats(B, 5, 3))) == [(B, 3), (B, 5, 5), (B, 3, 3)]
-    assert shapes(RULES, call("XlaSvd", floats(3, 5))) == [(3,), (3, 3), (5, 5)]
-    assert shapes(RULES, call("XlaSelfAdjointEig", floats(B, 5, 5))) == [(B, 5), (B, 5, 5)]
+    assert shapes(SHAPES, call("XlaSvd", floats(B, 5, 3))) == [(B, 3), (B, 5, 5), (B, 3, 3)]
+    assert shapes(SHAPES, call("XlaSvd", floats(3, 5))) == [(3,), (3, 3), (5, 5)]
+    assert shapes(SHAPES, call("XlaSelfAdjointEig", floats(B, 5, 5))) == [(B, 5), (B, 5, 5)]
 
 
 def test_operand_of_lower_rank_is_given_dimensions_of_1() -> None:
     wide, narrow = floats(2, 3, 4), floats(3)
 
-    assert shapes(RULES, call("XlaBroadcastHelper", wide, narrow, ints(1))) == [
+    assert shapes(SHAPES, call("XlaBroadcastHelper", wide, narrow, ints(1))) == [
         *((2, 3, 4), (1, 3, 1)),
     ]
-    assert shapes(RULES, call("XlaBroadcastHelper", narrow, wide, ints(1))) == [
+    assert shapes(SHAPES, call("XlaBroadcastHelper", narrow, wide, ints(1))) == [
         *((1, 3, 1), (2, 3, 4)),
     ]
-    assert shapes(RULES, call("XlaBroadcastHelper", wide, floats(), ints())) == [(2, 3, 4), ()]
+    assert shapes(SHAPES, call("XlaBroadcastHelper", wide, floats(), ints())) == [(2, 3, 4), ()]
 
 
 def test_packed_numbers_hold_four_elements() -> None:
     packed = Tensor((2, 3), 22)
 
-    assert shapes(RULES, call("XlaDequantize", packed)) == [(2, 12)]
-    assert shapes(RULES, call("XlaDequantize", packed, transpose_output=True)) == [(12, 2)]
+    assert shapes(SHAPES, call("XlaDequantize", packed)) == [(2, 12)]
+    assert shapes(SHAPES, call("XlaDequantize", packed, transpose_output=True)) == [(12, 2)]
 
 
 def test_parts_of_a_tensor_are_padded_and_put_together_again() -> None:
@@ -102,22 +102,22 @@ def test_parts_of_a_tensor_are_padded_and_put_together_again() -> None:
     stored = call("ReadVariableXlaSplitND", variable(5, 6), N=4, num_splits=(2, 2), paddings=(1, 0))
     whole = call("XlaConcatND", *[floats(3, 3)] * 4, N=4, num_concats=(2, 2), paddings=(1, 0))
 
-    assert shapes(RULES, apart) == shapes(RULES, stored) == [(3, 3)] * 4
-    assert shapes(RULES, whole) == [(5, 6)]
+    assert shapes(SHAPES, apart) == shapes(SHAPES, stored) == [(3, 3)] * 4
+    assert shapes(SHAPES, whole) == [(5, 6)]
 
 
 def test_custom_calls_declare_their_shapes() -> None:
     one = call("XlaCustomCall", shape=(3, -1))
     two = call("XlaCustomCallV2", result_shapes=((3, 4), None))
 
-    assert shapes(RULES, one) == [(3, None)]
-    assert shapes(RULES, two) == [(3, 4), None]
+    assert shapes(SHAPES, one) == [(3, None)]
+    assert shapes(SHAPES, two) == [(3, 4), None]
 
 
 def test_sort_of_several_tensors_has_all_of_them() -> None:
     op = call("XlaVariadicSort", floats(B, 3), Tensor((B, 3), 3), scalar(1))
 
-    assert shapes(RULES, op) == [(B, 3), (B, 3)]
+    assert shapes(SHAPES, op) == [(B, 3), (B, 3)]
 
 
 def test_gather_puts_slices_where_its_numbers_say() -> None:
@@ -127,7 +127,7 @@ def test_gather_puts_slices_where_its_numbers_say() -> None:
 
     for message, shape in ((behind, (7, 6)), (front, (6, 7))):
         op = call("XlaGather", floats(5, 6), indices, sizes, dimension_numbers=message)
-        assert shapes(RULES, op) == [shape]
+        assert shapes(SHAPES, op) == [shape]
 
 
 def test_dimensions_that_operand_and_indices_share_are_left_out_of_a_slice() -> None:
@@ -136,7 +136,7 @@ def test_dimensions_that_operand_and_indices_share_are_left_out_of_a_slice() -> 
     indices = Tensor((7, 3, 1), 3)
     op = call("XlaGather", floats(7, 5, 6), indices, ints(1, 1, 6), dimension_numbers=message)
 
-    assert shapes(RULES, op) == [(7, 3, 6)]
+    assert shapes(SHAPES, op) == [(7, 3, 6)]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_dimensions_that_operand_and_indices_share_are_left_out_of_a_slice() -> 
 def test_gathers_whose_numbers_do_not_fit_have_no_shape(message: bytes) -> None:
     op = call("XlaGather", floats(5, 6), Tensor((7, 2), 3), ints(1, 6), dimension_numbers=message)
     with pytest.raises(UnknownError):
-        shapes(RULES, op)
+        shapes(SHAPES, op)
 
 
 def _conv_cases() -> list[Case]:
@@ -225,4 +225,4 @@ _CASES: list[Case] = [
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: str(case[0]))
 def test_shapes_are_those_that_tensorflow_infers(case: Any) -> None:
-    assert_like_tensorflow(RULES, case)
+    assert_like_tensorflow(SHAPES, case)

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tfprof.graphs.flops.element_types import additions, element_type
-from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.formulas import Cost, additions, formula, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, ceil_div
-
-FAMILY = Family.named("collective")
 
 _RING = "Patarasuk & Yuan, Bandwidth Optimal All-reduce Algorithms, 2009"
 
@@ -42,7 +39,7 @@ _DEVICES: dict[str, Callable[[OpCall], Number]] = {
 """Number of devices in a group; where an input lists groups, these are its rows."""
 
 
-@FAMILY.formula(*_DEVICES, rule="n·(k - 1) / k", source=_RING)
+@formula(*_DEVICES, rule="n·(k - 1) / k", source=_RING)
 def _ring(op: OpCall) -> Cost:
     """k - 1 additions for each element of the device's share; one division more for a mean."""
     n, k = op.n_in(), _DEVICES[op.type](op)
@@ -50,11 +47,11 @@ def _ring(op: OpCall) -> Cost:
     reduction = (op.text("reduction") or op.text("reduce_op")).lower()
     if op.text("final_op", "Id") == "Div" or reduction == "mean":
         count = count + ceil_div(n, k)
-    return operations(additions(count, element_type(op)), n=n, k=k)
+    return operations(additions(count, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("NcclReduce", rule="n·(k - 1)")
+@formula("NcclReduce", rule="n·(k - 1)")
 def _nccl_reduce(op: OpCall) -> Cost:
     """The sum of the k inputs takes k - 1 additions for each element."""
     k, n = len(op.inputs), op.n_in()
-    return operations(additions(n * (k - 1), element_type(op)), n=n, k=k)
+    return operations(additions(n * (k - 1), op.dtype()), n=n, k=k)

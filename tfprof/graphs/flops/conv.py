@@ -9,8 +9,15 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import element_type, float_work, real_multiply_adds
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    float_work,
+    formula,
+    multiply_adds,
+    operations,
+    real_multiply_adds,
+)
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
@@ -25,8 +32,6 @@ from tfprof.graphs.shapes.conv import (
     INPUT_GRADIENTS_BY_SIZE,
     INPUT_GRADIENTS_BY_TENSOR,
 )
-
-FAMILY = Family.named("conv")
 
 _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning, 2016"
 
@@ -46,21 +51,21 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
     return math.prod(filter_dims[:2])
 
 
-@FAMILY.formula(*CONV_2D, *CONV_3D, "Conv", rule="2·n·k", source=_PAPER)
+@formula(*CONV_2D, *CONV_3D, "Conv", rule="2·n·k", source=_PAPER)
 def conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products: taps of the window × channels it sees."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
-    return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
+    return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula(*DEPTHWISE, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNative")
+@formula(*DEPTHWISE, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNative")
 def depthwise_conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums the k taps of a window in one channel."""
     n, k = op.n_out(), taps_of_depthwise(op.shape(1))
     return multiply_adds(n * k, n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     *INPUT_GRADIENTS_BY_SIZE,
     *INPUT_GRADIENTS_BY_TENSOR,
     rule="2·n·k",
@@ -69,10 +74,10 @@ def depthwise_conv(op: OpCall) -> Cost:
 def _input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread by k products: taps × channels of its group."""
     n, k = op.n_in(2), products_per_output(op, op.shape(1))
-    return multiply_adds(real_multiply_adds(n * k, element_type(op, 2)), n=n, k=k)
+    return multiply_adds(real_multiply_adds(n * k, op.dtype(2)), n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     *FILTER_GRADIENTS_BY_SIZE,
     *FILTER_GRADIENTS_BY_TENSOR,
     rule="2·n·k",
@@ -81,10 +86,10 @@ def _input_gradient(op: OpCall) -> Cost:
 def filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
     n, k = op.n_in(2), products_per_output(op, op.out())
-    return multiply_adds(real_multiply_adds(n * k, element_type(op, 2)), n=n, k=k)
+    return multiply_adds(real_multiply_adds(n * k, op.dtype(2)), n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     *DEPTHWISE_INPUT_GRADIENTS, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput"
 )
 def _depthwise_input_gradient(op: OpCall) -> Cost:
@@ -93,7 +98,7 @@ def _depthwise_input_gradient(op: OpCall) -> Cost:
     return multiply_adds(n * k, n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     *DEPTHWISE_FILTER_GRADIENTS,
     rule="2·n·k",
     source=RAW_OPS + "DepthwiseConv2dNativeBackpropFilter",
@@ -104,18 +109,18 @@ def _depthwise_filter_gradient(op: OpCall) -> Cost:
     return multiply_adds(n * k, n=n, k=k)
 
 
-@FAMILY.formula("Dilation2D", rule="2·n·k")
+@formula("Dilation2D", rule="2·n·k")
 def _dilation(op: OpCall) -> Cost:
     """Each of n results is the maximum of k sums of an image element and a tap."""
     n, k = op.n_out(), _dilation_taps(op)
-    return operations(float_work(2 * n * k, element_type(op)), n=n, k=k)
+    return operations(float_work(2 * n * k, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("Dilation2DBackpropInput Dilation2DBackpropFilter", rule="2·n·k + n")
+@formula("Dilation2DBackpropInput Dilation2DBackpropFilter", rule="2·n·k + n")
 def _dilation_gradient(op: OpCall) -> Cost:
     """The maximum of k sums is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(2), _dilation_taps(op)
-    return operations(float_work(2 * n * k + n, element_type(op)), n=n, k=k)
+    return operations(float_work(2 * n * k + n, op.dtype()), n=n, k=k)
 
 
 def _dilation_taps(op: OpCall) -> Number:

@@ -12,13 +12,21 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import additions, element_type, steps
-from tfprof.graphs.flops.formulas import Cost, Family, operations
-from tfprof.graphs.flops.per_element import Counted, PerElement, enter_counts, formula, per_element
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    Counted,
+    PerElement,
+    additions,
+    declare_free,
+    enter_counts,
+    enter_per_element,
+    formula,
+    operations,
+    per_element,
+    steps,
+)
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import DT_VARIANT, known_dims
-
-FAMILY = Family.named("elementwise")
 
 _DEFINITION = "definition of the function; C's math library functions count 1"
 _COMPLEX = "complex: definition of the function on the real and imaginary parts"
@@ -134,16 +142,16 @@ for _name in _ONEDNN.split():
 
 for _op_type, _entry in PER_ELEMENT.items():
     _source = _DEFINITION if _entry.complex_valued is None else f"{_DEFINITION}; {_COMPLEX}"
-    FAMILY.add((_op_type,), formula(FAMILY.name, _entry, _source))
+    enter_per_element(_op_type, _entry, _source)
 
 
-@FAMILY.formula("AddN AccumulateNV2", rule="(k - 1)·n")
+@formula("AddN AccumulateNV2", rule="(k - 1)·n")
 def _add_n(op: OpCall) -> Cost:
     """The sum of k tensors takes k - 1 additions for each element."""
     terms = len(op.inputs)
     if not terms:
         raise UnknownError("a sum of nothing")
-    dtype = element_type(op)
+    dtype = op.dtype()
     if dtype == DT_VARIANT:
         return _add_lists(op, terms)
     n = op.n_out()
@@ -160,14 +168,14 @@ def _add_lists(op: OpCall, terms: int) -> Cost:
     return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
 
 
-@FAMILY.formula("BiasAddGrad", rule="n - c")
+@formula("BiasAddGrad", rule="n - c")
 def _bias_add_grad(op: OpCall) -> Cost:
     """Sums n gradients into c channels, one addition less for each than it has elements."""
     n, c = op.n_in(), op.n_out()
-    return operations(additions(steps(n, c), element_type(op)), n=n, c=c)
+    return operations(additions(steps(n, c), op.dtype()), n=n, c=c)
 
 
-@FAMILY.formula(
+@formula(
     "_UnaryOpsComposition",
     rule="Σ operations of each op · n",
     source="TensorFlow: op_names of the op",
@@ -177,19 +185,17 @@ def _composition(op: OpCall) -> Cost:
     names = op.attr("op_names")
     if not isinstance(names, tuple) or not names:
         raise UnknownError("the attribute op_names is missing")
-    count = 0
-    for name in names:
-        if name not in PER_ELEMENT:
-            raise UnknownError(f"no count is stated for {name}")
-        count += per_element(op, PER_ELEMENT[name])
+    unknown = [name for name in names if name not in PER_ELEMENT]
+    if unknown:
+        raise UnknownError(f"no count is stated for {unknown[0]}")
     n = op.n_out()
-    return operations(count * n, n=n)
+    return operations(sum(per_element(op, PER_ELEMENT[name]) for name in names) * n, n=n)
 
 
-FAMILY.declare_free("Select SelectV2", because="chooses between elements, computes nothing")
-FAMILY.declare_free("Complex Real Imag", because="moves parts of complex numbers")
-FAMILY.declare_free("Conj", because="flips a sign bit; conjugation is free by convention")
-FAMILY.declare_free(
+declare_free("Select SelectV2", because="chooses between elements, computes nothing")
+declare_free("Complex Real Imag", because="moves parts of complex numbers")
+declare_free("Conj", because="flips a sign bit; conjugation is free by convention")
+declare_free(
     """
     LogicalAnd LogicalOr LogicalNot BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift
     PopulationCount
@@ -197,7 +203,7 @@ FAMILY.declare_free(
     because="logic on bits and truth values is no float work",
 )
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("L2Loss", 2, source="TensorFlow API: tf.nn.l2_loss",
             why="Half the sum of squares: n squares, n - 1 additions, one halving."),
     Counted("InplaceAdd InplaceSub", 1, of_input=2, work=additions,
@@ -205,4 +211,4 @@ enter_counts(FAMILY, (
     Counted("Range", 1, of_input=None, work=additions,
             why="One addition for each number; whole numbers are no float work."),
     Counted("LinSpace", 2, of_input=None, why="start + step·k for each number."),
-))  # fmt: skip
+)  # fmt: skip

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import additions, element_type
-from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.formulas import Cost, additions, formula, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
-
-FAMILY = Family.named("embedding")
 
 
 def _looked_up(op: OpCall) -> Number:
@@ -20,49 +17,47 @@ def _looked_up(op: OpCall) -> Number:
     return op.n_in(1) * math.prod(op.shape(0)[1:])
 
 
-@FAMILY.formula("SparseSegmentSum SparseSegmentSumWithNumSegments", rule="n")
-def _sum(op: OpCall) -> Cost:
-    """Each of the n elements of the rows that are looked up is added to its segment."""
-    n = _looked_up(op)
-    return operations(additions(n, element_type(op)), n=n)
-
-
-@FAMILY.formula("SparseSegmentMean SparseSegmentMeanWithNumSegments", rule="n + m")
+@formula("SparseSegmentMean SparseSegmentMeanWithNumSegments", rule="n + m")
 def _mean(op: OpCall) -> Cost:
     """n additions, and a division for each of the m elements of the means."""
     n, m = _looked_up(op), op.n_out()
-    return operations(additions(n + m, element_type(op)), n=n, m=m)
+    return operations(additions(n + m, op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula("SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments", rule="n + m + s")
+@formula("SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments", rule="n + m + s")
 def _sqrt_n(op: OpCall) -> Cost:
     """n additions, a division for each of m elements, and a square root for each of s segments."""
     n, m, s = _looked_up(op), op.n_out(), op.out()[0]
-    return operations(additions(n + m + s, element_type(op)), n=n, m=m, s=s)
+    return operations(additions(n + m + s, op.dtype()), n=n, m=m, s=s)
 
 
-@FAMILY.formula("SparseSegmentSumGrad SparseSegmentSumGradV2", rule="n")
-def _sum_grad(op: OpCall) -> Cost:
+@formula(
+    "SparseSegmentSum SparseSegmentSumWithNumSegments",
+    rule="n",
+    why="Each of the n elements of the rows that are looked up is added to its segment.",
+)
+@formula("SparseSegmentSumGrad SparseSegmentSumGradV2", rule="n")
+def _sum(op: OpCall) -> Cost:
     """Each of the n elements of the rows that were looked up gets a gradient added."""
     n = _looked_up(op)
-    return operations(additions(n, element_type(op)), n=n)
+    return operations(additions(n, op.dtype()), n=n)
 
 
-@FAMILY.formula("SparseSegmentMeanGrad SparseSegmentMeanGradV2", rule="2·n + s")
+@formula("SparseSegmentMeanGrad SparseSegmentMeanGradV2", rule="2·n + s")
 def _mean_grad(op: OpCall) -> Cost:
     """Each of n gradients is scaled and added; the scale takes a division for each segment."""
     n, s = _looked_up(op), op.shape(0)[0]
-    return operations(additions(2 * n + s, element_type(op)), n=n, s=s)
+    return operations(additions(2 * n + s, op.dtype()), n=n, s=s)
 
 
-@FAMILY.formula("SparseSegmentSqrtNGrad SparseSegmentSqrtNGradV2", rule="2·n + 2·s")
+@formula("SparseSegmentSqrtNGrad SparseSegmentSqrtNGradV2", rule="2·n + 2·s")
 def _sqrt_n_grad(op: OpCall) -> Cost:
     """Each of n gradients is scaled and added; the scale takes a root and a division a segment."""
     n, s = _looked_up(op), op.shape(0)[0]
-    return operations(additions(2 * n + 2 * s, element_type(op)), n=n, s=s)
+    return operations(additions(2 * n + 2 * s, op.dtype()), n=n, s=s)
 
 
-@FAMILY.formula(
+@formula(
     """
     RecvTPUEmbeddingActivations XlaRecvTPUEmbeddingActivations XlaRecvTPUEmbeddingActivationsV2
     SendTPUEmbeddingGradients XlaSendTPUEmbeddingGradients XlaSendTPUEmbeddingGradientsV2

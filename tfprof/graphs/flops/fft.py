@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.formulas import Cost, Family, operations
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.flops.formulas import Cost, declare_free, formula, multiply_adds, operations
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
-from tfprof.graphs.shapes.arguments import axis_in
 from tfprof.graphs.shapes.spectral import RANKS
-
-FAMILY = Family.named("fft")
 
 _SOURCE = "Frigo & Johnson, The Design and Implementation of FFTW3, 2005, §V"
 
@@ -49,7 +46,7 @@ def _transformed(op: OpCall, signal: Dims, axes: tuple[int, ...], factor: float)
     return operations(b * _operations(n, factor), b=b, n=n)
 
 
-@FAMILY.formula(
+@formula(
     """
     FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D
     BatchIFFT3D
@@ -62,7 +59,7 @@ def _complex(op: OpCall) -> Cost:
     return _transformed(op, op.shape(), tuple(range(-_rank(op), 0)), 5)
 
 
-@FAMILY.formula("RFFT RFFT2D RFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@formula("RFFT RFFT2D RFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
 def _real(op: OpCall) -> Cost:
     """Real input needs half of a complex transform of the n points."""
     rank = _rank(op)
@@ -70,7 +67,7 @@ def _real(op: OpCall) -> Cost:
     return _transformed(op, signal, tuple(range(-rank, 0)), 2.5)
 
 
-@FAMILY.formula("IRFFT IRFFT2D IRFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@formula("IRFFT IRFFT2D IRFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
 def _inverse_real(op: OpCall) -> Cost:
     """Real output needs half of a complex transform of the n points."""
     return _transformed(op, op.out(), tuple(range(-_rank(op), 0)), 2.5)
@@ -84,9 +81,7 @@ def _lengths(op: OpCall, index: int, rank: int) -> Dims:
     return lengths
 
 
-@FAMILY.formula(
-    "FFTND IFFTND RFFTND IRFFTND", rule="b·5·n·log₂ n; real: b·2.5·n·log₂ n", source=_SOURCE
-)
+@formula("FFTND IFFTND RFFTND IRFFTND", rule="b·5·n·log₂ n; real: b·2.5·n·log₂ n", source=_SOURCE)
 def _many_dimensions(op: OpCall) -> Cost:
     """5·n·log₂ n for each of b transforms of n points, half of it if input or output is real."""
     signal = list(op.shape())
@@ -96,7 +91,7 @@ def _many_dimensions(op: OpCall) -> Cost:
     return _transformed(op, tuple(signal), axes, 2.5 if "R" in op.type else 5)
 
 
-@FAMILY.formula("AudioSpectrogram", rule="b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))")
+@formula("AudioSpectrogram", rule="b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))")
 def _spectrogram(op: OpCall) -> Cost:
     """b windows of w samples: a weight each, a real FFT, and √(re² + im²) or re² + im²."""
     w = op.integer("window_size")
@@ -109,7 +104,7 @@ def _spectrogram(op: OpCall) -> Cost:
     return operations(b * (w + _operations(n, 2.5) + per_bin * bins), b=b, w=w, n=n)
 
 
-@FAMILY.formula("Mfcc", rule="b·(5·s + 2·f + 2·f·d)")
+@formula("Mfcc", rule="b·(5·s + 2·f + 2·f·d)")
 def _mfcc(op: OpCall) -> Cost:
     """b frames of s bins: a root, a weight and its complement to two filters; log, and a DCT.
 
@@ -121,7 +116,7 @@ def _mfcc(op: OpCall) -> Cost:
     if f < 1 or d < 1:
         raise UnknownError(f"{f} filters and {d} coefficients")
     b = channels * frames
-    return Cost(b * f * d, b * (5 * s + 2 * f), (("b", b), ("s", s), ("f", f), ("d", d)))
+    return multiply_adds(b * f * d, b * (5 * s + 2 * f), b=b, s=s, f=f, d=d)
 
 
-FAMILY.declare_free("AudioMicrofrontend", because="works on integers throughout")
+declare_free("AudioMicrofrontend", because="works on integers throughout")

@@ -1,22 +1,35 @@
-"""Formulas of float operations, and families of them.
+"""Formulas of float operations, by op type, and what they are made of.
 
-Counting convention, the same for every family: additions, subtractions, multiplications,
-divisions, comparisons, minimum and maximum, and each function of C's math library (sqrt, exp, log,
-tanh, erf …) are one float operation each. A multiply-add, one product that is added to a sum, is
-two float operations, and one MAC. Composed operations cost the sum of their parts.
+Counting convention: additions, subtractions, multiplications, divisions, comparisons, minimum and
+maximum, and each function of C's math library (sqrt, exp, log, tanh, erf …) are one float operation
+each. A multiply-add, one product that is added to a sum, is two float operations, and one MAC.
+Composed operations cost the sum of their parts.
+
+Arithmetic on integers, truth values and strings is no float work. A complex addition is 2 float
+operations, a multiplication 6 (4 products, 2 sums), a multiply-add 4 real ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple
 
-from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
+from tfprof.graphs.model.tensors import (
+    COMPLEX_TYPES,
+    DT_BOOL,
+    DT_RESOURCE,
+    DT_STRING,
+    DT_VARIANT,
+    INTEGER_TYPES,
+    QUANTIZED_TYPES,
+)
 
 RAW_OPS = "TensorFlow API: tf.raw_ops."
 """Where TensorFlow documents its ops; the name of one follows."""
+
+_NO_FLOATS = INTEGER_TYPES | QUANTIZED_TYPES | {DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT}
 
 
 class Cost(NamedTuple):
@@ -38,9 +51,9 @@ class Cost(NamedTuple):
         return 2 * self.macs + self.other
 
 
-def multiply_adds(macs: Number, **numbers: Number) -> Cost:
-    """The cost of multiply-adds; ``numbers`` went into the formula."""
-    return Cost(macs, 0, tuple(numbers.items()))
+def multiply_adds(macs: Number, other: Number = 0, **numbers: Number) -> Cost:
+    """The cost of multiply-adds and other operations; ``numbers`` went into the formula."""
+    return Cost(macs, other, tuple(numbers.items()))
 
 
 def operations(count: Number, **numbers: Number) -> Cost:
@@ -52,79 +65,180 @@ class Formula(NamedTuple):
     """How the float operations of an op are counted.
 
     Attributes:
-        family: Module that it is in.
         rule: The formula, in the letters of ``Cost.numbers``: ``2·m·n·k``.
         why: Its derivation, in one line.
         source: Where the definition of the op, or the count, comes from.
         cost: The function; raises ``UnknownError`` if what it needs is not known.
     """
 
-    family: str
     rule: str
     why: str
     source: str
     cost: Callable[[OpCall], Cost]
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The formulas of a family of ops.
+FORMULAS: dict[str, Formula] = {}
+"""Formula by op type."""
+
+FREE: dict[str, str] = {}
+"""Why an op has no float operations, by op type."""
+
+
+def formula(
+    *op_types: str, rule: str, why: str = "", source: str = ""
+) -> Callable[[Callable[[OpCall], Cost]], Callable[[OpCall], Cost]]:
+    """Decorate the formula of some op types.
+
+    Args:
+        op_types: The op types, separated by spaces.
+        rule: The formula as text.
+        why: Its derivation; by default the docstring's first line.
+        source: Where the op or the count is defined; by default TensorFlow's documentation of
+            the first op type.
+    """
+    names = " ".join(op_types).split()
+
+    def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
+        text = why or (cost.__doc__ or "").strip().partition("\n")[0]
+        if not text:
+            raise ValueError(f"the formula of {names[0]} has no derivation")
+        made = Formula(rule, text, source or RAW_OPS + names[0], cost)
+        for op_type in names:
+            _check(op_type)
+            FORMULAS[op_type] = made
+        return cost
+
+    return enter
+
+
+def declare_free(*op_types: str, because: str) -> None:
+    """Enter op types, separated by spaces, that have no float operations."""
+    for op_type in " ".join(op_types).split():
+        _check(op_type)
+        FREE[op_type] = because
+
+
+def _check(op_type: str) -> None:
+    if op_type in FORMULAS or op_type in FREE:
+        raise ValueError(f"{op_type} is entered twice")
+
+
+class PerElement(NamedTuple):
+    """Operations per element.
 
     Attributes:
-        name: Name of the module.
-        formulas: Formula by op type.
-        free: Why an op has no float operations, by op type.
+        real: For real elements.
+        expression: What is computed.
+        complex_valued: For complex elements; None if nothing is stated for them.
     """
 
-    name: str
-    formulas: dict[str, Formula]
-    free: dict[str, str]
+    real: int
+    expression: str
+    complex_valued: int | None = None
 
-    @classmethod
-    def named(cls, name: str) -> Family:
-        """An empty family."""
-        return cls(name, {}, {})
 
-    def formula(
-        self, *op_types: str, rule: str, source: str = ""
-    ) -> Callable[[Callable[[OpCall], Cost]], Callable[[OpCall], Cost]]:
-        """Decorate the formula of some op types; its derivation is the docstring's first line.
+def per_element(op: OpCall, entry: PerElement) -> int:
+    """Operations per element for the element type of an op: 0 for integers and truth values."""
+    if op.dtype() not in COMPLEX_TYPES:
+        return 0 if op.dtype() in _NO_FLOATS else entry.real
+    if entry.complex_valued is None:
+        raise UnknownError(f"no count is stated for complex elements of {op.type}")
+    return entry.complex_valued
 
-        Args:
-            op_types: The op types, separated by spaces.
-            rule: The formula as text.
-            source: Where the op or the count is defined; by default TensorFlow's documentation of
-                the first op type.
-        """
 
-        names = " ".join(op_types).split()
+def enter_per_element(op_type: str, entry: PerElement, source: str) -> None:
+    """Enter the formula of an op that works on one element at a time."""
 
-        def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
-            why = (cost.__doc__ or "").strip().partition("\n")[0]
-            if not why:
-                raise ValueError(f"the formula of {names[0]} has no derivation")
-            self.add(names, Formula(self.name, rule, why, source or RAW_OPS + names[0], cost))
-            return cost
+    def cost(op: OpCall) -> Cost:
+        n = op.n_out()
+        return operations(per_element(op, entry) * n, n=n)
 
-        return enter
+    why = f"{entry.expression} for each element"
+    formula(op_type, rule=_rule(entry.real), why=why, source=source)(cost)
 
-    def add(self, op_types: Iterable[str], formula: Formula) -> None:
-        """Enter a formula of a table."""
-        for op_type in op_types:
-            self._check(op_type)
-            self.formulas[op_type] = formula
 
-    def declare_free(self, *op_types: str, because: str) -> None:
-        """Enter op types, separated by spaces, that have no float operations."""
-        for op_type in " ".join(op_types).split():
-            self._check(op_type)
-            self.free[op_type] = because
+def _rule(count: int, letter: str = "n") -> str:
+    return letter if count == 1 else f"{count}·{letter}"
 
-    def _check(self, op_type: str) -> None:
-        if op_type in self.formulas or op_type in self.free:
-            raise ValueError(f"{op_type} is entered twice in {self.name}")
 
-    def op_types(self) -> Iterator[str]:
-        """All op types of the family."""
-        yield from self.formulas
-        yield from self.free
+class Counted(NamedTuple):
+    """Op types that take the same number of operations for each element.
+
+    Attributes:
+        op_types: The op types, separated by spaces.
+        each: Operations per element.
+        why: The derivation.
+        source: The source; by default TensorFlow's documentation of the first op type.
+        of_input: The input whose elements count; None for those of the result.
+        work: Float operations of a count for an element type; None if all types count.
+        letter: Name of the number of elements in the formula.
+    """
+
+    op_types: str
+    each: int
+    why: str
+    source: str = ""
+    of_input: int | None = 0
+    work: Callable[[Number, int], Number] | None = None
+    letter: str = "n"
+
+    def cost(self, op: OpCall) -> Cost:
+        """The cost of an op."""
+        n = op.n_out() if self.of_input is None else op.n_in(self.of_input)
+        count = self.each * n
+        if self.work is not None:
+            count = self.work(count, op.dtype(self.of_input or 0))
+        return operations(count, **{self.letter: n})
+
+
+def enter_counts(*entries: Counted) -> None:
+    """Enter a table of formulas."""
+    for entry in entries:
+        rule = _rule(entry.each, entry.letter)
+        formula(entry.op_types, rule=rule, why=entry.why, source=entry.source)(entry.cost)
+
+
+def steps(n: Number, m: Number) -> Number:
+    """Operations that reduce n elements to m."""
+    left = n - m
+    return max(left, 0) if isinstance(left, int) else left
+
+
+def bits_of(number: Number, what: str) -> int:
+    """Rounded-up binary logarithm, at least 1."""
+    if not isinstance(number, int):
+        raise UnknownError(f"{what} is unknown")
+    return max(1, (max(number, 1) - 1).bit_length())
+
+
+def names_in(op: OpCall, attribute: str) -> tuple[str, ...]:
+    """An attribute that lists the names of fused ops."""
+    names = op.attr(attribute, ())
+    if not isinstance(names, tuple):
+        raise UnknownError(f"the attribute {attribute} is no list of names")
+    return tuple(map(str, names))
+
+
+def is_complex(dtype: int) -> bool:
+    """Whether elements are complex numbers."""
+    return dtype in COMPLEX_TYPES
+
+
+def additions(count: Number, dtype: int) -> Number:
+    """Float operations of additions or comparisons of elements."""
+    return float_work(2 * count if is_complex(dtype) else count, dtype)
+
+
+def multiplications(count: Number, dtype: int) -> Number:
+    """Float operations of multiplications of elements."""
+    return float_work(6 * count if is_complex(dtype) else count, dtype)
+
+
+def real_multiply_adds(count: Number, dtype: int) -> Number:
+    """Real multiply-adds of multiply-adds of elements of any type."""
+    return 4 * count if is_complex(dtype) else count
+
+
+def float_work(count: Number, dtype: int) -> Number:
+    """The count, or 0 if elements are not floats."""
+    return 0 if dtype in _NO_FLOATS else count

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tfprof.graphs.flops.formulas import Family
+from tfprof.graphs.flops.formulas import declare_free
 
-FAMILY = Family.named("free")
-
-_OP_TYPES = {
+OP_TYPES = {
     "makes a constant or takes what is fed in, computes nothing": """
         Const Empty FakeParam Fill HostConst ImmutableConst OnesLike Placeholder PlaceholderV2
         PlaceholderWithDefault TPUDummyInput ZerosLike _Arg _DeviceArg _DeviceRetval _EagerConst
@@ -283,5 +281,5 @@ _OP_TYPES = {
     """,
 }
 
-for _reason, _names in _OP_TYPES.items():
-    FAMILY.declare_free(*_names.split(), because=_reason)
+for _reason, _names in OP_TYPES.items():
+    declare_free(_names, because=_reason)

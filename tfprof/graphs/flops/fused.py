@@ -5,30 +5,36 @@ from __future__ import annotations
 import math
 
 from tfprof.graphs.flops.conv import conv, depthwise_conv, filter_gradient, products_per_output
-from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
 from tfprof.graphs.flops.elementwise import PER_ELEMENT
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    additions,
+    formula,
+    multiply_adds,
+    names_in,
+    per_element,
+    real_multiply_adds,
+)
 from tfprof.graphs.flops.linear import mat_mul
-from tfprof.graphs.flops.per_element import per_element
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import known_dims
-from tfprof.graphs.shapes.conv import CONV_WITH_BIAS, FILTER_AND_BIAS_GRADIENTS
-from tfprof.graphs.shapes.fused import PADDED_CONV, PADDED_FUSED_CONV, resized
-from tfprof.graphs.shapes.onednn import with_onednn
-
-FAMILY = Family.named("fused")
+from tfprof.graphs.shapes.conv import (
+    CONV_WITH_BIAS,
+    FILTER_AND_BIAS_GRADIENTS,
+    PADDED_CONV,
+    PADDED_FUSED_CONV,
+)
+from tfprof.graphs.shapes.images import resized
+from tfprof.graphs.shapes.rules import with_onednn
 
 _SOURCE = "TensorFlow: fused_ops of the op; each part counts as it does alone"
 
 _SAME_AS = {
-    "Add": "AddV2",
-    "BinaryAdd": "AddV2",
-    "Sum": "AddV2",
-    "FusedSwish": "_MklSwish",
-    "Swish": "_MklSwish",
-    "FusedMish": "_MklFusedMish",
-    "Mish": "_MklFusedMish",
+    **dict.fromkeys(("Add", "BinaryAdd", "Sum"), "AddV2"),
+    **dict.fromkeys(("FusedSwish", "Swish"), "_MklSwish"),
+    **dict.fromkeys(("FusedMish", "Mish"), "_MklFusedMish"),
 }
 """Other names for element-wise ops."""
 
@@ -44,11 +50,8 @@ _HARD_SWISH = 5
 _OWN = {
     "GeluApproximate": _GELU_APPROXIMATE,
     "GeluExact": _GELU_EXACT,
-    "HardSwish": _HARD_SWISH,
-    "FusedHardSwish": _HARD_SWISH,
-    "Identity": 0,
-    "None": 0,
-    "": 0,
+    **dict.fromkeys(("HardSwish", "FusedHardSwish"), _HARD_SWISH),
+    **dict.fromkeys(("Identity", "None", ""), 0),
 }
 
 
@@ -65,34 +68,35 @@ def tail_operations(op: OpCall, name: str) -> int:
 
 def _with_tails(op: OpCall, product: Cost) -> Cost:
     """A product and all that ``fused_ops`` names."""
-    names = op.attr("fused_ops", ())
-    if not isinstance(names, tuple):
-        raise UnknownError("the attribute fused_ops is no list of names")
     n = op.n_out()
     work: list[Number] = [product.other]
-    for name in names:
+    for name in names_in(op, "fused_ops"):
         if name == "FusedBatchNorm":
             work.append(3 * n + 4 * op.n_in(2))
         else:
-            work.append(tail_operations(op, str(name)) * n)
-    return Cost(product.macs, total(work), product.numbers)
+            work.append(tail_operations(op, name) * n)
+    return product._replace(other=total(work))
 
 
-@FAMILY.formula(
-    *with_onednn("_FusedConv2D", "_FusedConv3D"), rule="2·n·k + n·fused", source=_SOURCE
+@formula(
+    *PADDED_FUSED_CONV,
+    rule="2·n·k + n·fused",
+    why="A convolution with what is fused to it; padding the image first computes nothing.",
+    source=_SOURCE,
 )
+@formula(*with_onednn("_FusedConv2D", "_FusedConv3D"), rule="2·n·k + n·fused", source=_SOURCE)
 def _fused_conv(op: OpCall) -> Cost:
     """A convolution, and what is fused to it for each of the n elements of the result."""
     return _with_tails(op, conv(op))
 
 
-@FAMILY.formula(*with_onednn("_FusedDepthwiseConv2dNative"), rule="2·n·k + n·fused", source=_SOURCE)
+@formula(*with_onednn("_FusedDepthwiseConv2dNative"), rule="2·n·k + n·fused", source=_SOURCE)
 def _fused_depthwise_conv(op: OpCall) -> Cost:
     """A depthwise convolution, and what is fused to it for each of the n results."""
     return _with_tails(op, depthwise_conv(op))
 
 
-@FAMILY.formula(
+@formula(
     *with_onednn("_FusedMatMul", "_FusedBatchMatMulV2"), rule="2·n·k + n·fused", source=_SOURCE
 )
 def _fused_mat_mul(op: OpCall) -> Cost:
@@ -100,43 +104,30 @@ def _fused_mat_mul(op: OpCall) -> Cost:
     return _with_tails(op, mat_mul(op))
 
 
-@FAMILY.formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=RAW_OPS + "Conv2D")
+@formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=RAW_OPS + "Conv2D")
 def _conv_with_bias(op: OpCall) -> Cost:
     """A convolution, and the addition of a bias to each of the n elements of the result."""
     product = conv(op)
-    return product._replace(other=additions(op.n_out(), element_type(op)))
+    return product._replace(other=additions(op.n_out(), op.dtype()))
 
 
-@FAMILY.formula(
-    *FILTER_AND_BIAS_GRADIENTS, rule="2·n·k + n - c", source=RAW_OPS + "Conv2DBackpropFilter"
-)
+@formula(*FILTER_AND_BIAS_GRADIENTS, rule="2·n·k + n - c", source=RAW_OPS + "Conv2DBackpropFilter")
 def _filter_gradient_with_bias(op: OpCall) -> Cost:
     """The gradient of the filter, and n gradients that are summed up for each of c channels."""
     product = filter_gradient(op)
     n, c = op.n_in(2), op.n_out(1)
-    count = additions(n - c, element_type(op, 2))
+    count = additions(n - c, op.dtype(2))
     return Cost(product.macs, count, (*product.numbers, ("c", c)))
 
 
-@FAMILY.formula(*PADDED_CONV, rule="2·n·k", source=RAW_OPS + "Conv2D")
+@formula("FusedPadConv2D", rule="2·n·k")
+@formula(*PADDED_CONV, rule="2·n·k", source=RAW_OPS + "Conv2D")
 def _padded_conv(op: OpCall) -> Cost:
     """A convolution; padding the image first computes nothing."""
-    return conv(op)
+    return conv(op) if op.type in PADDED_CONV else _conv_with_filter_at(op, 2)
 
 
-@FAMILY.formula(*PADDED_FUSED_CONV, rule="2·n·k + n·fused", source=_SOURCE)
-def _padded_fused_conv(op: OpCall) -> Cost:
-    """A convolution with what is fused to it; padding the image first computes nothing."""
-    return _with_tails(op, conv(op))
-
-
-@FAMILY.formula("FusedPadConv2D", rule="2·n·k")
-def _pad_conv(op: OpCall) -> Cost:
-    """A convolution; padding the image first computes nothing."""
-    return _conv_with_filter_at(op, 2)
-
-
-@FAMILY.formula("FusedResizeAndPadConv2D", rule="2·n·k + 9·r")
+@formula("FusedResizeAndPadConv2D", rule="2·n·k + 9·r")
 def _resize_pad_conv(op: OpCall) -> Cost:
     """A convolution behind bilinear resizing: three blends a + (b - a)·t for each of r elements."""
     product = _conv_with_filter_at(op, 3)
@@ -149,10 +140,10 @@ def _resize_pad_conv(op: OpCall) -> Cost:
 
 def _conv_with_filter_at(op: OpCall, index: int) -> Cost:
     n, k = op.n_out(), products_per_output(op, op.shape_of_rank(index, 4))
-    return Cost(real_multiply_adds(n * k, element_type(op)), 0, (("n", n), ("k", k)))
+    return multiply_adds(real_multiply_adds(n * k, op.dtype()), 0, n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     "FusedConv2DBiasActivation",
     rule="2·n·k + n·(2 + 2·side + activation)",
     source="TensorFlow 1.15: contrib/fused_conv, fused_conv2d_bias_activation_op.cc",

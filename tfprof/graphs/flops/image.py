@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, multiply_adds, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    Counted,
+    declare_free,
+    enter_counts,
+    formula,
+    multiply_adds,
+    operations,
+)
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, floor_div, maximum
 from tfprof.graphs.model.tensors import Dims
 
-FAMILY = Family.named("image")
 
-_TO_HSV = 17
-_TO_RGB = 26
-
-
-@FAMILY.formula("ResizeArea", rule="2·max(n, m) + m")
+@formula("ResizeArea", rule="2·max(n, m) + m")
 def _resize_area(op: OpCall) -> Cost:
     """Pixels are weighted and summed, each of n at least once; m results are scaled."""
     n, m = op.n_in(), op.n_out()
@@ -32,53 +35,50 @@ def _is_nearest(op: OpCall) -> bool:
     return op.text("method", "bilinear") == "nearest"
 
 
-@FAMILY.formula("CropAndResize", rule="9·n; nearest: 0")
+@formula("CropAndResize", rule="9·n; nearest: 0")
 def _crop(op: OpCall) -> Cost:
     """Three interpolations of 3 operations for each of n elements of the crops."""
     n = op.n_out()
     return operations(0 if _is_nearest(op) else 9 * n, n=n)
 
 
-@FAMILY.formula("CropAndResizeGradImage", rule="12·n; nearest: n")
+@formula("CropAndResizeGradImage", rule="12·n; nearest: n")
 def _crop_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 4 pixels times two weights, or to the nearest one."""
     n = op.n_in()
     return operations(n if _is_nearest(op) else 12 * n, n=n)
 
 
-def _pixels(op: OpCall, per_pixel: int) -> Cost:
+_PER_PIXEL = {
+    "RGBToHSV": (17, "Extremes 4, range 1, saturation 2, and hue 10 for each of p pixels."),
+    "HSVToRGB": (
+        26,
+        "Three ramps of 5 and their argument, 1 - s, and three times (1 - s + s·ramp)·v.",
+    ),
+    "AdjustHue": (
+        45,
+        "To HSV 17, the hue is turned and wrapped 2, back to RGB 26, for each of p pixels.",
+    ),
+    "AdjustSaturation": (
+        46,
+        "To HSV 17, the saturation is scaled and bounded 3, back to RGB 26, for each of p pixels.",
+    ),
+}
+
+
+def _pixels(op: OpCall) -> Cost:
     dims = op.shape()
     if not dims:
         raise UnknownError("a scalar is no image")
     p = math.prod(dims[:-1])
-    return operations(per_pixel * p, p=p)
+    return operations(_PER_PIXEL[op.type][0] * p, p=p)
 
 
-@FAMILY.formula("RGBToHSV", rule="17·p")
-def _rgb_to_hsv(op: OpCall) -> Cost:
-    """Extremes 4, range 1, saturation 2, and hue 10 for each of p pixels."""
-    return _pixels(op, _TO_HSV)
+for _op_type, (_count, _why) in _PER_PIXEL.items():
+    formula(_op_type, rule=f"{_count}·p", why=_why)(_pixels)
 
 
-@FAMILY.formula("HSVToRGB", rule="26·p")
-def _hsv_to_rgb(op: OpCall) -> Cost:
-    """Three ramps of 5 and their argument, 1 - s, and three times (1 - s + s·ramp)·v."""
-    return _pixels(op, _TO_RGB)
-
-
-@FAMILY.formula("AdjustHue", rule="45·p")
-def _hue(op: OpCall) -> Cost:
-    """To HSV 17, the hue is turned and wrapped 2, back to RGB 26, for each of p pixels."""
-    return _pixels(op, _TO_HSV + 2 + _TO_RGB)
-
-
-@FAMILY.formula("AdjustSaturation", rule="46·p")
-def _saturation(op: OpCall) -> Cost:
-    """To HSV 17, the saturation is scaled and bounded 3, back to RGB 26, for each of p pixels."""
-    return _pixels(op, _TO_HSV + 3 + _TO_RGB)
-
-
-@FAMILY.formula(
+@formula(
     "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
     rule="14·p + 9·n; nearest: 16·p",
     source=RAW_OPS + "ImageProjectiveTransformV3",
@@ -104,13 +104,13 @@ _KERNEL_HALF_RADII = {
 """Twice the radius of a kernel, which is how many pixels it spans."""
 
 
-@FAMILY.formula("ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)")
+@formula("ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)")
 def _scale(op: OpCall) -> Cost:
     """A kernel of y rows makes h of w columns, then one of x columns makes h of v of them."""
     return _resampled(op, op.shape_of_rank(0, 4), op.out())
 
 
-@FAMILY.formula("ScaleAndTranslateGrad", rule="2·b·c·(h·w·y + h·v·x)")
+@formula("ScaleAndTranslateGrad", rule="2·b·c·(h·w·y + h·v·x)")
 def _scale_grad(op: OpCall) -> Cost:
     """Each multiply-add of the forward pass has one for the gradient of the pixel."""
     return _resampled(op, op.shape_of_rank(1, 4), op.shape_of_rank(0, 4))
@@ -135,7 +135,7 @@ def _span(op: OpCall, size: Number, size_out: Number) -> Number:
     return maximum(width, floor_div(width * size, size_out))
 
 
-@FAMILY.formula(
+@formula(
     """
     NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4
     NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps CombinedNonMaxSuppression
@@ -149,9 +149,9 @@ def _suppression(op: OpCall) -> Cost:
     raise UnknownError("how many pairs of boxes are compared depends on the scores")
 
 
-FAMILY.declare_free("ResizeNearestNeighbor", because="copies pixels")
+declare_free("ResizeNearestNeighbor", because="copies pixels")
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("ResizeBilinear QuantizedResizeBilinear", 9, of_input=None,
             why="Three interpolations of 3 operations for each of n elements of the result."),
     Counted("ResizeBicubic", 35, of_input=None,
@@ -170,4 +170,4 @@ enter_counts(FAMILY, (
             why="The mean of each channel, n, and (x - mean)·factor + mean."),
     Counted("AdjustContrast", 6,
             why="The mean of each channel, n, (x - mean)·factor + mean, and two bounds."),
-))  # fmt: skip
+)  # fmt: skip

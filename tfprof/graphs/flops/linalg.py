@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import element_type, multiplications, real_multiply_adds
-from tfprof.graphs.flops.formulas import Cost, Family
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    formula,
+    multiplications,
+    multiply_adds,
+    real_multiply_adds,
+)
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, ceil_div, minimum
-
-FAMILY = Family.named("linalg")
 
 _BOOK = "Golub & Van Loan, Matrix Computations, 4th ed., "
 
@@ -39,10 +42,8 @@ def _cost(op: OpCall, macs: Number, other: Number, **numbers: Number) -> Cost:
     """Cost of multiply-adds and other operations on elements of the op's type."""
     if isinstance(macs, int) and macs < 0:
         raise UnknownError(f"no count for matrices of these sizes: {numbers}")
-    dtype = element_type(op)
-    return Cost(
-        real_multiply_adds(macs, dtype), multiplications(other, dtype), tuple(numbers.items())
-    )
+    work = real_multiply_adds(macs, op.dtype()), multiplications(other, op.dtype())
+    return multiply_adds(*work, **numbers)
 
 
 def _triangle(n: Number) -> Number:
@@ -55,7 +56,7 @@ def _lu_macs(n: Number) -> Number:
     return ceil_div(n * (n - 1) * (2 * n - 1), 6)
 
 
-@FAMILY.formula(
+@formula(
     "Cholesky BatchCholesky", rule="b·(2·(n³ - n) / 6 + n·(n + 1) / 2)", source=_BOOK + "§4.2.5"
 )
 def _cholesky(op: OpCall) -> Cost:
@@ -64,7 +65,7 @@ def _cholesky(op: OpCall) -> Cost:
     return _cost(op, b * ceil_div(n**3 - n, 6), b * (_triangle(n) + n), b=b, n=n)
 
 
-@FAMILY.formula(
+@formula(
     "CholeskyGrad BatchCholeskyGrad",
     rule="b·(2·(n³ - n) / 3 + n·(n + 1))",
     source="Murray, Differentiation of the Cholesky decomposition, 2016",
@@ -75,30 +76,28 @@ def _cholesky_grad(op: OpCall) -> Cost:
     return _cost(op, b * ceil_div(n**3 - n, 3), 2 * b * (_triangle(n) + n), b=b, n=n)
 
 
-@FAMILY.formula("Lu", rule="b·(2·n·(n - 1)·(2·n - 1) / 6 + n·(n - 1))", source=_BOOK + "§3.2.10")
+@formula("Lu", rule="b·(2·n·(n - 1)·(2·n - 1) / 6 + n·(n - 1))", source=_BOOK + "§3.2.10")
 def _lu(op: OpCall) -> Cost:
     """Σ (n - k)² multiply-adds; a pivot comparison and a division below the diagonal."""
     b, n = _square(op)
     return _cost(op, b * _lu_macs(n), 2 * b * _triangle(n), b=b, n=n)
 
 
-@FAMILY.formula("MatrixInverse BatchMatrixInverse", rule="b·(2·n³)", source=_BOOK + "§3.4")
+@formula("MatrixInverse BatchMatrixInverse", rule="b·(2·n³)", source=_BOOK + "§3.4")
 def _inverse(op: OpCall) -> Cost:
     """LU and the solution for the n columns of the identity: n³ multiply-adds."""
     b, n = _square(op)
     return _cost(op, b * n**3, 0, b=b, n=n)
 
 
-@FAMILY.formula(
-    "MatrixDeterminant BatchMatrixDeterminant", rule="b·(LU + n)", source=_BOOK + "§3.2.10"
-)
+@formula("MatrixDeterminant BatchMatrixDeterminant", rule="b·(LU + n)", source=_BOOK + "§3.2.10")
 def _determinant(op: OpCall) -> Cost:
     """LU, then the product of the n pivots and the sign of the permutation."""
     b, n = _square(op)
     return _cost(op, b * _lu_macs(n), b * (2 * _triangle(n) + n), b=b, n=n)
 
 
-@FAMILY.formula("LogMatrixDeterminant", rule="b·(LU + 3·n)", source=_BOOK + "§3.2.10")
+@formula("LogMatrixDeterminant", rule="b·(LU + 3·n)", source=_BOOK + "§3.2.10")
 def _log_determinant(op: OpCall) -> Cost:
     """LU, then the sum of log|pivot| over the n pivots."""
     b, n = _square(op)
@@ -115,7 +114,7 @@ def _solved_batch(op: OpCall) -> Number:
     return math.prod(op.out()[:-2])
 
 
-@FAMILY.formula(
+@formula(
     "MatrixSolve BatchMatrixSolve",
     rule="b·(LU + k·(2·n·(n - 1) + n))",
     source=_BOOK + "§3.2.10, §3.1",
@@ -128,7 +127,7 @@ def _solve(op: OpCall) -> Cost:
     return _cost(op, b * macs, b * (2 * _triangle(n) + k * n), b=b, n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     "MatrixTriangularSolve BatchMatrixTriangularSolve",
     rule="b·k·(n·(n - 1) + n)",
     source=_BOOK + "§3.1.1",
@@ -140,9 +139,7 @@ def _triangular_solve(op: OpCall) -> Cost:
     return _cost(op, b * k * _triangle(n), b * k * n, b=b, n=n, k=k)
 
 
-@FAMILY.formula(
-    "BandedTriangularSolve", rule="b·k·(2·(w - 1)·n - w·(w - 1) + n)", source=_BOOK + "§4.3.2"
-)
+@formula("BandedTriangularSolve", rule="b·k·(2·(w - 1)·n - w·(w - 1) + n)", source=_BOOK + "§4.3.2")
 def _banded_solve(op: OpCall) -> Cost:
     """w - 1 multiply-adds for each row but the first, and n divisions, for each of k columns."""
     _, w, n = _matrix(op)
@@ -151,7 +148,7 @@ def _banded_solve(op: OpCall) -> Cost:
     return _cost(op, b * k * macs, b * k * n, b=b, n=n, w=w, k=k)
 
 
-@FAMILY.formula(
+@formula(
     "TridiagonalSolve",
     rule="b·((n - 1)·(2·p + 2·k·(p + 1) + p) + k·n), p = 1, or 2 with pivoting",
     source=_BOOK + "§4.3.6",
@@ -168,14 +165,14 @@ def _tridiagonal_solve(op: OpCall) -> Cost:
     return _cost(op, b * macs, b * ((n - 1) * p + k * n), b=b, n=n, k=k, p=p)
 
 
-@FAMILY.formula("TridiagonalMatMul", rule="2·b·k·(3·n - 2)", source=_BOOK + "§1.2.5")
+@formula("TridiagonalMatMul", rule="2·b·k·(3·n - 2)", source=_BOOK + "§1.2.5")
 def _tridiagonal_mat_mul(op: OpCall) -> Cost:
     """Three multiply-adds for each element of the result, two in the first and last row."""
     b, n, k = _matrix(op, 3)
     return _cost(op, b * k * (3 * n - 2), 0, b=b, n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     "Qr",
     rule="2·b·(R: 2·m·n·p - (m + n)·p² + 2/3·p³; Q: 2·m·q·p - (m + q)·p² + 2/3·p³)",
     source=_BOOK + "§5.2.2, §5.1.6",
@@ -190,12 +187,12 @@ def _qr(op: OpCall) -> Cost:
     return _cost(op, b * ceil_div(macs, 3), 0, b=b, m=m, n=n, p=p, q=q)
 
 
-@FAMILY.formula(
+@formula(
     "Svd BatchSvd",
     rule="b·(4·m·n² - 4/3·n³; with U, V: 14·m·n² + 8·n³; full: 4·m²·n + 8·m·n² + 9·n³)",
     source=_BOOK + "§8.6.3, Figure 8.6.1",
 )
-def _svd(op: OpCall) -> Cost:
+def singular_values(op: OpCall) -> Cost:
     """Golub and Reinsch's algorithm: bidiagonalization and QR steps, for m ≥ n."""
     b, rows, columns = _matrix(op)
     n = minimum(rows, columns)
@@ -215,23 +212,23 @@ def _cubic(op: OpCall, thirds: int) -> Cost:
     return _cost(op, b * ceil_div(thirds * n**3, 6), 0, b=b, n=n)
 
 
-@FAMILY.formula(
+@formula(
     "SelfAdjointEigV2 BatchSelfAdjointEigV2 SelfAdjointEig BatchSelfAdjointEig",
     rule="b·9·n³; without vectors b·4/3·n³",
     source=_BOOK + "§8.3.5",
 )
-def _symmetric_eigenvalues(op: OpCall) -> Cost:
+def symmetric_eigenvalues(op: OpCall) -> Cost:
     """Tridiagonalization and symmetric QR steps, the vectors accumulated."""
     return _cubic(op, 27 if op.flag("compute_v", True) else 4)
 
 
-@FAMILY.formula("Eig", rule="b·25·n³; without vectors b·10·n³", source=_BOOK + "§7.5.6")
+@formula("Eig", rule="b·25·n³; without vectors b·10·n³", source=_BOOK + "§7.5.6")
 def _eigenvalues(op: OpCall) -> Cost:
     """Hessenberg form and QR steps, the vectors accumulated."""
     return _cubic(op, 75 if op.flag("compute_v", True) else 30)
 
 
-@FAMILY.formula(
+@formula(
     "MatrixSquareRoot", rule="b·(28 + 1/3)·n³", source="Higham, Functions of Matrices, 2008, §6.2"
 )
 def _square_root(op: OpCall) -> Cost:
@@ -239,7 +236,7 @@ def _square_root(op: OpCall) -> Cost:
     return _cubic(op, 85)
 
 
-@FAMILY.formula(
+@formula(
     "MatrixExponential",
     rule="b·(14 + 2/3)·n³",
     source="Higham, The Scaling and Squaring Method for the Matrix Exponential, 2005",
@@ -249,15 +246,13 @@ def _exponential(op: OpCall) -> Cost:
     return _cubic(op, 44)
 
 
-@FAMILY.formula(
-    "MatrixLogarithm", rule="unknown", source="Higham, Functions of Matrices, 2008, §11.5"
-)
+@formula("MatrixLogarithm", rule="unknown", source="Higham, Functions of Matrices, 2008, §11.5")
 def _logarithm(op: OpCall) -> Cost:
     """Square roots are taken until the matrix is close to the identity."""
     raise UnknownError("the number of square roots of a matrix logarithm depends on its values")
 
 
-@FAMILY.formula(
+@formula(
     "MatrixSolveLs BatchMatrixSolveLs",
     rule="fast: b·(m·n·(n + 1) + Cholesky + k·(2·m·n + 2·n²)); else b·(QR + k·(4·m·n - n²))",
     source=_BOOK + "§5.3.2, §5.3.3",

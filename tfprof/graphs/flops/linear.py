@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import additions, element_type, real_multiply_adds
-from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    additions,
+    formula,
+    multiply_adds,
+    operations,
+    real_multiply_adds,
+)
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import COMPLEX_TYPES
-from tfprof.graphs.shapes.einsum import Einsum, read_einsum
-from tfprof.graphs.shapes.linear import product_sizes
-from tfprof.graphs.shapes.onednn import with_onednn
-
-FAMILY = Family.named("linear")
+from tfprof.graphs.shapes.linear import Einsum, product_sizes, read_einsum
+from tfprof.graphs.shapes.rules import with_onednn
 
 _PRODUCT = "Golub & Van Loan, Matrix Computations, 4th ed., §1.1.10"
 
@@ -26,7 +29,7 @@ def depth(op: OpCall) -> Number:
     return k
 
 
-@FAMILY.formula(
+@formula(
     *with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
     "SparseMatMul",
     rule="2·n·k",
@@ -35,10 +38,10 @@ def depth(op: OpCall) -> Number:
 def mat_mul(op: OpCall) -> Cost:
     """Each of n elements of the product is a sum of k products; zeros count like other numbers."""
     n, k = op.n_out(), depth(op)
-    return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
+    return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     *with_onednn("Einsum"),
     "XlaEinsum",
     rule="2·p + s; p without 2 if nothing is summed",
@@ -47,7 +50,7 @@ def mat_mul(op: OpCall) -> Cost:
 def _einsum(op: OpCall) -> Cost:
     """Labels of one operand only are summed first (s additions), then p = all labels' products."""
     einsum = read_einsum(op)
-    dtype = element_type(op)
+    dtype = op.dtype()
     if len(einsum.operands) == 1:
         s = _lone_sums(einsum, 0)
         return operations(additions(s, dtype), s=s)
@@ -58,8 +61,8 @@ def _einsum(op: OpCall) -> Cost:
     p = math.prod(einsum.size_of(tuple(sorted(shared))))
     factor = 2 if dtype in COMPLEX_TYPES else 1
     if shared <= set(einsum.result):
-        return Cost(0, (6 if factor == 2 else 1) * p + factor * s, (("p", p), ("s", s)))
-    return Cost(real_multiply_adds(p, dtype), factor * s, (("p", p), ("s", s)))
+        return multiply_adds(0, (6 if factor == 2 else 1) * p + factor * s, p=p, s=s)
+    return multiply_adds(real_multiply_adds(p, dtype), factor * s, p=p, s=s)
 
 
 def _kept(einsum: Einsum, operand: int) -> set[str]:

@@ -13,28 +13,17 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.formulas import Cost, formula, names_in, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
-
-FAMILY = Family.named("normalize")
+from tfprof.graphs.shapes.rules import with_onednn
 
 _PAPER = "Ioffe & Szegedy, Batch Normalization, 2015, algorithms 1 and 2"
 _ACTIVATIONS = {"": 0, "Identity": 0, "Relu": 1, "Relu6": 2, "LeakyRelu": 2, "Elu": 3}
 
-_FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-_BACKWARD = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 
-
-def _all_kernels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The op types of some kernels, oneDNN's included."""
-    return tuple(prefix + name for prefix in ("", "_Mkl", "_MklNative") for name in names)
-
-
-@FAMILY.formula(
-    *_all_kernels(_FORWARD),
-    "_FusedBatchNormEx _MklFusedBatchNormEx _MklNativeFusedBatchNormEx",
+@formula(
+    *with_onednn("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"),
     rule="training: 6·n + 5·c, and 6·c if averages move; inference: 3·n + 4·c",
     source=_PAPER,
 )
@@ -61,8 +50,8 @@ def _fused(op: OpCall) -> int:
     return _ACTIVATIONS[activation] + max(op.integer("num_side_inputs"), 0)
 
 
-@FAMILY.formula(
-    *_all_kernels(_BACKWARD),
+@formula(
+    *with_onednn("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
     "_FusedBatchNormGradEx",
     rule="training: 8·n + 7·c; inference: 5·n + 3·c",
     source=_PAPER,
@@ -80,7 +69,7 @@ def _batch_norm_grad(op: OpCall) -> Cost:
     return operations(count, n=n, c=c)
 
 
-@FAMILY.formula("BatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
+@formula("BatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
 def _global_batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = r·scale for each channel."""
     n, c = op.n_in(0), op.n_in(1)
@@ -88,7 +77,7 @@ def _global_batch_norm(op: OpCall) -> Cost:
     return operations(3 * n + (4 if scaled else 3) * c, n=n, c=c)
 
 
-@FAMILY.formula("BatchNormWithGlobalNormalizationGrad", rule="5·n + 9·c")
+@formula("BatchNormWithGlobalNormalizationGrad", rule="5·n + 9·c")
 def _global_batch_norm_grad(op: OpCall) -> Cost:
     """dx n, Σdy n - c, differences n, Σ(dy·d) 2·n - c; 11·c for r and five products of sums."""
     n, c = op.n_in(0), op.n_in(1)
@@ -102,14 +91,14 @@ def _window(op: OpCall, dims: Dims) -> int:
     return min(window, depth) if isinstance(depth, int) else window
 
 
-@FAMILY.formula("LRN", rule="n·(w + 4)")
+@formula("LRN", rule="n·(w + 4)")
 def _local_response(op: OpCall) -> Cost:
     """x / (bias + α·Σ x²)^β: a square, w - 1 sums over w channels, and 4."""
     n, w = op.n_in(), _window(op, op.shape_of_rank(0, 4))
     return operations(n * (w + 4), n=n, w=w)
 
 
-@FAMILY.formula("LRNGrad", rule="n·(7·w + 3)")
+@formula("LRNGrad", rule="n·(7·w + 3)")
 def _local_response_grad(op: OpCall) -> Cost:
     """The norm again (2·w + 1), its power, 1; and 5 for each of w channels that an output reads.
 
@@ -119,7 +108,7 @@ def _local_response_grad(op: OpCall) -> Cost:
     return operations(n * (7 * w + 3), n=n, w=w)
 
 
-@FAMILY.formula("_MklLayerNorm", rule="7·n + 3·m", source="Ba et al., Layer Normalization, 2016")
+@formula("_MklLayerNorm", rule="7·n + 3·m", source="Ba et al., Layer Normalization, 2016")
 def _layer_norm(op: OpCall) -> Cost:
     """For m rows: mean n, differences n, variance 2·n, times r, scale and offset 3·n; r 3·m."""
     dims = op.shape()
@@ -127,7 +116,7 @@ def _layer_norm(op: OpCall) -> Cost:
     return operations(7 * n + 3 * m, n=n, m=m)
 
 
-@FAMILY.formula(
+@formula(
     "_MklFusedInstanceNorm", rule="6·n + 4·m", source="Ulyanov et al., Instance Normalization, 2016"
 )
 def _instance_norm(op: OpCall) -> Cost:
@@ -138,14 +127,8 @@ def _instance_norm(op: OpCall) -> Cost:
         raise UnknownError("the attribute reduction_axes is missing")
     n = math.prod(dims)
     m = math.prod(dim for place, dim in enumerate(dims) if place not in axes)
-    return operations((6 + _fused_activations(op)) * n + 4 * m, n=n, m=m)
-
-
-def _fused_activations(op: OpCall) -> Number:
-    names = op.attr("fused_ops", ())
-    if not isinstance(names, tuple):
-        raise UnknownError("the attribute fused_ops is no list")
+    names = names_in(op, "fused_ops")
     unknown = [name for name in names if name not in _ACTIVATIONS]
     if unknown:
         raise UnknownError(f"no count is stated for the fused op {unknown[0]}")
-    return sum(_ACTIVATIONS[name] for name in names)
+    return operations((6 + sum(_ACTIVATIONS[name] for name in names)) * n + 4 * m, n=n, m=m)

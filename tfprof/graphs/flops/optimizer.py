@@ -11,21 +11,23 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tfprof.graphs.flops.element_types import (
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    Counted,
     additions,
-    element_type,
+    declare_free,
+    enter_counts,
     float_work,
+    formula,
     is_complex,
     multiplications,
+    operations,
 )
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, Formula, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_RESOURCE, known_dims
-from tfprof.graphs.shapes.updates import DENSE_ONLY, RESOURCES_ONLY
-
-FAMILY = Family.named("optimizer")
+from tfprof.graphs.shapes.simple import updates_of
 
 
 class _Update(NamedTuple):
@@ -130,7 +132,7 @@ def _update_cost(update: _Update) -> Callable[[OpCall], Cost]:
     def cost(op: OpCall) -> Cost:
         changed = update.flag and op.flag(update.flag, update.flag_default) != update.flag_default
         n = _elements(op, update.gradient)
-        if is_complex(element_type(op, update.gradient)):
+        if is_complex(op.dtype(update.gradient)):
             raise UnknownError("no count is stated for updates of complex variables")
         return operations((update.flag_operations if changed else update.operations) * n, n=n)
 
@@ -144,32 +146,12 @@ def _rule(update: _Update) -> str:
     return f"{update.operations}·n; {update.flag_operations}·n if {other}"
 
 
-def _op_types(name: str) -> tuple[str, ...]:
-    """The dense and sparse updates of resources and of TF1's variables."""
-    kinds = ["ResourceApply"]
-    if name not in RESOURCES_ONLY:
-        kinds.append("Apply")
-    if name not in DENSE_ONLY:
-        kinds.append("ResourceSparseApply")
-        if name not in RESOURCES_ONLY:
-            kinds.append("SparseApply")
-    return tuple(kind + name for kind in kinds)
-
-
 for _name, _update in _UPDATES.items():
-    FAMILY.add(
-        _op_types(_name),
-        Formula(
-            FAMILY.name,
-            _rule(_update),
-            f"{_update.expression}, for each element",
-            f"{RAW_OPS}ResourceApply{_name}",
-            _update_cost(_update),
-        ),
-    )
+    _why = f"{_update.expression}, for each element"
+    formula(*updates_of(_name), rule=_rule(_update), why=_why)(_update_cost(_update))
 
 
-@FAMILY.formula(
+@formula(
     """
     ScatterAdd ScatterSub ScatterMin ScatterMax ScatterNdAdd ScatterNdSub ScatterNdMin ScatterNdMax
     ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub TensorScatterMin TensorScatterMax
@@ -178,48 +160,42 @@ for _name, _update in _UPDATES.items():
     """,
     rule="n",
 )
-def _scatter_add(op: OpCall) -> Cost:
-    """Each of the n elements that are scattered is combined with one that is there."""
-    return _scattered(op, additions)
+@formula(
+    "ScatterMul ScatterDiv ResourceScatterMul ResourceScatterDiv",
+    rule="n",
+    why="Each of the n elements that are scattered multiplies or divides one that is there.",
+)
+def _scatter(op: OpCall) -> Cost:
+    """Each of the n elements that are scattered is combined with one that is there.
 
-
-@FAMILY.formula("ScatterMul ScatterDiv ResourceScatterMul ResourceScatterDiv", rule="n")
-def _scatter_mul(op: OpCall) -> Cost:
-    """Each of the n elements that are scattered multiplies or divides one that is there."""
-    return _scattered(op, multiplications)
-
-
-def _scattered(op: OpCall, count: Callable[[Number, int], Number]) -> Cost:
-    """A scalar update changes a row for each index; the variable gives the size of rows."""
+    A scalar update changes a row for each index; the variable gives the size of rows.
+    """
     n = op.n_in(2)
     if op.shape(2) == () and "Nd" not in op.type:
-        n = _scattered_scalar(op)
-    return operations(count(n, element_type(op, 2)), n=n)
+        handle = op.input(0).handle
+        dims = known_dims(handle.shape) if handle is not None else op.shape(0)
+        if not dims:
+            raise UnknownError("the shape of the variable is unknown")
+        n = op.n_in(1) * math.prod(dims[1:])
+    work = multiplications if op.type.endswith(("Mul", "Div")) else additions
+    return operations(work(n, op.dtype(2)), n=n)
 
 
-def _scattered_scalar(op: OpCall) -> Number:
-    handle = op.input(0).handle
-    dims = known_dims(handle.shape) if handle is not None else op.shape(0)
-    if not dims:
-        raise UnknownError("the shape of the variable is unknown")
-    return op.n_in(1) * math.prod(dims[1:])
-
-
-@FAMILY.formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
+@formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
     n = op.n_out()
     return operations(float_work(n, op.outputs[0].dtype), n=n)
 
 
-@FAMILY.formula("SparseAccumulatorTakeGradient", rule="nnz")
+@formula("SparseAccumulatorTakeGradient", rule="nnz")
 def _average_sparse(op: OpCall) -> Cost:
     """One division for each element of the rows that have a gradient."""
     nnz = op.n_out(1)
     return operations(float_work(nnz, op.outputs[1].dtype), nnz=nnz)
 
 
-FAMILY.declare_free(
+declare_free(
     """
     ConditionalAccumulator ResourceConditionalAccumulator AccumulatorNumAccumulated
     ResourceAccumulatorNumAccumulated AccumulatorSetGlobalStep ResourceAccumulatorSetGlobalStep
@@ -227,9 +203,9 @@ FAMILY.declare_free(
     """,
     because="makes, counts or numbers an accumulator of gradients",
 )
-FAMILY.declare_free("CountUpTo ResourceCountUpTo", because="counts in whole numbers")
+declare_free("CountUpTo ResourceCountUpTo", because="counts in whole numbers")
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("AssignAdd AssignSub AssignAddVariableOp AssignSubVariableOp", 1, of_input=1,
             work=additions, source=RAW_OPS + "AssignAddVariableOp",
             why="One addition for each element of the value."),
@@ -239,4 +215,4 @@ enter_counts(FAMILY, (
             work=additions, why="One addition for each element of the gradient."),
     Counted("SparseAccumulatorApplyGradient", 1, of_input=3, work=additions, letter="nnz",
             why="One addition for each element of the rows that have a gradient."),
-))  # fmt: skip
+)  # fmt: skip

@@ -10,17 +10,24 @@ from __future__ import annotations
 import math
 
 from tfprof.graphs.flops.conv import products_per_output, taps_of_depthwise
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    Counted,
+    declare_free,
+    enter_counts,
+    formula,
+    multiply_adds,
+    names_in,
+    operations,
+)
 from tfprof.graphs.flops.linear import depth
-from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import uniform_convolution
-from tfprof.graphs.shapes.onednn import with_onednn
 from tfprof.graphs.shapes.pool import window_sizes
 from tfprof.graphs.shapes.quantized import CONVS, DEPTHWISE_CONVS, MAT_MULS, POOLS
-
-FAMILY = Family.named("quantized")
+from tfprof.graphs.shapes.rules import with_onednn
 
 _PAPER = "Jacob et al., Quantization and Training of Neural Networks, 2018, §2"
 
@@ -64,23 +71,14 @@ _PER_RESULT = {
 
 for _table, _of_input in ((_PER_ELEMENT, 0), (_PER_RESULT, None)):
     for _op_types, (_count, _expression) in _table.items():
-        _why = f"{_expression} for each element"
-        enter_counts(FAMILY, (
-            Counted(_name, _count, _why, RAW_OPS + _name.removeprefix("_Mkl"), _of_input)
-            for _name in _op_types.split()
-        ))  # fmt: skip
+        for _name in _op_types.split():
+            _why, _source = f"{_expression} for each element", RAW_OPS + _name.removeprefix("_Mkl")
+            enter_counts(Counted(_name, _count, _why, _source, _of_input))
 
 _TAILS = {
-    "Bias": 1,
-    "BiasAdd": 1,
-    "Sum": 2,
-    "SignedSum": 2,
-    "Add": 2,
-    "Relu": 1,
-    "Relu6": 2,
-    "LeakyRelu": 2,
+    **dict.fromkeys(("Bias", "BiasAdd", "Relu", "Tanh"), 1),
+    **dict.fromkeys(("Sum", "SignedSum", "Add", "Relu6", "LeakyRelu"), 2),
     "Elu": 3,
-    "Tanh": 1,
     "Sigmoid": 4,
     "GeluApproximate": 9,
     "GeluExact": 5,
@@ -98,68 +96,58 @@ def _tails_of_name(op_type: str) -> tuple[str, ...]:
     return (*bias, *(name for name in names if name))
 
 
-def _fused_tails(op: OpCall) -> tuple[str, ...]:
-    names = op.attr("fused_ops", ())
-    if not isinstance(names, tuple):
-        raise UnknownError("the attribute fused_ops is no list of names")
-    return tuple(str(name) for name in names)
-
-
 def _product(op: OpCall, k: Number) -> Cost:
     """A product of depth ``k`` with what is fused to it."""
     n = op.n_out()
-    tails = _fused_tails(op) if op.type.startswith(("_F", "_Q")) else _tails_of_name(op.type)
+    by_name = not op.type.startswith(("_F", "_Q"))
+    tails = _tails_of_name(op.type) if by_name else names_in(op, "fused_ops")
     unknown = [name for name in tails if name not in _TAILS]
     if unknown:
         raise UnknownError(f"no count is stated for {unknown[0]!r}, which is fused to it")
     per_result = sum(_TAILS[name] for name in tails)
-    return Cost(n * k, per_result * n, (("n", n), ("k", k)))
+    return multiply_adds(n * k, per_result * n, n=n, k=k)
 
 
-@FAMILY.formula(*CONVS, "_FusedQuantizedConv2D", rule="2·n·k + n·fused", source=_PAPER)
+@formula(*CONVS, "_FusedQuantizedConv2D", rule="2·n·k + n·fused", source=_PAPER)
 def _conv(op: OpCall) -> Cost:
     """Each of n results sums k products; then bias, sum, activation and rescaling by the name."""
     return _product(op, products_per_output(op, op.shape(1)))
 
 
-@FAMILY.formula(
-    *DEPTHWISE_CONVS, "_FusedQuantizedDepthwiseConv2D", rule="2·n·k + n·fused", source=_PAPER
-)
+@formula(*DEPTHWISE_CONVS, "_FusedQuantizedDepthwiseConv2D", rule="2·n·k + n·fused", source=_PAPER)
 def _depthwise_conv(op: OpCall) -> Cost:
     """Each of n results sums the k taps of a window in one channel; then what is fused to it."""
     return _product(op, taps_of_depthwise(op.shape(1)))
 
 
-@FAMILY.formula(*MAT_MULS, "_QuantizedMatMul", rule="2·n·k + n·fused", source=_PAPER)
+@formula(*MAT_MULS, "_QuantizedMatMul", rule="2·n·k + n·fused", source=_PAPER)
 def _mat_mul(op: OpCall) -> Cost:
     """Each of n elements of the product sums k products; then what is fused to it."""
     return _product(op, depth(op))
 
 
-@FAMILY.formula("UniformQuantizedDot", rule="2·n·k + 5·n", source=_PAPER)
+@formula("UniformQuantizedDot", rule="2·n·k + 5·n", source=_PAPER)
 def _uniform_dot(op: OpCall) -> Cost:
     """Each of n elements of the product sums k products, and is rescaled."""
     n, k = op.n_out(), depth(op)
-    return Cost(n * k, _QUANTIZE * n, (("n", n), ("k", k)))
+    return multiply_adds(n * k, _QUANTIZE * n, n=n, k=k)
 
 
-@FAMILY.formula("UniformQuantizedDotHybrid", rule="2·n·k + 2·w", source=_PAPER)
+@formula("UniformQuantizedDotHybrid", rule="2·n·k + 2·w", source=_PAPER)
 def _hybrid_dot(op: OpCall) -> Cost:
     """The w weights become real numbers; each of n elements of the product sums k products."""
     n, k, w = op.n_out(), depth(op), op.n_in(1)
-    return Cost(n * k, _DEQUANTIZE * w, (("n", n), ("k", k), ("w", w)))
+    return multiply_adds(n * k, _DEQUANTIZE * w, n=n, k=k, w=w)
 
 
-@FAMILY.formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=RAW_OPS + "QuantizedMaxPool")
+@formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=RAW_OPS + "QuantizedMaxPool")
 def _pool(op: OpCall) -> Cost:
     """Each of n results takes one operation for each of the k taps of its window."""
     n, k = op.n_out(), math.prod(window_sizes(op))
     return operations(n * k, n=n, k=k)
 
 
-@FAMILY.formula(
-    "QuantizedBatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale"
-)
+@formula("QuantizedBatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
 def _batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = scale / √(variance + ε) by channel."""
     n, c = op.n_in(0), op.n_in(3)
@@ -167,7 +155,7 @@ def _batch_norm(op: OpCall) -> Cost:
     return operations(3 * n + factor * c, n=n, c=c)
 
 
-@FAMILY.formula(
+@formula(
     "QuantizedInstanceNorm",
     rule="10·n + 3·c; 12·n + 3·c if the range is not given",
     source="Ulyanov et al., Instance Normalization, 2016",
@@ -183,22 +171,22 @@ def _instance_norm(op: OpCall) -> Cost:
     return operations(per_element * n + 3 * c, n=n, c=c)
 
 
-@FAMILY.formula("UniformQuantizedConvolution", rule="2·p + 5·n", source=_PAPER)
+@formula("UniformQuantizedConvolution", rule="2·p + 5·n", source=_PAPER)
 def _uniform_conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times, over channels and images; n results are rescaled."""
     p, n = uniform_convolution(op).products, op.n_out()
-    return Cost(p, _QUANTIZE * n, (("p", p), ("n", n)))
+    return multiply_adds(p, _QUANTIZE * n, p=p, n=n)
 
 
-@FAMILY.formula("UniformQuantizedConvolutionHybrid", rule="2·p + 2·w", source=_PAPER)
+@formula("UniformQuantizedConvolutionHybrid", rule="2·p + 2·w", source=_PAPER)
 def _hybrid_conv(op: OpCall) -> Cost:
     """The w weights become real numbers; elements of the image meet taps p times."""
     p, w = uniform_convolution(op).products, op.n_in(1)
-    return Cost(p, _DEQUANTIZE * w, (("p", p), ("w", w)))
+    return multiply_adds(p, _DEQUANTIZE * w, p=p, w=w)
 
 
-FAMILY.declare_free("QuantizedReshape", because="moves elements, computes nothing")
-FAMILY.declare_free(
+declare_free("QuantizedReshape", because="moves elements, computes nothing")
+declare_free(
     *with_onednn("QuantizedConcatV2"),
     "QuantizedConcat",
     because="moves elements; values that have the same range are not rescaled",

@@ -6,16 +6,21 @@ rounds depends on the bits.
 
 from __future__ import annotations
 
-from tfprof.graphs.flops.formulas import Cost, Family, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
-from tfprof.graphs.model.op_call import OpCall, UnknownError
-
-FAMILY = Family.named("random")
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    Counted,
+    bits_of,
+    declare_free,
+    enter_counts,
+    formula,
+    operations,
+)
+from tfprof.graphs.model.op_call import OpCall
 
 _BOX_MULLER = "Box & Muller, A Note on the Generation of Random Normal Deviates, 1958"
 
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("RandomUniform StatelessRandomUniform StatelessRandomUniformV2 StatefulUniform", 1,
             "Random bits become the mantissa of a number in [1, 2), from which 1 is subtracted.",
             "TensorFlow API: tf.random.uniform", of_input=None),
@@ -46,10 +51,10 @@ enter_counts(FAMILY, (
             "TensorFlow API: tf.math.sobol_sample", of_input=None),
     Counted("StochasticCastToInt", 4, of_input=None,
             why="floor(x), x - floor(x), and a uniform number, 1, that is compared with it."),
-))  # fmt: skip
+)  # fmt: skip
 
 
-@FAMILY.formula(
+@formula(
     "Multinomial StatelessMultinomial",
     rule="4·n + s·(2 + ⌈log₂ c⌉)",
     source="TensorFlow API: tf.random.categorical",
@@ -58,12 +63,11 @@ def _categorical(op: OpCall) -> Cost:
     """Running sums of exp(x - max) over n logits; a uniform number is searched for s samples."""
     n, s = op.n_in(), op.n_out()
     classes = op.shape_of_rank(0, 2)[1]
-    if not isinstance(classes, int):
-        raise UnknownError("the number of classes is unknown")
-    return operations(4 * n + s * (2 + max(1, (classes - 1).bit_length())), n=n, s=s, c=classes)
+    bits = bits_of(classes, "the number of classes")
+    return operations(4 * n + s * (2 + bits), n=n, s=s, c=classes)
 
 
-FAMILY.declare_free(
+declare_free(
     """
     SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox
     """,

@@ -12,22 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfprof.graphs.flops.formulas import Cost, Family, operations
+from tfprof.graphs.flops.formulas import Cost, formula, multiply_adds, operations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, floor_div
-
-FAMILY = Family.named("recurrent")
-
-_LSTM_BACKWARD = 22
-_PEEPHOLES_BACKWARD = 12
-
-
-class _Sizes(NamedTuple):
-    """Batch, input size and units of a cell."""
-
-    b: Number
-    i: Number
-    u: Number
+from tfprof.graphs.model.tensors import Dims
 
 
 def _lstm_forward(op: OpCall, forget_bias: bool, clip: float) -> int:
@@ -38,12 +26,12 @@ def _lstm_forward(op: OpCall, forget_bias: bool, clip: float) -> int:
 
 
 def _lstm_backward(op: OpCall) -> int:
-    return _LSTM_BACKWARD + _PEEPHOLES_BACKWARD * op.flag("use_peephole")
+    return 22 + 12 * op.flag("use_peephole")
 
 
-def _cell(op: OpCall, x: int, h: int) -> _Sizes:
-    (b, i), (_, u) = op.shape_of_rank(x, 2), op.shape_of_rank(h, 2)
-    return _Sizes(b, i, u)
+def _cell(op: OpCall, x: int, h: int) -> Dims:
+    """Batch, input size and units of a cell."""
+    return (*op.shape_of_rank(x, 2), op.shape_of_rank(h, 2)[1])
 
 
 def _steps(op: OpCall) -> Number:
@@ -57,65 +45,63 @@ def _steps(op: OpCall) -> Number:
     return steps
 
 
-def _block(op: OpCall) -> tuple[Number, _Sizes]:
-    _, b, i = op.shape_of_rank(1, 3)
-    return _steps(op), _Sizes(b, i, op.shape_of_rank(3, 2)[1])
+def _block(op: OpCall) -> Dims:
+    """Steps, batch, input size and units of a block."""
+    return (_steps(op), *op.shape_of_rank(1, 3)[1:], op.shape_of_rank(3, 2)[1])
 
 
-@FAMILY.formula(
+@formula(
     "LSTMBlockCell", rule="2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes"
 )
 def _lstm_cell(op: OpCall) -> Cost:
     """Four gates of input and state; biases 5, gates 13, cell 3, tanh and output 2 a unit."""
-    b, i, u = sizes = _cell(op, 0, 2)
+    b, i, u = _cell(op, 0, 2)
     other = b * u * _lstm_forward(op, True, 3.0)
-    return Cost(4 * b * u * (i + u), other, tuple(sizes._asdict().items()))
+    return multiply_adds(4 * b * u * (i + u), other, b=b, i=i, u=u)
 
 
-@FAMILY.formula("LSTMBlockCellGrad", rule="22·b·u; 12·b·u more with peepholes")
+@formula("LSTMBlockCellGrad", rule="22·b·u; 12·b·u more with peepholes")
 def _lstm_cell_grad(op: OpCall) -> Cost:
     """Gradients of the gates and of the cell; products with the weights are ops of their own."""
-    sizes = _cell(op, 0, 2)
-    return operations(sizes.b * sizes.u * _lstm_backward(op), b=sizes.b, u=sizes.u)
+    b, _, u = _cell(op, 0, 2)
+    return operations(b * u * _lstm_backward(op), b=b, u=u)
 
 
-@FAMILY.formula(
+@formula(
     "BlockLSTM BlockLSTMV2",
     rule="t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
 )
 def _block_lstm(op: OpCall) -> Cost:
     """A cell for each of t steps; the first version adds a forget bias."""
-    t, (b, i, u) = _block(op)
+    t, b, i, u = _block(op)
     first = op.type == "BlockLSTM"
     other = b * u * _lstm_forward(op, first, 3.0 if first else 0.0)
-    numbers = (("t", t), ("b", b), ("i", i), ("u", u))
-    return Cost(t * 4 * b * u * (i + u), t * other, numbers)
+    return multiply_adds(t * 4 * b * u * (i + u), t * other, t=t, b=b, i=i, u=u)
 
 
-@FAMILY.formula(
+@formula(
     "BlockLSTMGrad BlockLSTMGradV2",
     rule="t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes",
 )
 def _block_lstm_grad(op: OpCall) -> Cost:
     """For each step products for data and weights; gates 22, biases 4, running gradients 2."""
-    t, (b, i, u) = _block(op)
+    t, b, i, u = _block(op)
     other = b * u * (_lstm_backward(op) + 6)
-    numbers = (("t", t), ("b", b), ("i", i), ("u", u))
-    return Cost(2 * t * 4 * b * u * (i + u), t * other, numbers)
+    return multiply_adds(2 * t * 4 * b * u * (i + u), t * other, t=t, b=b, i=i, u=u)
 
 
-@FAMILY.formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u")
+@formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u")
 def _gru_cell(op: OpCall) -> Cost:
     """Three gates of input and state; biases 3, gates 9, r·h 1, u·h + (1 - u)·c 4 a unit."""
-    b, i, u = sizes = _cell(op, 0, 1)
-    return Cost(3 * b * u * (i + u), 17 * b * u, tuple(sizes._asdict().items()))
+    b, i, u = _cell(op, 0, 1)
+    return multiply_adds(3 * b * u * (i + u), 17 * b * u, b=b, i=i, u=u)
 
 
-@FAMILY.formula("GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i")
+@formula("GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i")
 def _gru_cell_grad(op: OpCall) -> Cost:
     """Products with the weights of data only; dc 5, du 5, dr 4, dh 4 a unit, two parts of dx."""
-    b, i, u = sizes = _cell(op, 0, 1)
-    return Cost(3 * b * u * (i + u), 18 * b * u + b * i, tuple(sizes._asdict().items()))
+    b, i, u = _cell(op, 0, 1)
+    return multiply_adds(3 * b * u * (i + u), 18 * b * u + b * i, b=b, i=i, u=u)
 
 
 class _Mode(NamedTuple):
@@ -198,10 +184,10 @@ def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
     stack = _stack(op)
     skip_input = op.text("input_mode") == "skip_input"
     macs = passes * stack.macs(_mode(op).gates, skip_input)
-    return Cost(macs, per_unit * stack.units(), tuple(stack._asdict().items()))
+    return multiply_adds(macs, per_unit * stack.units(), **stack._asdict())
 
 
-@FAMILY.formula(
+@formula(
     "CudnnRNN CudnnRNNV2 CudnnRNNV3",
     rule="t·b·directions·(2·gates·u·(i + (layers - 1)·directions·r + layers·r) + ops·layers·u)",
     source="cuDNN API: cudnnRNNMode_t (equations of the cells)",
@@ -215,7 +201,7 @@ def _cudnn_forward(op: OpCall) -> Cost:
     return _cudnn(op, 1, _mode(op).forward)
 
 
-@FAMILY.formula(
+@formula(
     "CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3",
     rule="2 · products of the forward pass + ops·t·b·directions·layers·u",
     source="cuDNN API: cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8",

@@ -7,73 +7,62 @@ from __future__ import annotations
 
 import math
 
-from tfprof.graphs.flops.element_types import (
+from tfprof.graphs.flops.formulas import (
+    RAW_OPS,
+    Cost,
+    Counted,
     additions,
-    element_type,
+    bits_of,
+    declare_free,
+    enter_counts,
     float_work,
+    formula,
     is_complex,
     multiplications,
+    operations,
     steps,
 )
-from tfprof.graphs.flops.formulas import RAW_OPS, Cost, Family, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import REF
-from tfprof.graphs.shapes.arguments import axis_in, axis_of
-
-FAMILY = Family.named("reduce")
 
 _SELECTION = "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., "
 
 
-def _bits(number: Number, what: str) -> int:
-    """Rounded-up binary logarithm, at least 1."""
-    if not isinstance(number, int):
-        raise UnknownError(f"{what} is unknown")
-    return max(1, (max(number, 1) - 1).bit_length())
-
-
-@FAMILY.formula("Sum", rule="n - m")
-def _sum(op: OpCall) -> Cost:
-    """One addition less than there are elements, for each of the m results."""
-    n, m = op.n_in(), op.n_out()
-    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
-
-
-@FAMILY.formula("TileGrad MirrorPadGrad", rule="n - m", source=RAW_OPS + "MirrorPadGrad")
-def _overlapped(op: OpCall) -> Cost:
-    """Gradients of the n - m elements that are copies are added to those of the m originals."""
-    n, m = op.n_in(), op.n_out()
-    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
-
-
-@FAMILY.formula("Prod", rule="n - m")
-def _prod(op: OpCall) -> Cost:
-    """One multiplication less than there are elements, for each of the m results."""
-    n, m = op.n_in(), op.n_out()
-    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
-
-
-@FAMILY.formula("Max Min ArgMax ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
-def _extreme(op: OpCall) -> Cost:
+@formula(
+    "Prod",
+    rule="n - m",
+    why="One multiplication less than there are elements, for each of the m results.",
+)
+@formula(
+    "Sum", rule="n - m", why="One addition less than there are elements, for each of the m results."
+)
+@formula(
+    "TileGrad MirrorPadGrad",
+    rule="n - m",
+    why="Gradients of the n - m elements that are copies are added to those of the m originals.",
+    source=RAW_OPS + "MirrorPadGrad",
+)
+@formula("Max Min ArgMax ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
+def _reduction(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+    work = multiplications if op.type == "Prod" else additions
+    return operations(work(steps(n, m), op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula("Mean", rule="(n - m) + m")
+@formula("Mean", rule="(n - m) + m")
 def _mean(op: OpCall) -> Cost:
     """n - m additions and one division for each of the m means."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(steps(n, m) + m, element_type(op)), n=n, m=m)
+    return operations(additions(steps(n, m) + m, op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula("EuclideanNorm", rule="n + (n - m) + m")
+@formula("EuclideanNorm", rule="n + (n - m) + m")
 def _euclidean_norm(op: OpCall) -> Cost:
     """n squares, n - m additions and a square root for each of the m norms."""
     n, m = op.n_in(), op.n_out()
-    dtype = element_type(op)
+    dtype = op.dtype()
     squares = 3 * n if is_complex(dtype) else n
     return operations(float_work(squares + steps(n, m) + m, dtype), n=n, m=m)
 
@@ -81,39 +70,38 @@ def _euclidean_norm(op: OpCall) -> Cost:
 def _steps_along(op: OpCall) -> tuple[Number, Number]:
     """Elements, and lines along the axis that a running sum follows."""
     dims = op.shape()
-    axis = axis_of(op, 1, len(dims))
+    axis = op.axis(1, len(dims))
     return math.prod(dims), math.prod(dims[:axis] + dims[axis + 1 :])
 
 
-@FAMILY.formula("Cumsum", rule="n - m")
-def _cumsum(op: OpCall) -> Cost:
+@formula(
+    "Cumprod",
+    rule="n - m",
+    why="Each element of m lines but the first is multiplied by the product before it.",
+)
+@formula("Cumsum", rule="n - m")
+def _running(op: OpCall) -> Cost:
     """Each element of m lines but the first is added to the sum before it."""
     n, m = _steps_along(op)
-    return operations(additions(steps(n, m), element_type(op)), n=n, m=m)
+    work = multiplications if op.type == "Cumprod" else additions
+    return operations(work(steps(n, m), op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula("Cumprod", rule="n - m")
-def _cumprod(op: OpCall) -> Cost:
-    """Each element of m lines but the first is multiplied by the product before it."""
-    n, m = _steps_along(op)
-    return operations(multiplications(steps(n, m), element_type(op)), n=n, m=m)
-
-
-@FAMILY.formula("CumulativeLogsumexp", rule="6·(n - m)")
+@formula("CumulativeLogsumexp", rule="6·(n - m)")
 def _cumulative_logsumexp(op: OpCall) -> Cost:
     """For each element of m lines but the first: max + log1p(exp(min - max))."""
     n, m = _steps_along(op)
     return operations(6 * steps(n, m), n=n, m=m)
 
 
-@FAMILY.formula("SegmentMean", rule="n + m")
+@formula("SegmentMean", rule="n + m")
 def _segment_mean(op: OpCall) -> Cost:
     """n additions, and one division for each of the m elements of the means."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(n + m, element_type(op)), n=n, m=m)
+    return operations(additions(n + m, op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula(
+@formula(
     "TopK TopKV2 TopKUnique TopKWithUnique ApproxTopK",
     rule="n·⌈log₂ k⌉",
     source=_SELECTION + "§5.2.3 (heaps)",
@@ -123,18 +111,18 @@ def _top_k(op: OpCall) -> Cost:
     n, out = op.n_in(), op.out()
     axis = axis_in(op.integer("reduction_dimension", -1), len(out))
     k = out[axis]
-    count = n * _bits(k, "how many elements are chosen")
-    return operations(additions(count, element_type(op)), n=n, k=k)
+    count = n * bits_of(k, "how many elements are chosen")
+    return operations(additions(count, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
+@formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
     n = op.n_in()
     return operations(_bin_additions(op, n), n=n)
 
 
-@FAMILY.formula("SparseBincount RaggedBincount", rule="nnz")
+@formula("SparseBincount RaggedBincount", rule="nnz")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)
@@ -148,7 +136,7 @@ def _bin_additions(op: OpCall, count: Number) -> Number:
     return additions(count, op.input(-1).dtype % REF)
 
 
-@FAMILY.formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
+@formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
 def _bucketize(op: OpCall) -> Cost:
     """A binary search among b boundaries for each of n elements."""
     n = op.n_in()
@@ -156,22 +144,22 @@ def _bucketize(op: OpCall) -> Cost:
     if not isinstance(boundaries, tuple):
         raise UnknownError("the attribute boundaries is no list")
     b = len(boundaries)
-    return operations(additions(n * b.bit_length(), element_type(op)), n=n, b=b)
+    return operations(additions(n * b.bit_length(), op.dtype()), n=n, b=b)
 
 
-@FAMILY.formula("LowerBound UpperBound", rule="n·⌈log₂ (b + 1)⌉")
+@formula("LowerBound UpperBound", rule="n·⌈log₂ (b + 1)⌉")
 def _bound(op: OpCall) -> Cost:
     """A binary search among the b sorted elements of its row for each of n values."""
     n = op.n_in(1)
     b = op.shape_of_rank(0, 2)[1]
-    count = n * _bits(b + 1, "the number of sorted elements")
-    return operations(additions(count, element_type(op)), n=n, b=b)
+    count = n * bits_of(b + 1, "the number of sorted elements")
+    return operations(additions(count, op.dtype()), n=n, b=b)
 
 
-FAMILY.declare_free("All Any", because="logic on truth values is no float work")
-FAMILY.declare_free("MakeUnique", because="sets low bits of the elements")
+declare_free("All Any", because="logic on truth values is no float work")
+declare_free("MakeUnique", because="sets low bits of the elements")
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("SegmentSum SegmentSumV2 UnsortedSegmentSum SegmentMin SegmentMinV2 SegmentMax "
             "SegmentMaxV2 UnsortedSegmentMin UnsortedSegmentMax", 1, work=additions,
             source=RAW_OPS + "UnsortedSegmentSum",
@@ -192,4 +180,4 @@ enter_counts(FAMILY, (
             "comparison."),
     Counted("HistogramFixedWidth", 4, work=additions, source="tf.histogram_fixed_width",
             why="For the bin of each of n values: max(x, low), - low, / width, min(…, last)."),
-))  # fmt: skip
+)  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from tfprof.errors import UsageError
-from tfprof.graphs.flops import (
+from tfprof.graphs.flops import (  # noqa: F401  # each enters its formulas
     clustering,
     collective,
     conv,
@@ -36,7 +36,7 @@ from tfprof.graphs.flops import (
     special,
     xla,
 )
-from tfprof.graphs.flops.formulas import Cost, Family, Formula
+from tfprof.graphs.flops.formulas import FORMULAS, FREE, Cost, Formula
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, Symbolic
 
@@ -47,34 +47,6 @@ UserFormula: TypeAlias = "Callable[[OpCall], Number | Cost | None]"
 FormulaT = TypeVar("FormulaT", bound=UserFormula)
 
 
-def joined(families: tuple[Family, ...]) -> tuple[dict[str, Formula], dict[str, str]]:
-    """Formulas and free op types of all families.
-
-    Raises:
-        ValueError: An op type is in two of them.
-    """
-    formulas: dict[str, Formula] = {}
-    free: dict[str, str] = {}
-    for family in families:
-        twice = [name for name in family.op_types() if name in formulas or name in free]
-        if twice:
-            raise ValueError(f"in two families: {', '.join(sorted(twice))}")
-        formulas.update(family.formulas)
-        free.update(family.free)
-    return formulas, free
-
-
-FAMILIES = tuple(
-    module.FAMILY
-    for module in (
-        clustering, collective, conv, elementwise, embedding, fft, free, fused, image,
-        linalg, linear, losses, normalize, optimizer, pool, quantized, random,
-        recurrent, reduce, sparse, special, xla,
-    )
-)  # fmt: skip
-"""Every family; no op type is in two."""
-
-FORMULAS, FREE = joined(FAMILIES)
 _REGISTERED: dict[str, Formula] = {}
 """Formulas of this program. Like TensorFlow's own registry, there is one for the process."""
 
@@ -141,7 +113,7 @@ def user_formula(op_type: str, function: UserFormula) -> Formula:
     name = getattr(function, "__qualname__", repr(function))
     why = (getattr(function, "__doc__", None) or "").strip().partition("\n")[0]
     module = getattr(function, "__module__", "")
-    return Formula("user", f"{name}(op)", why or f"a formula for {op_type}", module, cost)
+    return Formula(f"{name}(op)", why or f"a formula for {op_type}", module, cost)
 
 
 def all_formulas() -> tuple[Mapping[str, Formula], Mapping[str, str]]:

@@ -5,30 +5,32 @@
 
 from __future__ import annotations
 
-from tfprof.graphs.flops.element_types import (
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    Counted,
     additions,
-    element_type,
+    declare_free,
+    enter_counts,
     float_work,
+    formula,
     multiplications,
+    multiply_adds,
+    operations,
     real_multiply_adds,
     steps,
 )
-from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 
-FAMILY = Family.named("sparse")
 
-
-@FAMILY.formula("SparseTensorDenseMatMul", rule="2·nnz·k")
+@formula("SparseTensorDenseMatMul", rule="2·nnz·k")
 def _sparse_times_dense(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns."""
     nnz, k = op.n_in(1), op.out()[-1]
-    return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
+    return multiply_adds(real_multiply_adds(nnz * k, op.dtype(1)), nnz=nnz, k=k)
 
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("SparseTensorDenseAdd", 1, of_input=1, work=additions, letter="nnz",
             why="Each of nnz stored values is added to an element of the dense tensor."),
     Counted("SparseDenseCwiseAdd", 1, of_input=1, work=additions, letter="nnz",
@@ -41,28 +43,28 @@ enter_counts(FAMILY, (
             of_input=1, work=additions, letter="nnz"),
     Counted("SparseSoftmax", 5, of_input=1, work=additions, letter="nnz",
             why="Maximum, subtraction, exp, sum and division for each of nnz stored values."),
-))  # fmt: skip
+)  # fmt: skip
 
 
-@FAMILY.formula("SparseAdd", rule="a + b")
+@formula("SparseAdd", rule="a + b")
 def _add(op: OpCall) -> Cost:
     """Values at the same place, a + b - sums, are added; each sum is compared with a threshold."""
     a, b = op.n_in(1), op.n_in(4)
-    return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
+    return operations(additions(a + b, op.dtype(1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseSparseMaximum SparseSparseMinimum", rule="a + b")
+@formula("SparseSparseMaximum SparseSparseMinimum", rule="a + b")
 def _extreme(op: OpCall) -> Cost:
     """Each of a + b stored values is compared with the value, or 0, at the same place."""
     a, b = op.n_in(1), op.n_in(4)
-    return operations(additions(a + b, element_type(op, 1)), a=a, b=b)
+    return operations(additions(a + b, op.dtype(1)), a=a, b=b)
 
 
-@FAMILY.formula("SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad", rule="n - m")
+@formula("SparseFillEmptyRowsGrad RaggedFillEmptyRowsGrad", rule="n - m")
 def _fill_grad(op: OpCall) -> Cost:
     """Gradients of the n - m filled rows are added up to that of the default value."""
     n, m = op.n_in(1), op.n_in(0)
-    return operations(additions(steps(n, m), element_type(op, 1)), n=n, m=m)
+    return operations(additions(steps(n, m), op.dtype(1)), n=n, m=m)
 
 
 def _nnz(op: OpCall, index: int = 0) -> Number:
@@ -73,51 +75,51 @@ def _nnz(op: OpCall, index: int = 0) -> Number:
     return length
 
 
-@FAMILY.formula("SparseMatrixMatMul _MklNativeSparseMatrixMatMul", rule="2·nnz·k")
+@formula("SparseMatrixMatMul _MklNativeSparseMatrixMatMul", rule="2·nnz·k")
 def _matrix_mat_mul(op: OpCall) -> Cost:
     """Each of nnz stored values takes part in one product for each of k columns of b."""
     dims = op.shape(1)
     transposed = op.flag("transpose_b") or op.flag("adjoint_b")
     nnz, k = _nnz(op), dims[-2 if transposed else -1]
-    return multiply_adds(real_multiply_adds(nnz * k, element_type(op, 1)), nnz=nnz, k=k)
+    return multiply_adds(real_multiply_adds(nnz * k, op.dtype(1)), nnz=nnz, k=k)
 
 
-@FAMILY.formula("SparseMatrixMul", rule="nnz")
+@formula("SparseMatrixMul", rule="nnz")
 def _matrix_mul(op: OpCall) -> Cost:
     """Each of nnz stored values is multiplied once."""
     nnz = _nnz(op)
-    return operations(multiplications(nnz, element_type(op, 1)), nnz=nnz)
+    return operations(multiplications(nnz, op.dtype(1)), nnz=nnz)
 
 
-@FAMILY.formula("SparseMatrixAdd", rule="2·(a + b)")
+@formula("SparseMatrixAdd", rule="2·(a + b)")
 def _matrix_add(op: OpCall) -> Cost:
     """alpha·A + beta·B: each of a + b stored values is scaled and added to a place."""
     a, b = _nnz(op, 0), _nnz(op, 1)
-    dtype = element_type(op, 2)
+    dtype = op.dtype(2)
     return operations(multiplications(a + b, dtype) + additions(a + b, dtype), a=a, b=b)
 
 
-@FAMILY.formula("SparseMatrixSoftmax", rule="5·nnz")
+@formula("SparseMatrixSoftmax", rule="5·nnz")
 def _matrix_softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division for each of nnz stored values."""
     nnz = _nnz(op)
     return operations(5 * nnz, nnz=nnz)
 
 
-@FAMILY.formula("SparseMatrixSoftmaxGrad", rule="4·nnz")
+@formula("SparseMatrixSoftmaxGrad", rule="4·nnz")
 def _matrix_softmax_grad(op: OpCall) -> Cost:
     """y·(dy - Σ dy·y): two products, a sum and a subtraction for each of nnz stored values."""
     nnz = _nnz(op)
     return operations(float_work(4 * nnz, op.handle(0).dtype), nnz=nnz)
 
 
-@FAMILY.formula("SparseMatrixSparseMatMul SparseMatrixSparseCholesky", rule="unknown")
+@formula("SparseMatrixSparseMatMul SparseMatrixSparseCholesky", rule="unknown")
 def _pattern(op: OpCall) -> Cost:
     """The products depend on where both matrices have values."""
     raise UnknownError("the number of products depends on where the sparse matrices have values")
 
 
-FAMILY.declare_free(
+declare_free(
     """
     SparseToDense SparseReorder SparseReshape SparseConcat SparseSplit SparseSlice SparseSliceGrad
     SparseFillEmptyRows SparseAddGrad SparseMatrixTranspose SparseMatrixZeros DenseToCSRSparseMatrix
@@ -126,10 +128,8 @@ FAMILY.declare_free(
     """,
     because="moves stored values, computes nothing",
 )
-FAMILY.declare_free(
-    "SparseCross SparseCrossV2 SparseCrossHashed", because="joins and hashes features"
-)
-FAMILY.declare_free(
+declare_free("SparseCross SparseCrossV2 SparseCrossHashed", because="joins and hashes features")
+declare_free(
     """
     SparseMatrixNNZ SparseMatrixOrderingAMD SparseCountSparseOutput SparseToSparseSetOperation
     DenseToSparseSetOperation DenseToDenseSetOperation SetSize DenseCountSparseOutput

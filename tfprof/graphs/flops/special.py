@@ -7,10 +7,7 @@ converge are taken at ``SERIES_TERMS`` terms.
 
 from __future__ import annotations
 
-from tfprof.graphs.flops.formulas import Family
-from tfprof.graphs.flops.per_element import PerElement, formula
-
-FAMILY = Family.named("special")
+from tfprof.graphs.flops.formulas import PerElement, enter_per_element
 
 SERIES_TERMS = 20
 """Terms assumed of a series whose length depends on the values."""
@@ -63,6 +60,4 @@ _FUNCTIONS = {
 }
 
 for _op_type, _entry in _FUNCTIONS.items():
-    FAMILY.add(
-        (_op_type,), formula(FAMILY.name, _entry, "Moshier, Cephes Mathematical Library, 1989")
-    )
+    enter_per_element(_op_type, _entry, "Moshier, Cephes Mathematical Library, 1989")

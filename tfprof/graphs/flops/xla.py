@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from tfprof.graphs.flops import linalg
-from tfprof.graphs.flops.element_types import (
+from tfprof.graphs.flops.formulas import (
+    Cost,
+    Counted,
     additions,
-    element_type,
+    declare_free,
+    enter_counts,
     float_work,
+    formula,
     multiplications,
+    multiply_adds,
+    operations,
     real_multiply_adds,
 )
-from tfprof.graphs.flops.formulas import Cost, Family, multiply_adds, operations
-from tfprof.graphs.flops.per_element import Counted, enter_counts
+from tfprof.graphs.flops.linalg import singular_values, symmetric_eigenvalues
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.shapes.general_conv import xla_convolution
 from tfprof.graphs.shapes.xla import checked_dot_numbers, sorted_sizes
 
-FAMILY = Family.named("xla")
-
 _SEMANTICS = "XLA: Operation Semantics, "
 
 
-@FAMILY.formula("XlaDot XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
+@formula("XlaDot XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
 def _dot(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products, over all contracted dimensions."""
     lhs, rhs = op.shape(0), op.shape(1)
@@ -33,49 +36,45 @@ def _dot(op: OpCall) -> Cost:
     for left, right in zip(numbers.lhs_contracting, numbers.rhs_contracting, strict=True):
         k = k * (lhs[left] if isinstance(lhs[left], int) else rhs[right])
     n = op.n_out()
-    return multiply_adds(real_multiply_adds(n * k, element_type(op)), n=n, k=k)
+    return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("XlaConv XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
+@formula("XlaConv XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
 def _conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times; taps in the padding count, those in holes do not."""
     p = xla_convolution(op).products
-    return multiply_adds(real_multiply_adds(p, element_type(op)), p=p)
+    return multiply_adds(real_multiply_adds(p, op.dtype()), p=p)
 
 
-@FAMILY.formula("XlaReduce", rule="n - m", source=_SEMANTICS + "Reduce")
+@formula("XlaReduce", rule="n - m", source=_SEMANTICS + "Reduce")
 def _reduce(op: OpCall) -> Cost:
     """One operation less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
-    return operations(additions(n - m, element_type(op)), n=n, m=m)
+    return operations(additions(n - m, op.dtype()), n=n, m=m)
 
 
-@FAMILY.formula(
-    "XlaVariadicReduce XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce"
-)
+@formula("XlaVariadicReduce XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce")
 def _variadic_reduce(op: OpCall) -> Cost:
     """One operation for each of t tensors that are reduced together, from n to m elements."""
-    n, m = op.n_in(), op.n_out()
-    tensors = op.inputs[: len(op.inputs) // 2]
-    work = [additions(n - m, element_type(op, place)) for place in range(len(tensors))]
-    return operations(sum(work), t=len(tensors), n=n, m=m)
+    t, n, m = len(op.inputs) // 2, op.n_in(), op.n_out()
+    return operations(sum(additions(n - m, op.dtype(place)) for place in range(t)), t=t, n=n, m=m)
 
 
-@FAMILY.formula("XlaReduceWindow", rule="n·(k - 1)", source=_SEMANTICS + "ReduceWindow")
+@formula("XlaReduceWindow", rule="n·(k - 1)", source=_SEMANTICS + "ReduceWindow")
 def _reduce_window(op: OpCall) -> Cost:
     """Each of n results takes one operation less than its window has elements."""
     n, k = op.n_out(), math.prod(op.known_ints(2))
-    return operations(additions(n * (k - 1), element_type(op)), n=n, k=k)
+    return operations(additions(n * (k - 1), op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("XlaSelectAndScatter", rule="n·k", source=_SEMANTICS + "SelectAndScatter")
+@formula("XlaSelectAndScatter", rule="n·k", source=_SEMANTICS + "SelectAndScatter")
 def _select_and_scatter(op: OpCall) -> Cost:
     """For each of n sources, k - 1 comparisons select an element of the window; one addition."""
     n, k = op.n_in(4), math.prod(op.known_ints(1))
-    return operations(additions(n * k, element_type(op)), n=n, k=k)
+    return operations(additions(n * k, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula(
+@formula(
     "XlaSort XlaKeyValueSort XlaVariadicSort",
     rule="n·⌈log₂ k⌉",
     source="Knuth, The Art of Computer Programming, vol. 3, 2nd ed., §5.2.4",
@@ -86,40 +85,38 @@ def _sort(op: OpCall) -> Cost:
     if not isinstance(k, int):
         raise UnknownError("how many elements are sorted is unknown")
     passes = max(k - 1, 0).bit_length()
-    return operations(additions(n * passes, element_type(op)), n=n, k=k)
+    return operations(additions(n * passes, op.dtype()), n=n, k=k)
 
 
-@FAMILY.formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
+@formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
 def _all_reduce(op: OpCall) -> Cost:
     """Devices share the additions of a group, so that each takes about one for an element."""
     n = op.n_in()
     work = multiplications if op.text("reduce_op") == "Mul" else additions
-    return operations(work(n, element_type(op)), n=n)
+    return operations(work(n, op.dtype()), n=n)
 
 
-@FAMILY.formula("XlaSvd", rule="as Svd with full matrices", source="TensorFlow: tf2xla, XlaSvd")
+@formula("XlaSvd", rule="as Svd with full matrices", source="TensorFlow: tf2xla, XlaSvd")
 def _singular_values(op: OpCall) -> Cost:
     """Counts like Svd, whatever algorithm and number of iterations the compiler chooses."""
-    plain = OpCall("Svd", op.inputs, op.outputs, {"full_matrices": True}, op.output_types)
-    return linalg.FAMILY.formulas["Svd"].cost(plain)
+    return singular_values(replace(op, attrs={"full_matrices": True}))
 
 
-@FAMILY.formula(
+@formula(
     "XlaSelfAdjointEig", rule="as SelfAdjointEigV2", source="TensorFlow: tf2xla, XlaSelfAdjointEig"
 )
 def _eigenvalues(op: OpCall) -> Cost:
     """Counts like SelfAdjointEigV2, whatever algorithm the compiler chooses."""
-    plain = OpCall("SelfAdjointEigV2", op.inputs, op.outputs, {}, op.output_types)
-    return linalg.FAMILY.formulas["SelfAdjointEigV2"].cost(plain)
+    return symmetric_eigenvalues(replace(op, attrs={}))
 
 
-FAMILY.declare_free("XlaRngBitGenerator", because="random bits are no float work")
+declare_free("XlaRngBitGenerator", because="random bits are no float work")
 
-enter_counts(FAMILY, (
+enter_counts(
     Counted("XlaScatter", 1, of_input=2, work=additions, source=_SEMANTICS + "Scatter",
             why="Each of n updates is combined with the element that is there."),
     Counted("XlaReducePrecision", 1, work=float_work, source=_SEMANTICS + "ReducePrecision",
             why="Each of n elements is rounded."),
     Counted("XlaDequantize", 2, of_input=None, source="TensorFlow: XlaDequantize, x·scale + shift",
             why="Each of n elements is scaled and shifted."),
-))  # fmt: skip
+)  # fmt: skip

@@ -22,7 +22,7 @@ from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.run_counts import scaled
 from tfprof.graphs.model.symbolic import Number, Symbolic, total
 from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Dims, Tensor
-from tfprof.graphs.shapes.arguments import common_shape
+from tfprof.graphs.shapes.dims import common_shape
 
 if TYPE_CHECKING:
     from tfprof.graphs.interpreter.engine import Engine

@@ -13,7 +13,6 @@ from tfprof.graphs.shapes.infer import MISFITS
 NO_FORMULA = "there is no formula for this op type; add one with tfprof.register_flops"
 
 _GIVEN = Formula(
-    "given",
     "as registered",
     "Given by an op log, or by a formula that the program has registered with TensorFlow.",
     "OpLogProto, ops.RegisterStatistics",

@@ -19,7 +19,7 @@ from tfprof.graphs.interpreter.trip_counts import Counter, TripCount, trip_count
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.symbolic import Number, Symbolic, symbols_of
 from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Comparison, Tensor
-from tfprof.graphs.shapes.arguments import common_shape
+from tfprof.graphs.shapes.dims import common_shape
 
 if TYPE_CHECKING:
     from tfprof.graphs.interpreter.calls import Asking, Caller

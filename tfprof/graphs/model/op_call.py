@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import UNKNOWN, Dims, Element, Handle, Tensor
+from tfprof.graphs.model.symbolic import Number, Symbolic
+from tfprof.graphs.model.tensors import (
+    MOST_OUTPUTS,
+    REF,
+    UNKNOWN,
+    Dims,
+    Element,
+    Handle,
+    PartialShape,
+    Tensor,
+    known_dims,
+)
+
+MOST_DIMS = 254
+"""TensorFlow's tensors have no more dimensions."""
 
 
 class UnknownError(Exception):
@@ -17,6 +31,7 @@ class UnknownError(Exception):
     """
 
 
+@dataclass(slots=True, eq=False)
 class OpCall:
     """An op.
 
@@ -30,21 +45,11 @@ class OpCall:
         output_types: Element type of each output, as ``DataType`` numbers.
     """
 
-    __slots__ = ("attrs", "inputs", "output_types", "outputs", "type")
-
-    def __init__(
-        self,
-        type: str,
-        inputs: tuple[Tensor, ...],
-        outputs: tuple[Tensor, ...] = (),
-        attrs: Mapping[str, Any] | None = None,
-        output_types: tuple[int, ...] = (),
-    ) -> None:
-        self.type = type
-        self.inputs = inputs
-        self.outputs = outputs
-        self.attrs: Mapping[str, Any] = {} if attrs is None else attrs
-        self.output_types = output_types
+    type: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    output_types: tuple[int, ...] = ()
 
     def input(self, index: int) -> Tensor:
         """An input; an unknown tensor if the op has no such input."""
@@ -64,6 +69,13 @@ class OpCall:
             raise UnknownError(f"input {index} has {len(shape)} dimensions instead of {rank}")
         return shape
 
+    def shape_of_least(self, rank: int, index: int = 0) -> Dims:
+        """Dimensions of an input that has at least so many of them."""
+        shape = self.shape(index)
+        if len(shape) < rank:
+            raise UnknownError(f"input {index} has {len(shape)} dimensions, fewer than {rank}")
+        return shape
+
     def out(self, index: int = 0) -> Dims:
         """Dimensions of an output."""
         shape = self.outputs[index].shape if index < len(self.outputs) else None
@@ -78,6 +90,10 @@ class OpCall:
     def n_out(self, index: int = 0) -> Number:
         """Number of elements of an output."""
         return math.prod(self.out(index))
+
+    def dtype(self, index: int = 0) -> int:
+        """Element type of an input, references stripped; 0 if unknown."""
+        return self.input(index).dtype % REF
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute."""
@@ -101,6 +117,24 @@ class OpCall:
         """An attribute that is a list of integers."""
         value = self.attrs.get(name, default)
         return value if isinstance(value, tuple) else default
+
+    def count_attr(self, name: str) -> int:
+        """An attribute that says how many outputs there are."""
+        count = self.attr(name)
+        if not isinstance(count, int) or not 0 <= count <= MOST_OUTPUTS:
+            raise UnknownError(f"the attribute {name} is {count!r} instead of a number of outputs")
+        return count
+
+    def shape_attr(self, name: str = "shape") -> PartialShape:
+        """An attribute that is a shape; None (unknown rank) if it is missing."""
+        return as_shape(self.attr(name))
+
+    def shapes_attr(self, name: str, default: Any = None) -> list[PartialShape]:
+        """An attribute that is a list of shapes."""
+        value = self.attr(name, default)
+        if not isinstance(value, tuple):
+            raise UnknownError(f"the attribute {name} is not a list of shapes")
+        return [as_shape(shape) for shape in value]
 
     def elements(self, index: int) -> tuple[Element, ...]:
         """Elements of an input, None for unknown ones."""
@@ -126,9 +160,97 @@ class OpCall:
             raise UnknownError(f"the values of input {index} depend on unknown sizes")
         return known
 
+    def scalar(self, index: int) -> Element:
+        """The element of an input that must be a scalar, None if it is unknown."""
+        values = self.input(index).values
+        if values is None:
+            return None
+        if len(values) != 1:
+            raise UnknownError(f"input {index} has {len(values)} elements instead of one")
+        return values[0]
+
+    def size(self, index: int) -> Number | None:
+        """The size that a scalar input gives, None if it is unknown."""
+        number = whole(self.scalar(index))
+        if isinstance(number, int) and number < 0:
+            raise UnknownError(f"input {index} gives the size {number}")
+        return number
+
+    def axis(self, index: int, rank: int) -> int:
+        """The axis that a scalar input gives, as a place from the start."""
+        axis = self.scalar(index)
+        if not isinstance(axis, int):
+            raise UnknownError(f"the axis in input {index} is unknown")
+        return axis_in(axis, rank)
+
+    def spelled_numbers(self, index: int) -> tuple[Number | None, ...] | None:
+        """The whole numbers in a vector, None for unknown ones; None if their count is unknown."""
+        values = self.input(index).values
+        if values is not None:
+            numbers = tuple(map(whole, values))
+        else:
+            shape = self.input(index).shape
+            count = shape[0] if shape is not None and len(shape) == 1 else None
+            if not isinstance(count, int) or count < 0:
+                return None
+            numbers = (None,) * min(count, MOST_DIMS + 1)
+        if len(numbers) > MOST_DIMS:
+            raise UnknownError(f"input {index} stands for more than {MOST_DIMS} dimensions")
+        return numbers
+
+    def spelled_shape(self, index: int) -> PartialShape:
+        """The shape that the elements of a vector spell out."""
+        return sound(self.spelled_numbers(index))
+
+    def element_shape(self, index: int) -> PartialShape:
+        """The shape of a list's elements from an input, with -1 for unknown dimensions.
+
+        A scalar means an unknown rank.
+        """
+        if self.input(index).shape == ():
+            return None
+        numbers = self.spelled_numbers(index)
+        return None if numbers is None else as_shape(numbers)
+
     def handle(self, index: int) -> Handle:
         """What an input that is a resource or variant refers to."""
         handle = self.input(index).handle
         if handle is None:
             raise UnknownError(f"it is unknown what input {index} refers to")
         return handle
+
+    def handle_dims(self, index: int = 0) -> Dims:
+        """Dimensions of the variable, matrix or elements that an input refers to."""
+        dims = known_dims(self.handle(index).shape)
+        if dims is None:
+            raise UnknownError(f"the shape that input {index} refers to is unknown")
+        return dims
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """An axis counted from the start; a negative one counts from the end."""
+    if not -rank <= axis < rank:
+        raise UnknownError(f"axis {axis} is not in a tensor of {rank} dimensions")
+    return axis % rank
+
+
+def whole(element: Element) -> Number | None:
+    """An element if it is a whole number, else None."""
+    return None if isinstance(element, (bool, float, tuple)) else element
+
+
+def sound(shape: PartialShape) -> PartialShape:
+    """A shape that has been computed."""
+    if shape is not None and any(isinstance(dim, int) and dim < 0 for dim in shape):
+        raise UnknownError(f"a shape with a negative size: {shape}")
+    return shape
+
+
+def as_shape(value: Any) -> PartialShape:
+    """A value as a shape, None if it is not one; -1 is an unknown dimension."""
+    if not isinstance(value, tuple) or len(value) > MOST_DIMS:
+        return None
+    return tuple(
+        dim if isinstance(dim, Symbolic) or (isinstance(dim, int) and dim >= 0) else None
+        for dim in value
+    )

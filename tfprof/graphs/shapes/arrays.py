@@ -1,32 +1,17 @@
-"""Shapes of ops that copy, rearrange and join tensors, and of ranges."""
+"""Shapes of ops that rearrange and join tensors, and of ranges."""
 
 from __future__ import annotations
 
 import math
 
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in, sound, whole
 from tfprof.graphs.model.symbolic import Number, ceil_div, floor_div, maximum
 from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
-from tfprof.graphs.shapes.arguments import (
-    axis_in,
-    axis_of,
-    count_attr,
-    replaced,
-    same_shape,
-    scalar,
-    shape_attr,
-    size,
-    sound,
-    spelled_numbers,
-    spelled_shape,
-    whole,
-)
-from tfprof.graphs.shapes.rules import Rules, Shapes
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.shapes.dims import inserted, replaced, same_shape
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 
-@RULES.of("Bitcast")
+@SHAPES.of("Bitcast")
 def _bitcast(op: OpCall) -> Shapes:
     """A type of another size takes its elements from the last dimension, or adds one."""
     dims = op.shape(0)
@@ -46,15 +31,14 @@ def _bits(dtype: int) -> int:
     return 8 * ELEMENT_BYTES[dtype]
 
 
-@RULES.of("Shape", "VariableShape")
-def _shape(op: OpCall) -> Shapes:
-    known = op.handle(0).shape if op.type == "VariableShape" else op.input(0).shape
-    return [(None if known is None else len(known),)]
+def _length(shape: PartialShape) -> PartialShape:
+    """The shape of a shape."""
+    return (None if shape is None else len(shape),)
 
 
-@RULES.of("Reshape", "QuantizedReshape")
+@SHAPES.of("Reshape QuantizedReshape")
 def _reshape(op: OpCall) -> Shapes:
-    shape = reshaped(op.input(0).shape, spelled_numbers(op, 1))
+    shape = reshaped(op.input(0).shape, op.spelled_numbers(1))
     return [shape, (), ()] if op.type == "QuantizedReshape" else [shape]
 
 
@@ -70,19 +54,16 @@ def reshaped(before: PartialShape, wanted: PartialShape) -> PartialShape:
         return tuple(sizes)
     n: Number = math.prod(dim for dim in before if dim is not None)
     rest: Number = math.prod(size for size in sizes if size is not None)
-    if isinstance(n, int) and isinstance(rest, int) and not _fits(n, rest, bool(unknown)):
-        raise UnknownError(f"{n} elements cannot take the shape {wanted}")
+    if isinstance(n, int) and isinstance(rest, int):
+        fits = n % rest == 0 if unknown and rest else n == rest
+        if not fits:
+            raise UnknownError(f"{n} elements cannot take the shape {wanted}")
     if unknown and rest != 0:
         sizes[unknown[0]] = floor_div(n, rest)
     return tuple(sizes)
 
 
-def _fits(n: int, rest: int, is_open: bool) -> bool:
-    """Whether sizes with the product ``rest``, and another one if it is open, hold n elements."""
-    return n % rest == 0 if is_open and rest else n == rest
-
-
-@RULES.of("Squeeze")
+@SHAPES.of("Squeeze")
 def _squeeze(op: OpCall) -> Shapes:
     """Without axes, unknown sizes stay: they are assumed not to be 1."""
     dims = op.shape(0)
@@ -95,14 +76,7 @@ def _squeeze(op: OpCall) -> Shapes:
     return [tuple(dim for axis, dim in enumerate(dims) if axis not in gone)]
 
 
-@RULES.of("ExpandDims")
-def _expand_dims(op: OpCall) -> Shapes:
-    dims = op.shape(0)
-    axis = axis_of(op, 1, len(dims) + 1)
-    return [(*dims[:axis], 1, *dims[axis:])]
-
-
-@RULES.of("Transpose", "ConjugateTranspose")
+@SHAPES.of("Transpose ConjugateTranspose _MklTranspose _MklConjugateTranspose")
 def _transpose(op: OpCall) -> Shapes:
     dims = op.shape(0)
     if op.input(1).values is None:
@@ -110,46 +84,46 @@ def _transpose(op: OpCall) -> Shapes:
     order = op.known_ints(1)
     places = [axis_in(axis, len(dims)) for axis in order]
     if sorted(places) != list(range(len(dims))):
-        raise UnknownError(f"{order} is no order of {len(dims)} dimensions")
+        raise UnknownError(f"{order} is not an order of {len(dims)} dimensions")
     return [tuple(dims[place] for place in places)]
 
 
-@RULES.of("Concat", "ConcatV2")
+@SHAPES.of("Concat ConcatV2 _MklConcat _MklConcatV2")
 def _concat(op: OpCall) -> Shapes:
-    first = op.type == "Concat"
-    parts = [tensor.shape for tensor in (op.inputs[1:] if first else op.inputs[:-1])]
+    """The axis comes first, or last. The layouts of oneDNN come after both."""
+    first = op.type.endswith("Concat")
+    inputs = op.inputs[: op.count_attr("N") + 1] if op.type.startswith("_Mkl") else op.inputs
+    parts = [tensor.shape for tensor in (inputs[1:] if first else inputs[:-1])]
     known = [shape for shape in parts if shape is not None]
     if not known:
         raise UnknownError("no shape of the parts is known")
-    axis = scalar(op, 0 if first else -1)
+    axis = op.scalar(0 if first else len(inputs) - 1)
     if not isinstance(axis, int):
         return [(None,) * len(known[0])]
     axis = axis_in(axis, len(known[0]))
     length = sum(shape[axis] for shape in known) if len(known) == len(parts) else None
     others = same_shape(replaced(shape, axis, None) for shape in known) or ()
-    return [(*others[:axis], length, *others[axis + 1 :])]
+    return [replaced(others, axis, length)]
 
 
-@RULES.of("Pack")
+@SHAPES.of("Pack")
 def _pack(op: OpCall) -> Shapes:
     dims = same_shape(tensor.shape for tensor in op.inputs)
     if dims is None:
         raise UnknownError("no shape of the parts is known")
-    axis = axis_in(op.integer("axis"), len(dims) + 1)
-    return [(*dims[:axis], len(op.inputs), *dims[axis:])]
+    return [inserted(dims, axis_in(op.integer("axis"), len(dims) + 1), len(op.inputs))]
 
 
-@RULES.of("Unpack")
+@SHAPES.of("Unpack")
 def _unpack(op: OpCall) -> Shapes:
     dims = op.shape(0)
-    axis = axis_in(op.integer("axis"), len(dims))
-    return [(*dims[:axis], *dims[axis + 1 :])] * count_attr(op, "num")
+    return [replaced(dims, axis_in(op.integer("axis"), len(dims)))] * op.count_attr("num")
 
 
-@RULES.of("Split")
+@SHAPES.of("Split")
 def _split(op: OpCall) -> Shapes:
-    n, dims = count_attr(op, "num_split"), op.shape(1)
-    axis = scalar(op, 0)
+    n, dims = op.count_attr("num_split"), op.shape(1)
+    axis = op.scalar(0)
     if not isinstance(axis, int):
         return [(None,) * len(dims)] * n
     axis = axis_in(axis, len(dims))
@@ -159,16 +133,15 @@ def _split(op: OpCall) -> Shapes:
     return [replaced(dims, axis, floor_div(length, n))] * n
 
 
-@RULES.of("SplitV")
+@SHAPES.of("SplitV")
 def _split_sizes(op: OpCall) -> Shapes:
     """One of the sizes may be -1: the rest."""
-    n, dims = count_attr(op, "num_split"), op.shape(0)
-    axis = scalar(op, 2)
+    n, dims = op.count_attr("num_split"), op.shape(0)
+    axis = op.scalar(2)
     if not isinstance(axis, int):
         return [(None,) * len(dims)] * n
     axis = axis_in(axis, len(dims))
-    values = op.input(1).values
-    if values is None:
+    if op.input(1).values is None:
         return [replaced(dims, axis, None)] * n
     sizes = op.numbers(1)
     if len(sizes) != n:
@@ -177,29 +150,34 @@ def _split_sizes(op: OpCall) -> Shapes:
     return [sound(replaced(dims, axis, left if size == -1 else size)) for size in sizes]
 
 
-@RULES.of("Pad", "PadV2", "MirrorPad", "MirrorPadGrad")
+@SHAPES.of("Pad PadV2 MirrorPad MirrorPadGrad")
 def _pad(op: OpCall) -> Shapes:
     """The inputs of the gradient are those of the padded tensor: it takes the padding off."""
-    dims = op.shape(0)
-    values = op.input(1).values
+    return [padded(op, op.shape(0), 1, -1 if op.type == "MirrorPadGrad" else 1)]
+
+
+def padded(op: OpCall, dims: tuple[Number | None, ...], index: int, sign: int = 1) -> PartialShape:
+    """A shape with the paddings, two for each dimension, that an input gives."""
+    values = op.input(index).values
     if values is None:
-        return [(None,) * len(dims)]
-    if len(values) != 2 * len(dims):
-        raise UnknownError(f"{len(values)} paddings for {len(dims)} dimensions")
-    sign = -1 if op.type == "MirrorPadGrad" else 1
-    padded: list[Number | None] = []
-    for axis, dim in enumerate(dims):
-        before, after = whole(values[2 * axis]), whole(values[2 * axis + 1])
-        if before is None or after is None:
-            padded.append(None)
-        else:
-            padded.append(dim + sign * (before + after))
-    return [sound(tuple(padded))]
+        return (None,) * len(dims)
+    amounts = list(map(whole, values))
+    if len(amounts) != 2 * len(dims):
+        raise UnknownError(f"{len(amounts)} paddings for {len(dims)} dimensions")
+    pairs = zip(dims, amounts[::2], amounts[1::2], strict=True)
+    return sound(
+        tuple(
+            None
+            if dim is None or before is None or after is None
+            else dim + sign * (before + after)
+            for dim, before, after in pairs
+        )
+    )
 
 
-@RULES.of("Tile")
+@SHAPES.of("Tile")
 def _tile(op: OpCall) -> Shapes:
-    times = spelled_shape(op, 1)
+    times = op.spelled_shape(1)
     if times is None:
         return [(None,) * len(op.shape(0))]
     dims = op.shape(0)
@@ -208,19 +186,7 @@ def _tile(op: OpCall) -> Shapes:
     return [tuple(None if by is None else dim * by for dim, by in zip(dims, times, strict=True))]
 
 
-@RULES.of("TileGrad")
-def _tile_gradient(op: OpCall) -> Shapes:
-    times, dims = op.numbers(1), op.shape(0)
-    return [tuple(floor_div(dim, by) for dim, by in zip(dims, times, strict=True))]
-
-
-@RULES.of("BroadcastArgs")
-def _broadcast_shape(op: OpCall) -> Shapes:
-    lengths = [op.shape_of_rank(index, 1)[0] for index in (0, 1)]
-    return [(maximum(*lengths),)]
-
-
-@RULES.of("BroadcastGradientArgs")
+@SHAPES.of("BroadcastGradientArgs")
 def _broadcast_axes(op: OpCall) -> Shapes:
     if op.input(0).values is None or op.input(1).values is None:
         return [(None,), (None,)]
@@ -241,13 +207,12 @@ def broadcast_axes(op: OpCall) -> tuple[tuple[int, ...], tuple[int, ...]]:
     )
 
 
-@RULES.of("Range")
+@SHAPES.of("Range")
 def _range(op: OpCall) -> Shapes:
-    start, limit, delta = (scalar(op, index) for index in range(3))
-    numbers = (start, limit, delta)
+    numbers = [op.scalar(index) for index in range(3)]
     if any(number is None or isinstance(number, (bool, tuple)) for number in numbers):
         return [(None,)]
-    return [(range_length(start, limit, delta),)]  # type: ignore[arg-type]
+    return [(range_length(*numbers),)]  # type: ignore[arg-type]
 
 
 def range_length(
@@ -265,26 +230,17 @@ def range_length(
     return maximum(ceil_div(limit - start, delta), 0)
 
 
-RULES.of("EnsureShape")(lambda op: [same_shape((op.input(0).shape, shape_attr(op)))])
-RULES.of(
-    """
-    Cast Copy CopyHost DebugGradientIdentity DebugGradientRefIdentity DebugIdentity DebugIdentityV2
-    DebugIdentityV3 DeepCopy GuaranteeConst Identity OnesLike PreventGradient Print RefIdentity
-    Snapshot CheckNumerics CheckNumericsV2 StopGradient ZerosLike _HostCast InvertPermutation
-    RandomShuffle Reverse ReverseSequence ReverseV2 Roll StatelessShuffle XlaOptimizationBarrier
-    _CopyFromGpuToHost _CopyFromHostToGpu BatchMatrixBandPart BatchMatrixSetDiag MatrixBandPart
-    MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 DataFormatDimMap DataFormatVecPermute Bucketize
-    CollectivePermute SleepIdentityOp CollectiveAllToAllV2 CollectiveAllToAllV3 CopyToMesh
-    CopyToMeshGrad Relayout RelayoutLike TPUAnnotateTensorsWithDynamicShape TPUCopyWithDynamicShape
-    """
-)(lambda op: [op.shape()])
-RULES.of("IdentityN _ListToArray _ArrayToList")(lambda op: [tensor.shape for tensor in op.inputs])
-RULES.of("ShapeN")(
-    lambda op: [(None if tensor.shape is None else len(tensor.shape),) for tensor in op.inputs]
+SHAPES.of("Shape")(lambda op: [_length(op.input(0).shape)])
+SHAPES.of("VariableShape")(lambda op: [_length(op.handle(0).shape)])
+SHAPES.of("ShapeN")(lambda op: [_length(tensor.shape) for tensor in op.inputs])
+SHAPES.of("ExpandDims")(lambda op: [inserted(op.shape(0), op.axis(1, len(op.shape(0)) + 1), 1)])
+SHAPES.of("TileGrad")(
+    lambda op: [tuple(floor_div(*pair) for pair in zip(op.shape(0), op.numbers(1), strict=True))]
 )
-RULES.of("Size Rank")(lambda op: [()])
-RULES.of("ParallelConcat")(lambda op: [shape_attr(op)])
-RULES.of("ConcatOffset")(lambda op: [tensor.shape for tensor in op.inputs[1:]])
-RULES.of("Fill Empty")(lambda op: [spelled_shape(op, 0)])
-RULES.of("BroadcastTo")(lambda op: [spelled_shape(op, 1)])
-RULES.of("LinSpace")(lambda op: [(size(op, 2),)])
+SHAPES.of("BroadcastArgs")(
+    lambda op: [(maximum(op.shape_of_rank(0, 1)[0], op.shape_of_rank(1, 1)[0]),)]
+)
+SHAPES.of("EnsureShape")(lambda op: [same_shape((op.input(0).shape, op.shape_attr()))])
+SHAPES.of("IdentityN _ListToArray _ArrayToList")(lambda op: [tensor.shape for tensor in op.inputs])
+SHAPES.of("ConcatOffset")(lambda op: [tensor.shape for tensor in op.inputs[1:]])
+SHAPES.of("LinSpace")(lambda op: [(op.size(2),)])

@@ -1,4 +1,4 @@
-"""Shapes of convolutions and their gradients."""
+"""Shapes of convolutions and their gradients, and of convolutions that other ops are fused to."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.graphs.shapes.arguments import same_dim, spelled_shape
-from tfprof.graphs.shapes.onednn import onednn_kernels, with_onednn
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.arrays import padded
+from tfprof.graphs.shapes.dims import replaced, same_dim
+from tfprof.graphs.shapes.images import resized
+from tfprof.graphs.shapes.rules import SHAPES, Shapes, onednn_kernels, with_onednn
 from tfprof.graphs.shapes.windows import Layout, Size, Windows, layout_of, windows_of
-
-RULES: Rules[PartialShape] = Rules()
 
 CONV_2D = with_onednn("Conv2D")
 CONV_3D = with_onednn("Conv3D")
@@ -32,6 +31,8 @@ DEPTHWISE_FILTER_GRADIENTS = with_onednn("DepthwiseConv2dNativeBackpropFilter")
 
 CONV_WITH_BIAS = onednn_kernels("Conv2DWithBias")
 FILTER_AND_BIAS_GRADIENTS = onednn_kernels("Conv2DBackpropFilterWithBias")
+PADDED_CONV = onednn_kernels("PadWithConv2D")
+PADDED_FUSED_CONV = onednn_kernels("PadWithFusedConv2D")
 
 
 class Kernel(NamedTuple):
@@ -48,7 +49,7 @@ class Kernel(NamedTuple):
     outputs: Size
 
 
-def kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool) -> Kernel:
+def _kernel_of(op: OpCall, index: int, n_spatial: int, *, depthwise: bool = False) -> Kernel:
     """The filter that is an input; sizes are None if nothing is known of it."""
     dims = op.input(index).shape
     if dims is None:
@@ -73,14 +74,14 @@ def convolved(op: OpCall, n_spatial: int, *, depthwise: bool = False) -> Partial
     image: Sequence[Size] | None = op.input(0).shape
     if image is not None:
         image = op.shape_of_rank(0, layout.rank)
-    kernel = kernel_of(op, 1, n_spatial, depthwise=depthwise)
+    kernel = _kernel_of(op, 1, n_spatial, depthwise=depthwise)
     if depthwise and image is not None and op.input(1).shape is not None:
         same_dim(layout.channel_count(image), op.shape(1)[-2])
     windows = windows_of(op, len(layout.letters))
-    return convolved_dims(layout, windows, image, kernel)
+    return _convolved_dims(layout, windows, image, kernel)
 
 
-def convolved_dims(
+def _convolved_dims(
     layout: Layout, windows: Windows, image: Sequence[Size] | None, kernel: Kernel
 ) -> PartialShape:
     """The shape of a convolution; ``image`` is None if nothing is known of it."""
@@ -95,8 +96,8 @@ def convolved_dims(
     return layout.dims(image[layout.batch], spatial, kernel.outputs)
 
 
-@RULES.of("Conv")
-def _conv(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("Conv")
+def _conv(op: OpCall) -> Shapes:
     """A convolution of any number of spatial dimensions, behind any number of batch dimensions."""
     n_spatial = len(op.shape(1)) - 2
     n_batch = op.integer("batch_dims", 1)
@@ -108,58 +109,36 @@ def _conv(op: OpCall) -> list[PartialShape]:
     layout = Layout(f"N{place}C" if last else f"NC{place}")
     windows = windows_of(op, n_spatial + 2)
     folded: tuple[Size, ...] = (None, *image[n_batch:])
-    kernel = kernel_of(op, 1, n_spatial, depthwise=False)
-    result = convolved_dims(layout, windows, folded, kernel)
+    result = _convolved_dims(layout, windows, folded, _kernel_of(op, 1, n_spatial))
     return [None if result is None else (*image[:n_batch], *result[1:])]
 
 
-@RULES.of(*INPUT_GRADIENTS_BY_SIZE)
-def _input_gradient(op: OpCall) -> list[PartialShape]:
-    n_spatial = 3 if "3D" in op.type else 2
-    layout = layout_of(op, n_spatial)
-    return [_image_shape(op, layout)]
-
-
-@RULES.of(*DEPTHWISE_INPUT_GRADIENTS)
-def _depthwise_input_gradient(op: OpCall) -> list[PartialShape]:
-    layout = layout_of(op, 2)
-    shape = _image_shape(op, layout)
-    filter_dims = op.input(1).shape
-    if shape is not None and filter_dims is not None:
-        channels = same_dim(shape[layout.channels], op.shape_of_rank(1, 4)[2])
-        place = layout.channels
-        shape = (*shape[:place], channels, *shape[place + 1 :])
-    return [shape]
-
-
-def _image_shape(op: OpCall, layout: Layout) -> PartialShape:
+@SHAPES.of(*INPUT_GRADIENTS_BY_SIZE, *DEPTHWISE_INPUT_GRADIENTS)
+def _input_gradient(op: OpCall) -> Shapes:
     """The shape that input 0 spells out, all of it or the extent only, if need be in parts."""
-    spelled = spelled_shape(op, 0)
+    layout = layout_of(op, 3 if "3D" in op.type else 2)
+    spelled, filter_dims = op.spelled_shape(0), op.input(1).shape
     batch: Size = None
     if op.input(2).shape is not None:
         batch = op.shape_of_rank(2, layout.rank)[layout.batch]
     if spelled is None:
-        return layout.dims(batch, (None,) * len(layout.spatial), None)
-    if len(spelled) == len(layout.spatial):
+        shape = layout.dims(batch, (None,) * len(layout.spatial), None)
+    elif len(spelled) == len(layout.spatial):
         # The documentation of tf.raw_ops.Conv2DBackpropInput allows height and width alone.
-        filter_dims = op.input(1).shape
-        channels = None if filter_dims is None else filter_dims[-2]
-        return layout.dims(batch, spelled, channels)
-    if len(spelled) != layout.rank:
+        shape = layout.dims(batch, spelled, None if filter_dims is None else filter_dims[-2])
+    elif len(spelled) != layout.rank:
         raise UnknownError(f"input 0 spells {len(spelled)} sizes instead of {layout.rank}")
-    place = layout.batch
-    return (*spelled[:place], same_dim(spelled[place], batch), *spelled[place + 1 :])
+    else:
+        shape = replaced(spelled, layout.batch, same_dim(spelled[layout.batch], batch))
+    if op.type in DEPTHWISE_INPUT_GRADIENTS and filter_dims is not None:
+        channels = same_dim(shape[layout.channels], op.shape_of_rank(1, 4)[2])
+        shape = replaced(shape, layout.channels, channels)
+    return [shape]
 
 
-@RULES.of(*FILTER_GRADIENTS_BY_SIZE)
-def _filter_gradient(op: OpCall) -> list[PartialShape]:
-    n_spatial = 3 if "3D" in op.type else 2
-    return [_filter_shape(op, n_spatial, op.input(2).shape)]
-
-
-def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> PartialShape:
+def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> tuple[Size, ...]:
     """The shape that input 1 spells out; the channels of the gradient are its last dimension."""
-    spelled = spelled_shape(op, 1)
+    spelled = op.spelled_shape(1)
     if spelled is None:
         spelled = (None,) * (n_spatial + 2)
     if len(spelled) != n_spatial + 2:
@@ -171,27 +150,41 @@ def _filter_shape(op: OpCall, n_spatial: int, gradient: PartialShape) -> Partial
     return (*spelled[:-1], same_dim(spelled[-1], layout.channel_count(gradient)))
 
 
-@RULES.of(*FILTER_AND_BIAS_GRADIENTS)
-def _filter_and_bias_gradient(op: OpCall) -> list[PartialShape]:
-    shape = _filter_shape(op, 2, op.input(2).shape)
-    bias: PartialShape = (None,) if shape is None else (shape[-1],)
-    return [shape, bias]
+@SHAPES.of(*FILTER_GRADIENTS_BY_SIZE, *FILTER_AND_BIAS_GRADIENTS)
+def _filter_gradient(op: OpCall) -> Shapes:
+    shape = _filter_shape(op, 3 if "3D" in op.type else 2, op.input(2).shape)
+    return [shape, shape[-1:]] if op.type in FILTER_AND_BIAS_GRADIENTS else [shape]
 
 
-@RULES.of("Dilation2D")
-def _dilation(op: OpCall) -> list[PartialShape]:
-    layout = Layout("NHWC")
+@SHAPES.of("Dilation2D")
+def _dilation(op: OpCall) -> Shapes:
     image = op.shape_of_rank(0, 4)
     height, width, channels = op.shape_of_rank(1, 3)
     kernel = Kernel((height, width), 1, same_dim(image[3], channels))
-    return [convolved_dims(layout, windows_of(op, 4, "rates"), image, kernel)]
+    return [_convolved_dims(Layout("NHWC"), windows_of(op, 4, "rates"), image, kernel)]
 
 
-RULES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"))(lambda op: [convolved(op, 2)])
-RULES.of(*CONV_3D, *with_onednn("_FusedConv3D"))(lambda op: [convolved(op, 3)])
-RULES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))(
+@SHAPES.of(*PADDED_CONV, *PADDED_FUSED_CONV)
+def _onednn_padded_conv(op: OpCall) -> Shapes:
+    """Paddings come after the filter and the arguments of fused ops."""
+    index = 2 + (op.integer("num_args") if op.type in PADDED_FUSED_CONV else 0)
+    return [_prepared(op, padded(op, op.shape_of_rank(0, 4), index), 1)]
+
+
+def _prepared(op: OpCall, image: PartialShape, filter_index: int) -> PartialShape:
+    """The shape of a convolution of an image that was padded or resized before."""
+    kernel = _kernel_of(op, filter_index, 2)
+    return _convolved_dims(layout_of(op, 2), windows_of(op, 4), image, kernel)
+
+
+SHAPES.of(*CONV_2D, *CONV_WITH_BIAS, *with_onednn("_FusedConv2D"), "FusedConv2DBiasActivation")(
+    lambda op: [convolved(op, 2)]
+)
+SHAPES.of(*CONV_3D, *with_onednn("_FusedConv3D"))(lambda op: [convolved(op, 3)])
+SHAPES.of(*DEPTHWISE, *with_onednn("_FusedDepthwiseConv2dNative"))(
     lambda op: [convolved(op, 2, depthwise=True)]
 )
-RULES.of(*DEPTHWISE_FILTER_GRADIENTS)(lambda op: [_filter_shape(op, 2, None)])
-RULES.of(*INPUT_GRADIENTS_BY_TENSOR, "Dilation2DBackpropInput")(lambda op: [op.shape()])
-RULES.of(*FILTER_GRADIENTS_BY_TENSOR, "Dilation2DBackpropFilter")(lambda op: [op.shape(1)])
+SHAPES.of(*DEPTHWISE_FILTER_GRADIENTS)(lambda op: [_filter_shape(op, 2, None)])
+# Paddings come before the filter.
+SHAPES.of("FusedPadConv2D")(lambda op: [_prepared(op, padded(op, op.shape_of_rank(0, 4), 1), 2)])
+SHAPES.of("FusedResizeAndPadConv2D")(lambda op: [_prepared(op, padded(op, resized(op), 2), 3)])

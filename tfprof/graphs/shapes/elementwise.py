@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.graphs.shapes.broadcasting import broadcast
-from tfprof.graphs.shapes.rules import Rules
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.shapes.dims import broadcast
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 
-@RULES.of("Select")
-def _select(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("Select")
+def _select(op: OpCall) -> Shapes:
     """The condition may have fewer dimensions than the two choices, which have one shape."""
     for index in (1, 2):
         if op.input(index).shape is not None:
@@ -19,8 +17,8 @@ def _select(op: OpCall) -> list[PartialShape]:
     raise UnknownError("the shapes of inputs 1 and 2 are unknown")
 
 
-@RULES.of("BiasAddGrad")
-def _bias_add_grad(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("BiasAddGrad")
+def _bias_add_grad(op: OpCall) -> Shapes:
     dims = op.shape()
     if len(dims) < 2:
         raise UnknownError(f"a bias gradient of {len(dims)} dimensions")
@@ -36,18 +34,7 @@ def _common_shape(op: OpCall) -> PartialShape:
     raise UnknownError("the shapes of all inputs are unknown")
 
 
-RULES.of(
-    """
-    Abs Acos Acosh Asin Asinh Atan Atanh Ceil Conj Cos Cosh Erf Erfc Erfinv Exp Expm1 Floor Inv
-    Invert IsFinite IsInf IsNan Lgamma Log Log1p LogicalNot Neg Ndtri Reciprocal Rint Round Rsqrt
-    Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Digamma Dawsn Expint FresnelCos FresnelSin Spence
-    PopulationCount BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e
-    BesselK1 BesselK1e BesselY0 BesselY1 Angle ComplexAbs Imag Real Elu Relu Relu6 Selu Softplus
-    Softsign LeakyRelu _MklFusedMish _MklSwish _UnaryOpsComposition Cross BiasAdd BiasAddV1
-    RiscAbs RiscCeil RiscCos RiscExp RiscFloor RiscIsFinite RiscLog RiscNeg RiscSign
-    """
-)(lambda op: [op.shape()])
-RULES.of(
+SHAPES.of(
     """
     Add AddV2 Sub Mul Div RealDiv DivNoNan MulNoNan FloorDiv FloorMod Mod TruncateDiv TruncateMod
     Maximum Minimum Pow Atan2 SquaredDifference Xdivy Xlogy Xlog1py NextAfter Complex Zeta
@@ -57,15 +44,14 @@ RULES.of(
     """
 )(lambda op: [broadcast(*(op.shape(index) for index in range(len(op.inputs))))])
 # All inputs have the same shape, so one may give a dimension that another leaves unknown.
-RULES.of(
+SHAPES.of(
     """
     SigmoidGrad TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad ReluGrad Relu6Grad LeakyReluGrad
     EluGrad SeluGrad SoftplusGrad SoftsignGrad ApproximateEqual AddN AccumulateNV2 ClipByValue
     """
 )(lambda op: [_common_shape(op)])
 # The second output describes oneDNN's memory layout, on which nothing depends.
-RULES.of("_MklElu _MklLeakyRelu _MklRelu _MklRelu6 _MklTanh")(lambda op: [op.shape(), (None,)])
-RULES.of("_MklEluGrad _MklLeakyReluGrad _MklReluGrad _MklRelu6Grad _MklTanhGrad")(
+SHAPES.of("_MklElu _MklLeakyRelu _MklRelu _MklRelu6 _MklTanh")(lambda op: [op.shape(), (None,)])
+SHAPES.of("_MklEluGrad _MklLeakyReluGrad _MklReluGrad _MklRelu6Grad _MklTanhGrad")(
     lambda op: [broadcast(op.shape(0), op.shape(1)), (None,)]
 )
-RULES.of("L2Loss")(lambda op: [()])

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in
 from tfprof.graphs.model.symbolic import Number
-from tfprof.graphs.model.tensors import Dims, PartialShape, known_dims
-from tfprof.graphs.shapes.arguments import (
-    axis_in,
-    count_attr,
-    element_shape,
-    same_shape,
-    scalar,
-    size,
-    spelled_shape,
-)
-from tfprof.graphs.shapes.rules import Rules, Shapes
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.model.tensors import Dims, PartialShape
+from tfprof.graphs.shapes.dims import inserted, replaced, same_shape
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 
-@RULES.of("Gather", "GatherV2")
+@SHAPES.of("Gather", "GatherV2")
 def _gather(op: OpCall) -> Shapes:
     params, indices = op.shape(0), op.shape(1)
     batch = op.integer("batch_dims")
-    batch = axis_in(batch, len(indices) + 1) if batch >= 0 else axis_in(batch, len(indices))
-    axis = scalar(op, 2) if len(op.inputs) > 2 else 0
+    batch = axis_in(batch, len(indices) + (batch >= 0))
+    axis = op.scalar(2) if len(op.inputs) > 2 else 0
     if not isinstance(axis, int):
         return [(None,) * (len(params) - 1 + len(indices) - batch)]
     return [_gathered(params, indices, axis_in(axis, len(params)), batch)]
 
 
-@RULES.of("ResourceGather")
+@SHAPES.of("ResourceGather")
 def _gather_from_variable(op: OpCall) -> Shapes:
-    params, indices = _variable_shape(op), op.shape(1)
+    params, indices = op.handle_dims(), op.shape(1)
     batch = axis_in(op.integer("batch_dims"), len(params))
     return [_gathered(params, indices, batch, batch)]
 
@@ -40,20 +30,13 @@ def _gather_from_variable(op: OpCall) -> Shapes:
 def _gathered(params: Dims, indices: Dims, axis: int, batch: int) -> PartialShape:
     if batch > axis or batch > len(indices):
         raise UnknownError(f"{batch} batch dimensions before axis {axis}")
-    return (*params[:axis], *indices[batch:], *params[axis + 1 :])
+    return replaced(params, axis, *indices[batch:])
 
 
-def _variable_shape(op: OpCall) -> Dims:
-    dims = known_dims(op.handle(0).shape)
-    if dims is None:
-        raise UnknownError("the shape of the variable is unknown")
-    return dims
-
-
-@RULES.of("GatherNd", "ResourceGatherNd")
+@SHAPES.of("GatherNd", "ResourceGatherNd")
 def _gather_slices(op: OpCall) -> Shapes:
     """The last dimension of the indices is the number of leading dimensions that they index."""
-    params = op.shape(0) if op.type == "GatherNd" else _variable_shape(op)
+    params = op.shape(0) if op.type == "GatherNd" else op.handle_dims()
     indices = op.shape(1)
     depth = indices[-1]
     if not isinstance(depth, int) or depth > len(params):
@@ -61,14 +44,13 @@ def _gather_slices(op: OpCall) -> Shapes:
     return [(*indices[:-1], *params[depth:])]
 
 
-@RULES.of("OneHot")
+@SHAPES.of("OneHot")
 def _one_hot(op: OpCall) -> Shapes:
     dims = op.shape(0)
-    axis = axis_in(op.integer("axis", -1), len(dims) + 1)
-    return [(*dims[:axis], size(op, 1), *dims[axis:])]
+    return [inserted(dims, axis_in(op.integer("axis", -1), len(dims) + 1), op.size(1))]
 
 
-@RULES.of("Where")
+@SHAPES.of("Where")
 def _where(op: OpCall) -> Shapes:
     """A row of coordinates for each element that is true."""
     values = op.input(0).values
@@ -76,32 +58,28 @@ def _where(op: OpCall) -> Shapes:
     return [(sum(map(bool, values)) if known and values else None, len(op.shape(0)))]
 
 
-@RULES.of("Unique", "UniqueWithCounts")
+@SHAPES.of("Unique", "UniqueWithCounts")
 def _unique(op: OpCall) -> Shapes:
     (n,) = op.shape_of_rank(0, 1)
-    different = _count_different(op, n)
+    values = op.input(0).values
+    different = n if n in (0, 1) else None
+    if values is not None and all(isinstance(value, (int, float)) for value in values):
+        different = len(set(values))
     return [(different,), (n,), (different,)][: 2 if op.type == "Unique" else 3]
 
 
-def _count_different(op: OpCall, n: Number) -> Number | None:
-    values = op.input(0).values
-    if values is not None and all(isinstance(value, (int, float)) for value in values):
-        return len(set(values))
-    return n if n in (0, 1) else None
-
-
-@RULES.of("UniqueV2", "UniqueWithCountsV2")
+@SHAPES.of("UniqueV2", "UniqueWithCountsV2")
 def _unique_along(op: OpCall) -> Shapes:
     dims = op.shape(0)
     axes = op.known_ints(1)
     if len(axes) > 1:
         raise UnknownError(f"different elements along {len(axes)} axes")
     axis = axis_in(axes[0] if axes else 0, len(dims))
-    shapes: list[PartialShape] = [(*dims[:axis], None, *dims[axis + 1 :]), (dims[axis],), (None,)]
+    shapes = [replaced(dims, axis, None), (dims[axis],), (None,)]
     return shapes[: 2 if op.type == "UniqueV2" else 3]
 
 
-@RULES.of("ListDiff")
+@SHAPES.of("ListDiff")
 def _list_difference(op: OpCall) -> Shapes:
     left = None
     if op.input(0).values is not None and op.input(1).values is not None:
@@ -110,13 +88,13 @@ def _list_difference(op: OpCall) -> Shapes:
     return [(left,), (left,)]
 
 
-@RULES.of("DynamicPartition")
+@SHAPES.of("DynamicPartition")
 def _dynamic_partition(op: OpCall) -> Shapes:
     data, partitions = op.shape(0), op.shape(1)
-    return [(None, *data[len(partitions) :])] * count_attr(op, "num_partitions")
+    return [(None, *data[len(partitions) :])] * op.count_attr("num_partitions")
 
 
-@RULES.of("DynamicStitch", "ParallelDynamicStitch")
+@SHAPES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Shapes:
     """The largest index gives the number of rows."""
     n = len(op.inputs) // 2
@@ -134,30 +112,23 @@ def _dynamic_stitch(op: OpCall) -> Shapes:
     return [(largest + 1, *inner)]
 
 
-@RULES.of("LookupTableFind", "LookupTableFindV2")
-def _table_lookup(op: OpCall) -> Shapes:
-    """Tables of vectors add a dimension; the default has the shape of one value."""
-    value = op.shape(2)
-    return [(*op.shape(1), *value)]
-
-
-@RULES.of("EditDistance")
+@SHAPES.of("EditDistance")
 def _edit_distance(op: OpCall) -> Shapes:
-    hypothesis, truth = spelled_shape(op, 2), spelled_shape(op, 5)
+    hypothesis, truth = op.spelled_shape(2), op.spelled_shape(5)
     if hypothesis is None or truth is None:
         raise UnknownError("the shapes of the sequences are unknown")
     return [same_shape((hypothesis[:-1], truth[:-1]))]
 
 
-@RULES.of("RaggedTensorToTensor")
+@SHAPES.of("RaggedTensorToTensor")
 def _ragged_to_tensor(op: OpCall) -> Shapes:
     """The wanted shape crops or pads the ragged sizes; sizes that it leaves open stay."""
-    wanted, inner = element_shape(op, 0), op.shape(1)[1:]
+    wanted, inner = op.element_shape(0), op.shape(1)[1:]
     kinds = op.attr("row_partition_types", ())
     rows: Number | None = None
-    if kinds and kinds[0] == "FIRST_DIM_SIZE":
-        rows = size(op, 3)
-    elif kinds and kinds[0] == "ROW_SPLITS":
+    if kinds[:1] == ("FIRST_DIM_SIZE",):
+        rows = op.size(3)
+    elif kinds[:1] == ("ROW_SPLITS",):
         rows = op.shape_of_rank(3, 1)[0] - 1
     ragged = (None,) * sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
     if wanted is None:
@@ -166,40 +137,33 @@ def _ragged_to_tensor(op: OpCall) -> Shapes:
     return [(rows if first is None else first, *others)]
 
 
-@RULES.of("RaggedRange")
+@SHAPES.of("RaggedRange")
 def _ragged_range(op: OpCall) -> Shapes:
     """The begin of each range, and the numbers of all."""
     n = max((op.shape(index) for index in range(3)), key=len)
     return [(n[0] + 1 if n else 2,), (None,)]
 
 
-@RULES.of("RaggedGather")
+@SHAPES.of("RaggedGather")
 def _ragged_gather(op: OpCall) -> Shapes:
     """Splits of each ragged dimension, then the values of all rows."""
-    splits = count_attr(op, "OUTPUT_RAGGED_RANK")
+    splits = op.count_attr("OUTPUT_RAGGED_RANK")
     return [*[(None,)] * splits, (None, *op.shape(-2)[1:])]
 
 
-@RULES.of("RaggedTensorToSparse")
+@SHAPES.of("RaggedTensorToSparse")
 def _ragged_to_sparse(op: OpCall) -> Shapes:
     """Coordinates, values and shape; every split stands for one dimension."""
     rank = len(op.inputs) - 1 + len(op.shape(-1))
     return [(None, rank), (None,), (rank,)]
 
 
-RULES.of("ScatterNd")(lambda op: [spelled_shape(op, 2)])
-RULES.of(
-    """
-    ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterSub ScatterUpdate ScatterNdAdd
-    ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterNdNonAliasingAdd TensorScatterAdd
-    TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate InplaceAdd InplaceSub
-    """
-)(lambda op: [op.shape()])
-RULES.of("Bincount")(lambda op: [(size(op, 1),)])
+# Tables of vectors add a dimension; the default has the shape of one value.
+SHAPES.of("LookupTableFind LookupTableFindV2")(lambda op: [(*op.shape(1), *op.shape(2))])
+SHAPES.of("Bincount")(lambda op: [(op.size(1),)])
 # A histogram for each row of a matrix, or one.
-RULES.of("DenseBincount")(lambda op: [(*op.shape(0)[:-1], size(op, 1))])
-RULES.of("LowerBound UpperBound")(lambda op: [op.shape(1)])
-RULES.of("UnravelIndex")(lambda op: [(op.shape_of_rank(1, 1)[0], *op.shape(0))])
-RULES.of("RaggedTensorFromVariant")(
-    lambda op: [*[(None,)] * count_attr(op, "output_ragged_rank"), None]
+SHAPES.of("DenseBincount")(lambda op: [(*op.shape(0)[:-1], op.size(1))])
+SHAPES.of("UnravelIndex")(lambda op: [(op.shape_of_rank(1, 1)[0], *op.shape(0))])
+SHAPES.of("RaggedTensorFromVariant")(
+    lambda op: [*[(None,)] * op.count_attr("output_ragged_rank"), None]
 )

@@ -1,23 +1,18 @@
-"""All rules together, and the outputs of an op by them."""
+"""The outputs of an op by the rules of all families."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.tensors import Handle, PartialShape, Values
-from tfprof.graphs.shapes import (
+from tfprof.graphs.shapes import (  # noqa: F401  # each enters its rules
     arrays,
-    blocks,
-    clustering,
-    collective,
-    colors,
-    control_flow,
     conv,
     elementwise,
-    fused,
     gathering,
     handles,
+    images,
     linalg,
     linear,
     lists,
@@ -28,47 +23,20 @@ from tfprof.graphs.shapes import (
     recurrent,
     reductions,
     sampling,
+    simple,
     slicing,
     sources,
     sparse,
     spectral,
-    updates,
-    variables,
+    value_arithmetic,
+    value_conditions,
+    value_moves,
     xla,
 )
-from tfprof.graphs.shapes.rules import ResultT, Rule, Rules
-from tfprof.graphs.shapes.values import VALUES
-
-_SHAPE_FAMILIES = (
-    arrays, blocks, clustering, collective, colors, control_flow, conv, elementwise, fused,
-    gathering, linalg, linear, lists, losses, normalize, pool, quantized, recurrent,
-    reductions, sampling, slicing, sources, sparse, spectral, updates, variables, xla,
-)  # fmt: skip
+from tfprof.graphs.shapes.rules import HANDLES, SHAPES, VALUES, ResultT, Rule
 
 MISFITS = (AttributeError, IndexError, KeyError, TypeError, ValueError, ArithmeticError)
 """Errors of rules and formulas if the graph contradicts the op's definition."""
-
-
-def _joined(families: Sequence[Rules[ResultT]]) -> dict[str, Rule[Sequence[ResultT]]]:
-    """The rules of all families.
-
-    Raises:
-        ValueError: An op type is in two of them.
-    """
-    rules: dict[str, Rule[Sequence[ResultT]]] = {}
-    for family in families:
-        twice = rules.keys() & family.keys()
-        if twice:
-            raise ValueError(f"in two families: {', '.join(sorted(twice))}")
-        rules.update(family)
-    return rules
-
-
-SHAPES = _joined([family.RULES for family in _SHAPE_FAMILIES])
-"""Rule for the output shapes, by op type."""
-
-HANDLES = _joined([handles.HANDLES, sparse.HANDLES])
-"""Rule for the handles of outputs, by op type."""
 
 
 def infer(
@@ -89,15 +57,16 @@ def _is_impossible(shape: PartialShape) -> bool:
 
 
 def _answer(
-    rules: Mapping[str, Rule[Sequence[ResultT | None]]], op: OpCall, n_outputs: int
+    rules: Mapping[str, Rule[ResultT | None]], op: OpCall, n_outputs: int
 ) -> tuple[ResultT | None, ...]:
     """The answers of a rule, one for each output."""
+    nothing = (None,) * n_outputs
     rule = rules.get(op.type)
     if rule is None:
-        return (None,) * n_outputs
+        return nothing
     try:
         answers = tuple(rule(op))
     except (UnknownError, *MISFITS):
         # The graph may have the answer; if not, whoever needs it reports that it is unknown.
-        return (None,) * n_outputs
-    return (answers + (None,) * n_outputs)[:n_outputs]
+        return nothing
+    return (answers + nothing)[:n_outputs]

@@ -1,4 +1,4 @@
-"""Shapes of the outputs of ops on lists, arrays of tensors, and queues."""
+"""Shapes of variables, lists, arrays of tensors and queues, and of what merges them."""
 
 from __future__ import annotations
 
@@ -7,41 +7,38 @@ from collections.abc import Sequence
 from tfprof.graphs.model.op_call import OpCall
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Handle, PartialShape
-from tfprof.graphs.shapes.arguments import element_shape, same_shape, shape_attr
-from tfprof.graphs.shapes.rules import Rules, Shapes
+from tfprof.graphs.shapes.dims import common_shape, same_shape
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
-RULES: Rules[PartialShape] = Rules()
+
+def _list(op: OpCall) -> Handle:
+    """What is known of the list that is the first input."""
+    return op.input(0).handle or Handle(None)
 
 
 def _item(op: OpCall, index: int | None) -> PartialShape:
     """The shape of one element, from the list and from the op."""
-    handle = op.input(0).handle
-    stated = None if index is None else element_shape(op, index)
-    return same_shape((stated, None if handle is None else handle.shape))
+    stated = None if index is None else op.element_shape(index)
+    return same_shape((stated, _list(op).shape))
 
 
-@RULES.of("TensorListStack")
+def _stacked(n: Number | None, item: PartialShape) -> Shapes:
+    """So many elements as one tensor."""
+    return [None if item is None else (n, *item)]
+
+
+@SHAPES.of("TensorListStack")
 def _stack(op: OpCall) -> Shapes:
-    handle = op.input(0).handle
-    item = _item(op, 1)
     stated = op.integer("num_elements", -1)
-    length = stated if stated >= 0 else None if handle is None else handle.length
-    return [None if item is None else (length, *item)]
+    return _stacked(stated if stated >= 0 else _list(op).length, _item(op, 1))
 
 
-@RULES.of("TensorListGather")
-def _gather(op: OpCall) -> Shapes:
-    item = _item(op, 2)
-    return [None if item is None else (*op.shape_of_rank(1, 1), *item)]
-
-
-@RULES.of("TensorListConcat", "TensorListConcatV2")
+@SHAPES.of("TensorListConcat", "TensorListConcatV2")
 def _concat(op: OpCall) -> Shapes:
     """The parts may have different lengths, which are the second output."""
-    handle = op.input(0).handle
-    length = None if handle is None else handle.length
+    length = _list(op).length
     if op.type == "TensorListConcat":
-        item = same_shape((shape_attr(op, "element_shape"), _item(op, None)))
+        item = same_shape((op.shape_attr("element_shape"), _item(op, None)))
     else:
         item = _item(op, 1)
     return [_joined(item, length), (length,)]
@@ -52,13 +49,6 @@ def _joined(item: PartialShape, length: Number | None) -> PartialShape:
         return None
     first = None if item[0] is None or length is None else length * item[0]
     return (first, *item[1:])
-
-
-@RULES.of("TensorListElementShape")
-def _element_shape(op: OpCall) -> Shapes:
-    """The shape is a scalar if the rank is unknown, so only a known rank gives an answer."""
-    item = _item(op, None)
-    return [None if item is None else (len(item),)]
 
 
 def array_of(op: OpCall) -> Handle:
@@ -76,60 +66,67 @@ def same_list(handles: Sequence[Handle]) -> Handle:
     )
 
 
-@RULES.of("TensorArrayGatherV3", "TensorArrayGatherV2", "TensorArrayGather")
+@SHAPES.of("TensorArrayGatherV3", "TensorArrayGatherV2", "TensorArrayGather")
 def _gather_from_array(op: OpCall) -> Shapes:
-    item = same_shape((shape_attr(op, "element_shape"), array_of(op).shape))
     indices = op.input(1).shape
     n = indices[0] if indices is not None and len(indices) == 1 else None
-    return [None if item is None else (n, *item)]
+    return _stacked(n, _array_item(op))
 
 
-@RULES.of("TensorArrayPack")
-def _pack(op: OpCall) -> Shapes:
-    array = array_of(op)
-    item = same_shape((shape_attr(op, "element_shape"), array.shape))
-    return [None if item is None else (array.length, *item)]
+def _array_item(op: OpCall) -> PartialShape:
+    """The shape of one element, from the array and from the op."""
+    return same_shape((op.shape_attr("element_shape"), array_of(op).shape))
 
 
-@RULES.of("TensorArrayConcatV3", "TensorArrayConcatV2", "TensorArrayConcat")
+@SHAPES.of("TensorArrayConcatV3", "TensorArrayConcatV2", "TensorArrayConcat")
 def _concat_array(op: OpCall) -> Shapes:
     array = array_of(op)
-    inner = shape_attr(op, "element_shape_except0")
+    inner = op.shape_attr("element_shape_except0")
     item = same_shape((None if inner is None else (None, *inner), array.shape))
     return [_joined(item, array.length), (array.length,)]
 
 
-@RULES.of("QueueDequeueManyV2", "QueueDequeueMany")
+@SHAPES.of("TensorListElementShape")
+def _element_shape(op: OpCall) -> Shapes:
+    """The shape is a scalar if the rank is unknown, so only a known rank gives an answer."""
+    item = _list(op).shape
+    return [None if item is None else (len(item),)]
+
+
+@SHAPES.of("QueueDequeueManyV2 QueueDequeueMany")
 def _dequeue_many(op: OpCall) -> Shapes:
-    item = op.handle(0).shape
-    values = op.input(1).values
-    n = None if values is None else op.numbers(1)[0]
-    return [None if item is None else (n, *item)]
+    n = None if op.input(1).values is None else op.numbers(1)[0]
+    return _stacked(n, op.handle(0).shape)
 
 
-@RULES.of("QueueDequeueUpToV2", "QueueDequeueUpTo")
-def _dequeue_up_to(op: OpCall) -> Shapes:
-    item = op.handle(0).shape
-    return [None if item is None else (None, *item)]
+@SHAPES.of("Assign")
+def _assign(op: OpCall) -> Shapes:
+    """Without ``validate_shape``, a variable may change its shape."""
+    if not op.flag("validate_shape", True):
+        return [op.shape(1)]
+    return [same_shape((op.input(1).shape, op.input(0).shape))]
 
 
-RULES.of(
-    """
-    EmptyTensorList TensorListReserve TensorListFromTensor TensorListSetItem TensorListPushBack
-    TensorListResize TensorListScatter TensorListScatterV2 TensorListScatterIntoExistingList
-    TensorListConcatLists TensorListSplit TensorListLength EmptyTensorMap TensorMapErase
-    TensorMapHasKey TensorMapInsert TensorMapSize TensorArrayWriteV3 TensorArrayScatterV3
-    TensorArraySplitV3 TensorArraySizeV3 TensorArrayWriteV2 TensorArrayScatterV2 TensorArraySplitV2
-    TensorArraySizeV2 TensorArrayWrite TensorArrayScatter TensorArraySplit TensorArraySize
-    TensorArrayUnpack QueueSizeV2 QueueSize QueueIsClosedV2 QueueIsClosed
-    """
-)(lambda op: [()])
-RULES.of("TensorListPushBackBatch")(lambda op: [op.shape()])
-RULES.of("TensorListPopBack")(lambda op: [(), _item(op, 1)])
-RULES.of("TensorListGetItem")(lambda op: [_item(op, 2)])
-RULES.of("TensorArrayV3 TensorArrayGradV3 TensorArrayGradWithShape")(lambda op: [(), ()])
-RULES.of("TensorArrayV2 TensorArray TensorArrayGradV2 TensorArrayGrad")(lambda op: [(2,)])
-RULES.of("TensorArrayReadV3 TensorArrayReadV2 TensorArrayRead")(lambda op: [array_of(op).shape])
-RULES.of("StackV2 Stack")(lambda op: [() if op.type == "StackV2" else (2,)])
-RULES.of("StackPushV2 StackPush")(lambda op: [op.shape(1)])
-RULES.of("StackPopV2 StackPop QueueDequeueV2 QueueDequeue")(lambda op: [op.handle(0).shape])
+@SHAPES.of("Merge RefMerge _XlaMerge")
+def _merge(op: OpCall) -> Shapes:
+    """The input from the end of a loop may not be known yet; it is left out then."""
+    shape = common_shape([tensor.shape for tensor in op.inputs])
+    return [shape] if op.type == "_XlaMerge" else [shape, ()]
+
+
+SHAPES.of("TensorListGather")(lambda op: _stacked(op.shape_of_rank(1, 1)[0], _item(op, 2)))
+SHAPES.of("TensorArrayPack")(lambda op: _stacked(array_of(op).length, _array_item(op)))
+SHAPES.of("QueueDequeueUpToV2 QueueDequeueUpTo")(lambda op: _stacked(None, op.handle(0).shape))
+# ``Variable`` writes an unknown shape like that of a scalar.
+SHAPES.of("Variable")(lambda op: [op.shape_attr() or None])
+SHAPES.of("_VarHandlesOp")(lambda op: [()] * len(op.output_types))
+SHAPES.of("ReadVariableOp")(lambda op: [op.handle(0).shape])
+SHAPES.of("_ReadVariablesOp")(
+    lambda op: [None if tensor.handle is None else tensor.handle.shape for tensor in op.inputs]
+)
+SHAPES.of("_SwitchN")(lambda op: [op.shape(0)] * op.count_attr("num_outs"))
+SHAPES.of("RefSelect")(lambda op: [common_shape([tensor.shape for tensor in op.inputs[1:]])])
+SHAPES.of("TensorListPopBack")(lambda op: [(), _item(op, 1)])
+SHAPES.of("TensorListGetItem")(lambda op: [_item(op, 2)])
+SHAPES.of("TensorArrayReadV3 TensorArrayReadV2 TensorArrayRead")(lambda op: [array_of(op).shape])
+SHAPES.of("StackPopV2 StackPop QueueDequeueV2 QueueDequeue")(lambda op: [op.handle(0).shape])

@@ -5,10 +5,7 @@ from __future__ import annotations
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims, PartialShape
-from tfprof.graphs.shapes.arguments import count_attr
-from tfprof.graphs.shapes.rules import Rules
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.shapes.rules import SHAPES, Shapes, with_onednn
 
 _CHANNELS_FIRST = ("NCHW", "NCDHW")
 
@@ -32,59 +29,38 @@ def _channels(op: OpCall, image: Dims, scale: int) -> Number:
     return channels
 
 
-def _forward(op: OpCall, n_outputs: int) -> list[PartialShape]:
+def _with_layouts(op: OpCall, shapes: list[PartialShape]) -> Shapes:
+    """Where oneDNN's kernels have own layouts, a further output describes that of each."""
+    has_layouts = op.type.startswith("_Mkl") and not op.type.startswith("_MklNative")
+    return shapes + [(None,)] * (len(shapes) if has_layouts else 0)
+
+
+@SHAPES.of(*with_onednn("FusedBatchNorm", "FusedBatchNormV2"))
+@SHAPES.of(*with_onednn("FusedBatchNormV3", "_FusedBatchNormEx"))
+def _batch_norm(op: OpCall) -> Shapes:
+    """The result and statistics; later versions have room for scratch."""
     image = op.shape(0)
-    channels = _channels(op, image, 1)
-    statistics: list[PartialShape] = [(channels,)] * 4
-    return [image, *statistics, (None,)][:n_outputs]
+    statistics = [(_channels(op, image, 1),)] * 4
+    has_scratch = op.type.endswith(("V3", "Ex"))
+    return _with_layouts(op, [image, *statistics, *[(None,)] * has_scratch])
 
 
-def _backward(op: OpCall) -> list[PartialShape]:
-    """The last two outputs are there to match older versions; TensorFlow calls them empty."""
+@SHAPES.of(*with_onednn("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"))
+@SHAPES.of("_FusedBatchNormGradEx")
+def _batch_norm_grad(op: OpCall) -> Shapes:
+    """Two outputs are there to match older versions; TensorFlow calls them empty."""
     image = _image(op, 1, 0)
-    channels = _channels(op, image, 2)
-    return [image, (channels,), (channels,), (0,), (0,)]
+    channels = (_channels(op, image, 2),)
+    sides = op.count_attr("num_side_inputs") if "num_side_inputs" in op.attrs else 0
+    return _with_layouts(op, [image, channels, channels, (0,), (0,), *[image] * sides])
 
 
-_LAYOUT: list[PartialShape] = [(None,)]
-"""An output that describes oneDNN's memory layout."""
-
-
-@RULES.of("_FusedBatchNormGradEx")
-def _fused_batch_norm_grad(op: OpCall) -> list[PartialShape]:
-    image: PartialShape = _image(op, 1, 0)
-    sides = count_attr(op, "num_side_inputs") if "num_side_inputs" in op.attrs else 0
-    return _backward(op) + [image] * sides
-
-
-@RULES.of("BatchNormWithGlobalNormalizationGrad")
-def _global_batch_norm_grad(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("BatchNormWithGlobalNormalizationGrad")
+def _global_batch_norm_grad(op: OpCall) -> Shapes:
     image = _image(op, 0, 4)
     if not image:
         raise UnknownError("a batch normalization of a scalar")
     return [image, *[(image[-1],)] * 4]
 
 
-RULES.of("FusedBatchNorm FusedBatchNormV2 _MklNativeFusedBatchNorm _MklNativeFusedBatchNormV2")(
-    lambda op: _forward(op, 5)
-)
-RULES.of(
-    """
-    FusedBatchNormV3 _MklNativeFusedBatchNormV3 _FusedBatchNormEx _MklNativeFusedBatchNormEx
-    """
-)(lambda op: _forward(op, 6))
-RULES.of("_MklFusedBatchNorm _MklFusedBatchNormV2")(lambda op: _forward(op, 5) + _LAYOUT * 5)
-RULES.of("_MklFusedBatchNormV3 _MklFusedBatchNormEx")(lambda op: _forward(op, 6) + _LAYOUT * 6)
-RULES.of(
-    """
-    FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 _MklNativeFusedBatchNormGrad
-    _MklNativeFusedBatchNormGradV2 _MklNativeFusedBatchNormGradV3
-    """
-)(_backward)
-RULES.of("_MklFusedBatchNormGrad _MklFusedBatchNormGradV2 _MklFusedBatchNormGradV3")(
-    lambda op: _backward(op) + _LAYOUT * 5
-)
-RULES.of("BatchNormWithGlobalNormalization _MklLayerNorm _MklFusedInstanceNorm LRN")(
-    lambda op: [op.shape()]
-)
-RULES.of("LRNGrad")(lambda op: [_image(op, 0, 1, 2)])
+SHAPES.of("LRNGrad")(lambda op: [_image(op, 0, 1, 2)])

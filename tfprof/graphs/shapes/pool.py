@@ -7,12 +7,9 @@ from fractions import Fraction
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number, floor_div
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.graphs.shapes.arguments import same_shape, spelled_shape
-from tfprof.graphs.shapes.onednn import with_onednn
-from tfprof.graphs.shapes.rules import Rules
-from tfprof.graphs.shapes.windows import Size, checked_windows, layout_named
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.shapes.dims import same_shape
+from tfprof.graphs.shapes.rules import SHAPES, Shapes, with_onednn
+from tfprof.graphs.shapes.windows import Layout, Size, checked_windows, layout_named
 
 POOLS = with_onednn("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D")
 AVERAGE_GRADIENTS = with_onednn("AvgPoolGrad", "AvgPool3DGrad")
@@ -32,11 +29,15 @@ def _steps(op: OpCall, name: str, index: int) -> tuple[int, ...]:
     return steps
 
 
+def _layout(op: OpCall, n_dims: int) -> Layout:
+    return layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
+
+
 def pooled(op: OpCall) -> PartialShape:
     """The shape of input 0 after pooling; windows may slide along any dimension."""
     sizes = window_sizes(op)
     n_dims = len(sizes)
-    layout = layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
+    layout = _layout(op, n_dims)
     if n_dims != len(layout.letters):
         raise UnknownError(f"windows of {n_dims} dimensions do not fit the format {layout.letters}")
     windows = checked_windows(op, _steps(op, "strides", -1), (1,) * n_dims, n_dims)
@@ -47,26 +48,19 @@ def pooled(op: OpCall) -> PartialShape:
     return (*dims, *image[n_dims:])
 
 
-@RULES.of(*AVERAGE_GRADIENTS)
-def _image_as_numbers(op: OpCall) -> list[PartialShape]:
-    n_dims = len(window_sizes(op))
-    layout = layout_named(op.text("data_format", "NDHWC" if n_dims == 5 else "NHWC"))
+@SHAPES.of(*AVERAGE_GRADIENTS)
+def _image_as_numbers(op: OpCall) -> Shapes:
+    layout = _layout(op, len(window_sizes(op)))
     from_gradient: PartialShape = None
     if op.input(1).shape is not None:
         gradient = op.shape_of_rank(1, layout.rank)
         nothing = (None,) * len(layout.spatial)
         from_gradient = layout.dims(gradient[layout.batch], nothing, layout.channel_count(gradient))
-    return [same_shape((spelled_shape(op, 0), from_gradient))]
+    return [same_shape((op.spelled_shape(0), from_gradient))]
 
 
-@RULES.of("FractionalAvgPoolGrad")
-def _fractional_image_as_numbers(op: OpCall) -> list[PartialShape]:
-    spelled = spelled_shape(op, 0)
-    return [(None,) * 4 if spelled is None else spelled]
-
-
-@RULES.of("FractionalAvgPool", "FractionalMaxPool")
-def _fractional_pool(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("FractionalAvgPool", "FractionalMaxPool")
+def _fractional_pool(op: OpCall) -> Shapes:
     """Sizes divided by the ratios and rounded down; then the first rows and columns of windows."""
     ratios = op.attr("pooling_ratio")
     if not isinstance(ratios, tuple) or len(ratios) != 4:
@@ -85,10 +79,6 @@ def _shrunk(size: Number, ratio: float) -> Size:
     return floor_div(size, int(ratio)) if Fraction(ratio).denominator == 1 else None
 
 
-RULES.of(*POOLS, "MaxPoolV2")(lambda op: [pooled(op)])
-RULES.of("MaxPoolWithArgmax")(lambda op: [pooled(op)] * 2)
-RULES.of(*MAXIMUM_GRADIENTS, "MaxPoolGradV2 MaxPoolGradWithArgmax FractionalMaxPoolGrad")(
-    lambda op: [op.input(0).shape]
-)
-RULES.of("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad")(lambda op: [op.input(1).shape])
-RULES.of("MaxPoolGradGradWithArgmax")(lambda op: [op.input(2).shape])
+SHAPES.of(*POOLS, "MaxPoolV2")(lambda op: [pooled(op)])
+SHAPES.of("MaxPoolWithArgmax")(lambda op: [pooled(op)] * 2)
+SHAPES.of("FractionalAvgPoolGrad")(lambda op: [same_shape((op.spelled_shape(0), (None,) * 4))])

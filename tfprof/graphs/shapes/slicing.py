@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.op_call import OpCall, UnknownError, sound
 from tfprof.graphs.model.symbolic import Number, ceil_div, maximum, minimum
-from tfprof.graphs.model.tensors import Dims, PartialShape
-from tfprof.graphs.shapes.arguments import sound, spelled_numbers, spelled_shape
-from tfprof.graphs.shapes.rules import Rules, Shapes
-
-RULES: Rules[PartialShape] = Rules()
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 
 class Part(NamedTuple):
@@ -64,7 +60,7 @@ def strided_parts(op: OpCall, rank: int, first: int) -> list[Part]:
 
 def _triples(op: OpCall, first: int) -> list[tuple[Number | None, ...]]:
     """Begin, end and stride of each part, None for unknown ones."""
-    inputs = [spelled_numbers(op, first + place) for place in range(3)]
+    inputs = [op.spelled_numbers(first + place) for place in range(3)]
     n = next((len(numbers) for numbers in inputs if numbers is not None), None)
     if n is None:
         raise UnknownError("it is unknown how many dimensions are sliced")
@@ -109,17 +105,13 @@ def part_size(dim: Number, part: Part) -> Number | None:
     begin = None if part.begin is None else _from_start(part.begin, dim)
     end = None if part.end is None else _from_start(part.end, dim)
     if part.stride < 0:  # the same indices in ascending order
-        begin, end = (
-            None if end is None else end + 1,
-            None if begin is None else begin + 1,
-        )
+        begin, end = (None if bound is None else bound + 1 for bound in (end, begin))
     low = 0 if begin is None else maximum(begin, 0)
     high = dim if end is None else minimum(end, dim)
+    count = maximum(high - low, 0)
     if low == 0 and (end is None or end == dim or (isinstance(end, int) and end >= 0)):
-        return ceil_div(
-            high, abs(part.stride)
-        )  # simpler than a maximum with 0: sizes are never negative
-    return ceil_div(maximum(high - low, 0), abs(part.stride))
+        count = high  # simpler than a maximum with 0: sizes are never negative
+    return ceil_div(count, abs(part.stride))
 
 
 def _from_start(index: Number, dim: Number) -> Number:
@@ -131,50 +123,33 @@ def _from_start(index: Number, dim: Number) -> Number:
     return index + dim if negative else index
 
 
-def sliced_shape(dims: Dims, parts: list[Part]) -> PartialShape:
-    """The shape that the parts of a strided slice leave."""
-    return tuple(
-        1 if part.axis < 0 else part_size(dims[part.axis], part)
-        for part in parts
-        if not part.single
-    )
-
-
-@RULES.of("StridedSlice")
+@SHAPES.of("StridedSlice")
 def _strided_slice(op: OpCall) -> Shapes:
     dims = op.shape(0)
-    return [sliced_shape(dims, strided_parts(op, len(dims), 1))]
+    sizes = [
+        1 if part.axis < 0 else part_size(dims[part.axis], part)
+        for part in strided_parts(op, len(dims), 1)
+        if not part.single
+    ]
+    return [tuple(sizes)]
 
 
-@RULES.of("Slice")
+@SHAPES.of("Slice")
 def _slice(op: OpCall) -> Shapes:
     """A size of -1 means all elements from the begin on."""
     dims = op.shape(0)
-    begins, sizes = spelled_numbers(op, 1), spelled_numbers(op, 2)
-    if (begins is not None and len(begins) != len(dims)) or (
-        sizes is not None and len(sizes) != len(dims)
-    ):
+    nothing = (None,) * len(dims)
+    begins, sizes = (op.spelled_numbers(index) for index in (1, 2))
+    begins, sizes = nothing if begins is None else begins, nothing if sizes is None else sizes
+    if not len(begins) == len(sizes) == len(dims):
         raise UnknownError(f"begins and sizes of a slice do not fit {len(dims)} dimensions")
-    begins, sizes = begins or (None,) * len(dims), sizes or (None,) * len(dims)
-    return [sound(tuple(map(_slice_size, dims, begins, sizes)))]
+    rests = [None if b is None else dim - b for dim, b in zip(dims, begins, strict=True)]
+    return [sound(tuple(n if n != -1 else r for n, r in zip(sizes, rests, strict=True)))]
 
 
-def _slice_size(dim: Number, begin: Number | None, size: Number | None) -> Number | None:
-    if size != -1:
-        return size
-    return None if begin is None else dim - begin
-
-
-@RULES.of("RandomCrop")
+@SHAPES.of("RandomCrop")
 def _random_crop(op: OpCall) -> Shapes:
     """A box of a given height and width out of an image."""
     dims = op.shape_of_rank(0, 3)
-    height, width = spelled_numbers(op, 1) or (None, None)
+    height, width = op.spelled_numbers(1) or (None, None)
     return [(height, width, dims[2])]
-
-
-RULES.of("StridedSliceGrad")(lambda op: [spelled_shape(op, 0)])
-RULES.of("StridedSliceAssign TensorStridedSliceUpdate XlaDynamicUpdateSlice InplaceUpdate")(
-    lambda op: [op.shape()]
-)
-RULES.of("XlaDynamicSlice")(lambda op: [spelled_shape(op, 2)])

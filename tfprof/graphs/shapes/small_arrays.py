@@ -64,10 +64,11 @@ def values_of(elements: SmallArray) -> Values:
     return tuple(elements.ravel().tolist())
 
 
-def need_some_values(op: OpCall, inputs: Sequence[int]) -> None:
-    """Check that elements of at least one input are known."""
+def arrays_or_unknown(op: OpCall, inputs: Sequence[int]) -> list[SmallArray]:
+    """The elements of some inputs, of which at least one is known."""
     if all(op.input(index).values is None for index in inputs):
         raise UnknownError("no values that flow in are known")
+    return [array_or_unknown(op, index) for index in inputs]
 
 
 def elementwise(function: Any, *arrays: SmallArray) -> SmallArray:

@@ -1,4 +1,4 @@
-"""Values of small tensors that come out of arithmetic.
+"""Values of small tensors that come out of arithmetic, element by element or in sums.
 
 Sizes are computed as TensorFlow would, but without its overflows: a number that fits no integer
 type is unknown. Numbers in float tensors are rounded to the type of the tensor.
@@ -14,13 +14,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.op_call import OpCall, axis_in
 from tfprof.graphs.model.symbolic import Number, floor_div, maximum, minimum
 from tfprof.graphs.model.tensors import DT_BOOL, FLOAT_TYPES, INTEGER_TYPES, Element
-from tfprof.graphs.shapes.rules import Rules
-from tfprof.graphs.shapes.small_arrays import Folded, ValueRules, array, elementwise, values_of
-
-RULES: ValueRules = Rules()
+from tfprof.graphs.shapes.rules import VALUES
+from tfprof.graphs.shapes.small_arrays import Folded, array, elementwise, values_of
+from tfprof.graphs.shapes.value_conditions import both, either
 
 Real: TypeAlias = "float | Number"
 """A number in a float tensor: whole numbers with unknowns stay as they are."""
@@ -50,7 +49,7 @@ def result_in(value: Real | None, dtype: int) -> Element:
 
 def dtype_of(op: OpCall) -> int:
     """Element type that an op computes in."""
-    return op.input(0).dtype or (op.output_types[0] if op.output_types else 0)
+    return op.input(0).dtype or next(iter(op.output_types), 0)
 
 
 def operand(value: Element) -> Real | None:
@@ -79,7 +78,7 @@ def _binary(*op_types: str) -> Callable[[Callable[[Any, Any], Real | None]], Any
 
             return [values_of(elementwise(compute, array(op, 0), array(op, 1)))]
 
-        RULES.of(*op_types)(rule)
+        VALUES.of(*op_types)(rule)
         return function
 
     return enter
@@ -104,11 +103,14 @@ _binary("Sub")(operator.sub)
 _binary("Mul")(operator.mul)
 
 
+def _has_float(one: Real, other: Real) -> bool:
+    return isinstance(one, float) or isinstance(other, float)
+
+
 @_binary("FloorDiv")
 def _floor_divide(one: Any, other: Any) -> Real:
-    if isinstance(one, float) or isinstance(other, float):
-        return float(math.floor(one / other))
-    return floor_div(one, other)
+    is_float = _has_float(one, other)
+    return float(math.floor(one / other)) if is_float else floor_div(one, other)
 
 
 @_binary("TruncateDiv")
@@ -116,21 +118,19 @@ def _truncate_divide(one: Any, other: Any) -> Real | None:
     if isinstance(one, int) and isinstance(other, int):
         quotient = abs(one) // abs(other)
         return quotient if (one < 0) == (other < 0) else -quotient
-    if isinstance(one, float) or isinstance(other, float):
+    if _has_float(one, other):
         return float(math.trunc(one / other))
     return floor_div(one, other) if _not_negative(one) and _not_negative(other) else None
 
 
 @_binary("FloorMod")
-def _floor_remainder(one: Any, other: Any) -> Real:
-    if isinstance(one, float) or isinstance(other, float):
-        return one % other  # type: ignore[no-any-return]
-    return one - floor_div(one, other) * other  # type: ignore[no-any-return]
+def _floor_remainder(one: Any, other: Any) -> Any:
+    return one % other if _has_float(one, other) else one - floor_div(one, other) * other
 
 
 @_binary("Mod", "TruncateMod")
 def _truncate_remainder(one: Any, other: Any) -> Real | None:
-    if isinstance(one, float) or isinstance(other, float):
+    if _has_float(one, other):
         return math.fmod(one, other)
     quotient = _truncate_divide(one, other)
     return None if quotient is None else one - quotient * other
@@ -145,24 +145,20 @@ def _divide(one: Any, other: Any) -> Real | None:
 
 
 @_binary("Maximum")
-def larger(one: Any, other: Any) -> Real:
+def larger(one: Any, other: Any) -> Any:
     """The larger one."""
-    if isinstance(one, float) or isinstance(other, float):
-        return max(one, other)  # type: ignore[no-any-return]
-    return maximum(one, other)
+    return max(one, other) if _has_float(one, other) else maximum(one, other)
 
 
 @_binary("Minimum")
-def smaller(one: Any, other: Any) -> Real:
+def smaller(one: Any, other: Any) -> Any:
     """The smaller one."""
-    if isinstance(one, float) or isinstance(other, float):
-        return min(one, other)  # type: ignore[no-any-return]
-    return minimum(one, other)
+    return min(one, other) if _has_float(one, other) else minimum(one, other)
 
 
 @_binary("Pow")
 def _power(base: Any, exponent: Any) -> Real | None:
-    if isinstance(base, float) or isinstance(exponent, float):
+    if _has_float(base, exponent):
         return math.pow(base, exponent)
     if not isinstance(exponent, int) or exponent < 0:
         return None
@@ -197,7 +193,7 @@ _UNARY: dict[str, Callable[[Any], Real | None]] = {
 }
 
 
-@RULES.of(*_UNARY)
+@VALUES.of(*_UNARY)
 def _unary(op: OpCall) -> Folded:
     function, dtype = _UNARY[op.type], dtype_of(op)
     results: list[Element] = []
@@ -210,7 +206,7 @@ def _unary(op: OpCall) -> Folded:
     return [tuple(results)]
 
 
-@RULES.of("AddN")
+@VALUES.of("AddN")
 def _add_all(op: OpCall) -> Folded:
     dtype = dtype_of(op)
 
@@ -221,9 +217,9 @@ def _add_all(op: OpCall) -> Folded:
     return [values_of(reduce(lambda one, other: elementwise(step, one, other), parts))]
 
 
-@RULES.of("Cast")
+@VALUES.of("Cast")
 def _cast(op: OpCall) -> Folded:
-    dtype = op.integer("DstT") or (op.output_types[0] if op.output_types else 0)
+    dtype = op.integer("DstT") or next(iter(op.output_types), 0)
     return [tuple(_converted(value, dtype) for value in op.elements(0))]
 
 
@@ -242,7 +238,40 @@ def _converted(value: Element, dtype: int) -> Element:
     return int(value) if isinstance(value, bool) else value
 
 
+def _numeric(function: Callable[[Any, Any], Real | None]) -> Callable[..., Element]:
+    return lambda one, other: computed(function, one, other)
+
+
+_REDUCTIONS: dict[str, tuple[Callable[..., Element], Element]] = {
+    "Sum": (_numeric(operator.add), 0),
+    "Prod": (_numeric(operator.mul), 1),
+    "Max": (_numeric(larger), None),
+    "Min": (_numeric(smaller), None),
+    "All": (both, True),
+    "Any": (either, False),
+}
+
+
+@VALUES.of(*_REDUCTIONS)
+def _reduce(op: OpCall) -> Folded:
+    elements, dtype = array(op, 0), dtype_of(op)
+    axes = sorted({axis_in(axis, elements.ndim) for axis in op.known_ints(1)})
+    kept = [axis for axis in range(elements.ndim) if axis not in axes]
+    n_rows, n_in_row = (math.prod(elements.shape[axis] for axis in side) for side in (kept, axes))
+    flat = elements.transpose([*kept, *axes]).ravel().tolist()
+    rows = (flat[row * n_in_row : (row + 1) * n_in_row] for row in range(n_rows))
+    return [tuple(_reduced(op.type, row, dtype) for row in rows)]
+
+
+def _reduced(op_type: str, row: list[Element], dtype: int) -> Element:
+    function, start = _REDUCTIONS[op_type]
+    result = reduce(function, row) if row else start
+    if isinstance(result, (bool, tuple)):
+        return result
+    return result_in(operand(result), dtype)
+
+
 # ``Div`` cuts off for integers, but not for floats.
-RULES.of("Div")(
-    lambda op: RULES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
+VALUES.of("Div")(
+    lambda op: VALUES["TruncateDiv" if op.input(0).dtype in INTEGER_TYPES else "RealDiv"](op)
 )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from tfprof.graphs.model.op_call import OpCall
+from functools import partial
+
+from tfprof.graphs.model.op_call import OpCall, whole
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Comparison, Conjunction, Element
-from tfprof.graphs.shapes.arguments import whole
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import VALUES
 from tfprof.graphs.shapes.small_arrays import (
     Folded,
-    ValueRules,
     array,
     array_or_unknown,
+    arrays_or_unknown,
     elementwise,
-    need_some_values,
     values_of,
 )
-
-RULES: ValueRules = Rules()
 
 
 def _compared(relation: str, one: Element, other: Element) -> Element:
@@ -49,30 +47,26 @@ def _holds(relation: str, one: float, other: float) -> bool:
 
 
 _RELATIONS = {
-    "Less": ("<", False),
-    "LessEqual": ("<=", False),
-    "Greater": ("<", True),
-    "GreaterEqual": ("<=", True),
-    "Equal": ("==", False),
-    "NotEqual": ("!=", False),
+    "Less": "<",
+    "LessEqual": "<=",
+    "Greater": "<",
+    "GreaterEqual": "<=",
+    "Equal": "==",
+    "NotEqual": "!=",
 }
 
 
-@RULES.of(*_RELATIONS)
+@VALUES.of(*_RELATIONS)
 def _compare(op: OpCall) -> Folded:
     """``a > b`` is written as ``b < a``."""
-    relation, swapped = _RELATIONS[op.type]
-    one, other = array(op, 0), array(op, 1)
-    if swapped:
-        one, other = other, one
-    return [values_of(elementwise(lambda a, b: _compared(relation, a, b), one, other))]
+    sides = [array(op, index) for index in ((1, 0) if op.type.startswith("Greater") else (0, 1))]
+    return [values_of(elementwise(partial(_compared, _RELATIONS[op.type]), *sides))]
 
 
-@RULES.of("LogicalAnd", "LogicalOr")
+@VALUES.of("LogicalAnd", "LogicalOr")
 def _logical(op: OpCall) -> Folded:
-    need_some_values(op, (0, 1))
     function = both if op.type == "LogicalAnd" else either
-    return [values_of(elementwise(function, array_or_unknown(op, 0), array_or_unknown(op, 1)))]
+    return [values_of(elementwise(function, *arrays_or_unknown(op, (0, 1))))]
 
 
 def both(one: Element, other: Element) -> Element:
@@ -119,11 +113,11 @@ def opposite(value: Element) -> Element:
     return None
 
 
-@RULES.of("Select", "SelectV2")
+@VALUES.of("Select", "SelectV2")
 def _select(op: OpCall) -> Folded:
     """In ``Select``, a vector chooses between rows."""
-    need_some_values(op, (1, 2))
-    choice, one, other = (array_or_unknown(op, index) for index in range(3))
+    one, other = arrays_or_unknown(op, (1, 2))
+    choice = array_or_unknown(op, 0)
     if op.type == "Select" and choice.ndim == 1:
         choice = choice.reshape((-1, *(1,) * (one.ndim - 1)))
     return [values_of(elementwise(_chosen, choice, one, other))]
@@ -135,4 +129,4 @@ def _chosen(choice: Element, one: Element, other: Element) -> Element:
     return one if one == other else None
 
 
-RULES.of("LogicalNot")(lambda op: [tuple(map(opposite, op.elements(0)))])
+VALUES.of("LogicalNot")(lambda op: [tuple(map(opposite, op.elements(0)))])

@@ -7,35 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from tfprof.graphs.model.op_call import OpCall, UnknownError
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import DT_BOOL, FLOAT_TYPES, INTEGER_TYPES, Element, Tensor, Values
-from tfprof.graphs.shapes.arguments import axis_in, axis_of, count_attr, scalar
 from tfprof.graphs.shapes.arrays import broadcast_axes, range_length
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import VALUES
 from tfprof.graphs.shapes.slicing import Part, strided_parts
 from tfprof.graphs.shapes.small_arrays import (
     Folded,
     SmallArray,
-    ValueRules,
     array,
     array_or_unknown,
+    arrays_or_unknown,
     filled,
     known_shape,
-    need_some_values,
     values_of,
 )
 
-RULES: ValueRules = Rules()
 
-
-@RULES.of("Const", "HostConst")
+@VALUES.of("Const", "HostConst")
 def _constant(op: OpCall) -> Folded:
     value = op.attr("value")
     return [value.values if isinstance(value, Tensor) else None]
 
 
-@RULES.of("Enter")
+@VALUES.of("Enter")
 def _enter(op: OpCall) -> Folded:
     """A value that is not constant in the loop differs in each iteration."""
     if not op.flag("is_constant"):
@@ -43,7 +39,7 @@ def _enter(op: OpCall) -> Folded:
     return [op.elements(0)]
 
 
-@RULES.of("Merge")
+@VALUES.of("Merge")
 def _merge(op: OpCall) -> Folded:
     first = op.elements(0)
     if any(tensor.values != first for tensor in op.inputs):
@@ -51,41 +47,31 @@ def _merge(op: OpCall) -> Folded:
     return [first, None]
 
 
-@RULES.of("Shape", "VariableShape")
-def _shape(op: OpCall) -> Folded:
-    shape = op.handle(0).shape if op.type == "VariableShape" else op.input(0).shape
-    return [shape]
-
-
-@RULES.of("Pack")
+@VALUES.of("Pack")
 def _pack(op: OpCall) -> Folded:
-    need_some_values(op, range(len(op.inputs)))
-    parts = [array_or_unknown(op, index) for index in range(len(op.inputs))]
+    parts = arrays_or_unknown(op, range(len(op.inputs)))
     return [values_of(np.stack(parts, axis=op.integer("axis")))]
 
 
-@RULES.of("Unpack")
+@VALUES.of("Unpack")
 def _unpack(op: OpCall) -> Folded:
     whole = array(op, 0)
     axis = axis_in(op.integer("axis"), whole.ndim)
     return [values_of(np.take(whole, [place], axis)) for place in range(whole.shape[axis])]
 
 
-@RULES.of("Concat", "ConcatV2")
+@VALUES.of("Concat", "ConcatV2")
 def _concat(op: OpCall) -> Folded:
-    n = len(op.inputs)
-    places = range(1, n) if op.type == "Concat" else range(n - 1)
-    need_some_values(op, places)
-    parts = [array_or_unknown(op, index) for index in places]
-    axis = axis_of(op, 0 if op.type == "Concat" else -1, parts[0].ndim)
-    return [values_of(np.concatenate(parts, axis))]
+    n, first = len(op.inputs), op.type == "Concat"
+    parts = arrays_or_unknown(op, range(1, n) if first else range(n - 1))
+    return [values_of(np.concatenate(parts, op.axis(0 if first else -1, parts[0].ndim)))]
 
 
-@RULES.of("ConcatOffset")
+@VALUES.of("ConcatOffset")
 def _concat_offset(op: OpCall) -> Folded:
     """Where each part begins along the axis, and 0 along the others."""
     shapes = [op.numbers(index) for index in range(1, len(op.inputs))]
-    axis = axis_of(op, 0, len(shapes[0]))
+    axis = op.axis(0, len(shapes[0]))
     offset: Number = 0
     offsets: list[Values | None] = []
     for shape in shapes:
@@ -94,17 +80,17 @@ def _concat_offset(op: OpCall) -> Folded:
     return offsets
 
 
-@RULES.of("Split")
+@VALUES.of("Split")
 def _split(op: OpCall) -> Folded:
     whole = array(op, 1)
-    axis = axis_of(op, 0, whole.ndim)
-    return list(map(values_of, np.split(whole, count_attr(op, "num_split"), axis)))
+    axis = op.axis(0, whole.ndim)
+    return list(map(values_of, np.split(whole, op.count_attr("num_split"), axis)))
 
 
-@RULES.of("SplitV")
+@VALUES.of("SplitV")
 def _split_sizes(op: OpCall) -> Folded:
     whole = array(op, 0)
-    axis = axis_of(op, 2, whole.ndim)
+    axis = op.axis(2, whole.ndim)
     sizes = list(op.known_ints(1))
     if -1 in sizes:
         sizes[sizes.index(-1)] = whole.shape[axis] - sum(sizes) - 1
@@ -113,7 +99,7 @@ def _split_sizes(op: OpCall) -> Folded:
     return list(map(values_of, np.split(whole, np.cumsum(sizes)[:-1].tolist(), axis)))
 
 
-@RULES.of("StridedSlice")
+@VALUES.of("StridedSlice")
 def _strided_slice(op: OpCall) -> Folded:
     whole = array(op, 0)
     parts = [part for part in strided_parts(op, whole.ndim, 1) if part.axis >= 0]
@@ -131,7 +117,7 @@ def _index(part: Part, dim: int) -> slice:
     return slice(begin, end, part.stride)
 
 
-@RULES.of("Slice")
+@VALUES.of("Slice")
 def _slice(op: OpCall) -> Folded:
     whole = array(op, 0)
     begins, sizes = op.known_ints(1), op.known_ints(2)
@@ -140,25 +126,25 @@ def _slice(op: OpCall) -> Folded:
     return [values_of(whole[index])]
 
 
-@RULES.of("Gather", "GatherV2")
+@VALUES.of("Gather", "GatherV2")
 def _gather(op: OpCall) -> Folded:
     params = array(op, 0)
     if op.integer("batch_dims"):
         raise UnknownError("values are not followed through batches of indices")
-    axis = axis_of(op, 2, params.ndim) if len(op.inputs) > 2 else 0
+    axis = op.axis(2, params.ndim) if len(op.inputs) > 2 else 0
     indices = np.array(op.known_ints(1), dtype=np.int64).reshape(known_shape(op.shape(1)))
     if indices.size and (indices.min() < 0 or indices.max() >= params.shape[axis]):
         raise UnknownError(f"indices outside of {params.shape[axis]} elements")
     return [values_of(np.take(params, indices, axis))]
 
 
-@RULES.of("Fill")
+@VALUES.of("Fill")
 def _fill(op: OpCall) -> Folded:
     shape = known_shape(op.numbers(0))
-    return [(scalar(op, 1),) * math.prod(shape)]
+    return [(op.scalar(1),) * math.prod(shape)]
 
 
-@RULES.of("ZerosLike", "OnesLike")
+@VALUES.of("ZerosLike", "OnesLike")
 def _constant_like(op: OpCall) -> Folded:
     dtype = op.input(0).dtype
     if dtype == DT_BOOL:
@@ -172,7 +158,7 @@ def _constant_like(op: OpCall) -> Folded:
     return [(value,) * math.prod(known_shape(op.shape(0)))]
 
 
-@RULES.of("Range")
+@VALUES.of("Range")
 def _range(op: OpCall) -> Folded:
     start, limit, delta = (_number(op, index) for index in range(3))
     (n,) = known_shape([range_length(start, limit, delta)])
@@ -180,34 +166,34 @@ def _range(op: OpCall) -> Folded:
 
 
 def _number(op: OpCall, index: int) -> Any:
-    number = scalar(op, index)
+    number = op.scalar(index)
     if number is None or isinstance(number, (bool, tuple)):
         raise UnknownError(f"the number in input {index} is unknown")
     return number
 
 
-@RULES.of("Tile")
+@VALUES.of("Tile")
 def _tile(op: OpCall) -> Folded:
     part, times = array(op, 0), op.known_ints(1)
     known_shape([dim * by for dim, by in zip(part.shape, times, strict=True)])
     return [values_of(np.tile(part, times))]
 
 
-@RULES.of("Pad", "PadV2")
+@VALUES.of("Pad", "PadV2")
 def _pad(op: OpCall) -> Folded:
     inner, ends = array(op, 0), op.known_ints(1)
     before, after = ends[::2], ends[1::2]
     sizes = [dim + a + b for dim, a, b in zip(inner.shape, before, after, strict=True)]
     if min(ends, default=0) < 0:
         raise UnknownError("a negative padding")
-    padding: Element = scalar(op, 2) if op.type == "PadV2" else 0
+    padding: Element = op.scalar(2) if op.type == "PadV2" else 0
     padded = filled([padding] * math.prod(known_shape(sizes)), sizes)
     place = tuple(slice(a, a + dim) for a, dim in zip(before, inner.shape, strict=True))
     padded[place] = inner
     return [values_of(padded)]
 
 
-@RULES.of("BroadcastArgs")
+@VALUES.of("BroadcastArgs")
 def _broadcast_shape(op: OpCall) -> Folded:
     """The size that is not 1; unknown sizes are assumed not to be 1."""
     one, other = op.elements(0), op.elements(1)
@@ -226,7 +212,7 @@ def _broadcast(one: Element, other: Element) -> Element:
     return one if isinstance(one, int) else other if isinstance(other, int) else None
 
 
-@RULES.of("InvertPermutation")
+@VALUES.of("InvertPermutation")
 def _invert_permutation(op: OpCall) -> Folded:
     order = op.known_ints(0)
     if sorted(order) != list(range(len(order))):
@@ -234,21 +220,21 @@ def _invert_permutation(op: OpCall) -> Folded:
     return [tuple(order.index(place) for place in range(len(order)))]
 
 
-@RULES.of("ListDiff")
+@VALUES.of("ListDiff")
 def _list_difference(op: OpCall) -> Folded:
     gone = set(op.known_ints(1))
     left = [(value, place) for place, value in enumerate(op.known_ints(0)) if value not in gone]
     return [tuple(value for value, _ in left), tuple(place for _, place in left)]
 
 
-@RULES.of("Unique")
+@VALUES.of("Unique")
 def _unique(op: OpCall) -> Folded:
     values = op.known_ints(0)
     different = list(dict.fromkeys(values))
     return [tuple(different), tuple(map(different.index, values))]
 
 
-@RULES.of("Where")
+@VALUES.of("Where")
 def _where(op: OpCall) -> Folded:
     marks = array(op, 0)
     if not all(isinstance(mark, (bool, int, float)) for mark in marks.ravel().tolist()):
@@ -256,7 +242,7 @@ def _where(op: OpCall) -> Folded:
     return [tuple(np.argwhere(marks.astype(bool)).ravel().tolist())]
 
 
-@RULES.of("DynamicStitch", "ParallelDynamicStitch")
+@VALUES.of("DynamicStitch", "ParallelDynamicStitch")
 def _dynamic_stitch(op: OpCall) -> Folded:
     """Rows by index; the last of several with the same index counts."""
     n = len(op.inputs) // 2
@@ -270,28 +256,28 @@ def _dynamic_stitch(op: OpCall) -> Folded:
     return [values_of(np.concatenate([np.ravel(rows[place]) for place in range(len(rows))]))]
 
 
-RULES.of(
+VALUES.of(
     """
     Identity StopGradient PreventGradient Snapshot CheckNumerics DeepCopy GuaranteeConst EnsureShape
     PlaceholderWithDefault Copy CopyHost DebugIdentity DebugIdentityV2 DebugIdentityV3
     CheckNumericsV2 Print ExpandDims Squeeze Reshape LoopCond Exit _EagerConst _HostCast
     """
 )(lambda op: [op.elements(0)])
-RULES.of("IdentityN")(lambda op: [tensor.values for tensor in op.inputs])
-RULES.of("Switch")(lambda op: [op.elements(0)] * 2)
-RULES.of("ShapeN")(lambda op: [tensor.shape for tensor in op.inputs])
-RULES.of("Size")(lambda op: [(op.n_in(0),)])
-RULES.of("Rank")(lambda op: [(len(op.shape(0)),)])
+VALUES.of("IdentityN")(lambda op: [tensor.values for tensor in op.inputs])
+VALUES.of("Switch")(lambda op: [op.elements(0)] * 2)
+VALUES.of("Shape ShapeN")(lambda op: [tensor.shape for tensor in op.inputs])
+VALUES.of("Size")(lambda op: [(op.n_in(0),)])
+VALUES.of("Rank")(lambda op: [(len(op.shape(0)),)])
 # The handle of an array has its length; its flow may not.
-RULES.of("TensorListLength TensorArraySizeV3 TensorArraySizeV2 TensorArraySize")(
+VALUES.of("TensorListLength TensorArraySizeV3 TensorArraySizeV2 TensorArraySize")(
     lambda op: [(op.handle(0).length,)]
 )
-RULES.of("TensorListElementShape")(lambda op: [op.handle(0).shape])
-RULES.of("Transpose ConjugateTranspose")(
+VALUES.of("TensorListElementShape VariableShape")(lambda op: [op.handle(0).shape])
+VALUES.of("Transpose ConjugateTranspose")(
     lambda op: [values_of(array(op, 0).transpose(op.known_ints(1)))]
 )
-RULES.of("ReverseV2")(lambda op: [values_of(np.flip(array(op, 0), op.known_ints(1)))])
-RULES.of("BroadcastTo")(
+VALUES.of("ReverseV2")(lambda op: [values_of(np.flip(array(op, 0), op.known_ints(1)))])
+VALUES.of("BroadcastTo")(
     lambda op: [values_of(np.broadcast_to(array(op, 0), known_shape(op.numbers(1))))]
 )
-RULES.of("BroadcastGradientArgs")(broadcast_axes)
+VALUES.of("BroadcastGradientArgs")(broadcast_axes)

@@ -1,41 +1,30 @@
-"""Shapes of XLA's ops."""
+"""Shapes of XLA's ops, and of reductions over devices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfprof.graphs.model.op_call import OpCall, UnknownError
-from tfprof.graphs.model.symbolic import Number, ceil_div, floor_div, minimum
-from tfprof.graphs.model.tensors import Dims, PartialShape
-from tfprof.graphs.shapes.arguments import (
-    axis_in,
-    axis_of,
-    count_attr,
-    replaced,
-    same_shape,
-    shape_attr,
-    shapes_attr,
-    spelled_shape,
+from tfprof.graphs.model.op_call import OpCall, UnknownError, axis_in
+from tfprof.graphs.model.symbolic import Number, ceil_div, floor_div
+from tfprof.graphs.model.tensors import Dims
+from tfprof.graphs.shapes.dims import replaced, same_shape
+from tfprof.graphs.shapes.general_conv import (
+    DotNumbers,
+    dot_numbers,
+    gather_numbers,
+    xla_convolution,
 )
-from tfprof.graphs.shapes.dimension_numbers import DotNumbers, dot_numbers, gather_numbers
-from tfprof.graphs.shapes.general_conv import xla_convolution
-from tfprof.graphs.shapes.rules import Rules
+from tfprof.graphs.shapes.rules import SHAPES, Shapes
 from tfprof.graphs.shapes.windows import window_count
 
-RULES: Rules[PartialShape] = Rules()
 
-
-@RULES.of("XlaDot", "XlaDotV2")
-def _dot(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaDot", "XlaDotV2")
+def _dot(op: OpCall) -> Shapes:
     """Batch dimensions, then the remaining ones of the left operand, then those of the right."""
     lhs, rhs = op.shape(0), op.shape(1)
     numbers = checked_dot_numbers(op)
-    batch = same_shape(
-        (
-            tuple(lhs[place] for place in numbers.lhs_batch),
-            tuple(rhs[place] for place in numbers.rhs_batch),
-        )
-    )
+    sides = ((lhs, numbers.lhs_batch), (rhs, numbers.rhs_batch))
+    batch = same_shape(tuple(dims[place] for place in places) for dims, places in sides)
     left = _others(lhs, (*numbers.lhs_batch, *numbers.lhs_contracting))
     right = _others(rhs, (*numbers.rhs_batch, *numbers.rhs_contracting))
     return [(*(batch or ()), *left, *right)]
@@ -60,21 +49,15 @@ def _others(dims: Dims, places: Sequence[int]) -> Dims:
     return tuple(size for place, size in enumerate(dims) if place not in places)
 
 
-@RULES.of("XlaPad")
-def _pad(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaPad")
+def _pad(op: OpCall) -> Shapes:
     """Elements are added in front, behind, and between; negative numbers cut off."""
-    dims = op.shape(0)
-    low, high, inside = (op.numbers(index) for index in (2, 3, 4))
-    return [
-        tuple(
-            before + size + (size - 1) * between + after
-            for size, before, after, between in zip(dims, low, high, inside, strict=True)
-        )
-    ]
+    parts = zip(op.shape(0), *map(op.numbers, (2, 3, 4)), strict=True)
+    return [tuple(low + size + (size - 1) * gap + high for size, low, high, gap in parts)]
 
 
-@RULES.of("XlaGather")
-def _gather(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaGather")
+def _gather(op: OpCall) -> Shapes:
     """The offset dimensions are those of a slice; the others are those of the indices."""
     numbers = gather_numbers(op)
     indices = op.shape(1)
@@ -88,40 +71,38 @@ def _gather(op: OpCall) -> list[PartialShape]:
     return [tuple(along[place] if place in along else next(others) for place in range(rank))]
 
 
-def _reduced(op: OpCall) -> PartialShape:
+@SHAPES.of("XlaReduce XlaVariadicReduce XlaVariadicReduceV2")
+def _reduce(op: OpCall) -> Shapes:
+    """The second half of the inputs are initial values."""
     dims = op.shape(0)
     axes = [axis_in(axis, len(dims)) for axis in op.ints("dimensions_to_reduce")]
-    return _others(dims, axes)
+    return [_others(dims, axes)] * (1 if op.type == "XlaReduce" else len(op.inputs) // 2)
 
 
-@RULES.of("XlaReduceWindow")
-def _reduce_window(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaReduceWindow")
+def _reduce_window(op: OpCall) -> Shapes:
     dims = op.shape(0)
-    sizes, strides, holes, spacings, padding = (op.known_ints(index) for index in range(2, 7))
+    sizes, strides, holes, spacings, padding = map(op.known_ints, range(2, 7))
     if min((*sizes, *strides, *holes, *spacings), default=1) < 1:
         raise UnknownError("windows, strides and dilations have to be positive")
     added = [sum(padding[2 * place : 2 * place + 2]) for place in range(len(dims))]
-    wide = [(size - 1) * hole + 1 for size, hole in zip(dims, holes, strict=True)]
-    steps = zip(wide, added, sizes, strides, spacings, strict=True)
-    return [
-        tuple(
-            window_count(size + more, window, stride, spacing)
-            for size, more, window, stride, spacing in steps
-        )
-    ]
+    along = zip(dims, holes, added, strict=True)
+    wide = [(size - 1) * hole + 1 + more for size, hole, more in along]
+    steps = zip(wide, sizes, strides, spacings, strict=True)
+    return [tuple(window_count(*step) for step in steps)]
 
 
-@RULES.of("XlaReduceScatter")
-def _reduce_scatter(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaReduceScatter")
+def _reduce_scatter(op: OpCall) -> Shapes:
     """Each member of a group keeps its part along the dimension."""
     dims = op.shape(0)
-    axis = axis_of(op, 2, len(dims))
+    axis = op.axis(2, len(dims))
     _, members = op.shape_of_rank(1, 2)
     return [replaced(dims, axis, floor_div(dims[axis], members))]
 
 
-@RULES.of("XlaBroadcastHelper")
-def _broadcast(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaBroadcastHelper")
+def _broadcast(op: OpCall) -> Shapes:
     """The operand of lower rank is given dimensions of 1, unless it is a scalar."""
     lhs, rhs = op.shape(0), op.shape(1)
     if len(lhs) == len(rhs) or not lhs or not rhs:
@@ -132,28 +113,16 @@ def _broadcast(op: OpCall) -> list[PartialShape]:
     return [wider, rhs] if lower is lhs else [lhs, wider]
 
 
-@RULES.of("XlaSelfAdjointEig")
-def _eigenvalues(op: OpCall) -> list[PartialShape]:
-    dims = op.shape(0)
-    return [dims[:-1], dims]
-
-
-@RULES.of("XlaSvd")
-def _singular_values(op: OpCall) -> list[PartialShape]:
-    *batch, m, n = op.shape(0)
-    return [(*batch, minimum(m, n)), (*batch, m, m), (*batch, n, n)]
-
-
-@RULES.of("XlaDequantize")
-def _dequantize(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaDequantize")
+def _dequantize(op: OpCall) -> Shapes:
     """Each number holds four elements; rows and columns may change places."""
     *batch, last = op.shape(0)
     dims = (*batch, last * 4)
     return [(*dims[:-2], dims[-1], dims[-2]) if op.flag("transpose_output") else dims]
 
 
-@RULES.of("XlaSplitND ReadVariableXlaSplitND")
-def _split(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaSplitND ReadVariableXlaSplitND")
+def _split(op: OpCall) -> Shapes:
     shape = op.shape(0) if op.type == "XlaSplitND" else op.handle(0).shape
     if shape is None:
         return []
@@ -163,39 +132,34 @@ def _split(op: OpCall) -> list[PartialShape]:
         None if size is None else ceil_div(size + padding, number)
         for size, number, padding in parts
     )
-    return [part] * count_attr(op, "N")
+    return [part] * op.count_attr("N")
 
 
-@RULES.of("XlaConcatND")
-def _concat(op: OpCall) -> list[PartialShape]:
+@SHAPES.of("XlaConcatND")
+def _concat(op: OpCall) -> Shapes:
     dims = op.shape(0)
     paddings = op.ints("paddings") or (0,) * len(dims)
     parts = zip(dims, op.ints("num_concats"), paddings, strict=True)
     return [tuple(size * number - padding for size, number, padding in parts)]
 
 
+@SHAPES.of("CollectiveReduceScatterV2")
+def _scattered(op: OpCall) -> Shapes:
+    """Each device keeps its share of the rows."""
+    dims, k = op.shape_of_least(1), op.size(1)
+    return [(None if k is None else floor_div(dims[0], k), *dims[1:])]
+
+
 def sorted_sizes(op: OpCall) -> tuple[Number, Number]:
     """Number of elements of a sort, and of those that are sorted together."""
     dims = op.shape(0)
-    axis = axis_of(op, len(op.inputs) - 1, len(dims)) if op.type == "XlaVariadicSort" else -1
+    axis = op.axis(len(op.inputs) - 1, len(dims)) if op.type == "XlaVariadicSort" else -1
     return op.n_in(0), dims[axis] if dims else 1
 
 
-RULES.of("XlaConv XlaConvV2")(lambda op: [xla_convolution(op).shape])
-RULES.of("XlaReduce")(lambda op: [_reduced(op)])
-# The second half of the inputs are initial values.
-RULES.of("XlaVariadicReduce XlaVariadicReduceV2")(lambda op: [_reduced(op)] * (len(op.inputs) // 2))
-RULES.of(
-    """
-    XlaSort XlaReducePrecision XlaAllReduce XlaScatter XlaSelectAndScatter XlaSharding
-    XlaClusterOutput XlaSetDynamicDimensionSize XlaSetBound XlaRemoveDynamicDimensionSize
-    """
-)(lambda op: [op.input(0).shape])
-RULES.of("XlaKeyValueSort")(lambda op: [op.input(0).shape, op.input(1).shape])
+SHAPES.of("NcclReduce")(lambda op: [same_shape(tensor.shape for tensor in op.inputs)])
+SHAPES.of("XlaConv XlaConvV2")(lambda op: [xla_convolution(op).shape])
 # The last input is the dimension.
-RULES.of("XlaVariadicSort")(lambda op: [tensor.shape for tensor in op.inputs[:-1]])
-RULES.of("XlaReplicaId")(lambda op: [()])
-RULES.of("XlaRngBitGenerator")(lambda op: [op.input(1).shape, spelled_shape(op, 2)])
-RULES.of("XlaCustomCall")(lambda op: [shape_attr(op)])
-RULES.of("XlaCustomCallV2")(lambda op: shapes_attr(op, "result_shapes"))
-RULES.of("XlaSpmdShardToFullShape")(lambda op: [shape_attr(op, "full_shape")])
+SHAPES.of("XlaVariadicSort")(lambda op: [tensor.shape for tensor in op.inputs[:-1]])
+SHAPES.of("XlaRngBitGenerator")(lambda op: [op.input(1).shape, op.spelled_shape(2)])
+SHAPES.of("XlaCustomCallV2")(lambda op: op.shapes_attr("result_shapes"))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tfprof.graphs.shapes.onednn import with_onednn
+from tfprof.graphs.shapes.rules import with_onednn
 
 
 def test_each_op_type_is_followed_by_its_kernels() -> None:

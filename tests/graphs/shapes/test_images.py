@@ -12,14 +12,14 @@ from tests.graphs.shapes.against_tensorflow import check
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Symbolic, bind
 from tfprof.graphs.model.tensors import Tensor
-from tfprof.graphs.shapes.blocks import RULES
+from tfprof.graphs.shapes.infer import SHAPES
 
 B = Symbolic.named("B")
 H = Symbolic.named("H")
 
 
 def shape(op_type: str, *inputs: Tensor, **attrs: Any) -> Any:
-    return shapes(RULES, call(op_type, *inputs, **attrs))[0]
+    return shapes(SHAPES, call(op_type, *inputs, **attrs))[0]
 
 
 def matrix(*rows: tuple[int, ...]) -> Tensor:
@@ -106,7 +106,7 @@ def test_resized_images_keep_batch_and_channels() -> None:
 )
 def test_contradictions_are_unknown(op: OpCall) -> None:
     with pytest.raises((UnknownError, ValueError)):
-        RULES[op.type](op)
+        SHAPES[op.type](op)
 
 
 X = np.arange(2 * 4 * 6 * 8, dtype=np.float32).reshape((2, 4, 6, 8))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.symbolic import Symbolic, bind, maximum
-from tfprof.graphs.shapes.broadcasting import broadcast
+from tfprof.graphs.shapes.dims import broadcast
 
 B, C = Symbolic.named("B"), Symbolic.named("C")
 
