@@ -26,7 +26,8 @@ def test_cells_read_the_same_on_pages_and_in_terminals(chromium, tmp_path):
     try:
         page.goto("about:blank")
         page.add_script_tag(
-            content=f"{joined_script('format.js')}\nwindow.cellText = cellText;", type="module"
+            content=f"{joined_script('format.js')}\nwindow.cellText = $format.cellText;",
+            type="module",
         )
         page.wait_for_function("window.cellText")
         cases = [(number, unit) for unit in UNITS for number in NUMBERS]

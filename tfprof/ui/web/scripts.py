@@ -1,9 +1,10 @@
-"""Our JavaScript as one script: modules one after the other, without imports.
+"""Our JavaScript as one script: each module as a function that returns what it exports.
 
 There is no build step. A report is one file, in which modules cannot import each other by name; and
 a browser that is served would ask for one module after the other, as it reads who imports whom. So
-their texts are joined, those that others need first. That works as long as no two modules define
-the same name at their top level, which a test checks.
+their texts are joined, those that others need first (ADR 0037 has what else was tried). Imports and
+exports may only be written as ``_IMPORT`` and ``_EXPORT`` read them, and without circles, which the
+linter checks.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import re
 from functools import cache
 from typing import Final
 
-_IMPORT = re.compile(r'^import\s+\{[^}]*\}\s+from\s+"\./([\w-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=async |function |class |const |let )", re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
 
 JOINED: Final = "tfprof.js"
@@ -32,20 +33,22 @@ def static_text(name: str) -> str:
 
 @cache
 def joined_script(entry: str = "app.js") -> str:
-    """A module with all that it imports, directly or not, as one script."""
+    """A module with all that it imports, directly or not, as one script.
+
+    A module ``table.js`` is a constant ``$table`` there, with the names that it exports.
+    """
     done: dict[str, str] = {}
 
     def add(name: str) -> None:
-        if name in done:
-            return
-        text = static_text(name)
-        done[name] = ""  # so that a circle ends
-        for needed in _IMPORT.findall(text):
-            add(needed)
-        del done[name]
-        done[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+        text = static_text(f"{name}.js")
+        for _, needed in _IMPORT.findall(text):
+            if needed not in done:
+                add(needed)
+        exported = ", ".join(found for _, found in _EXPORT.findall(text))
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(r"const \1 = $\2;", text))
+        done[name] = f"const ${name} = (() => {{\n{body}return {{ {exported} }};\n}})();\n"
 
-    add(entry)
+    add(entry.removesuffix(".js"))
     return "\n".join(done.values())
 
 
