@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +19,9 @@ _CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),  # no backoff is shared with earlier calls
 )
+
+_SOON_SECONDS = 0.05
+"""After that a thread of gRPC that was about to do something has done it."""
 
 
 def load_grpc() -> Any:
@@ -92,13 +96,14 @@ class ProfilerServer:
         self._grpc = load_grpc()
         self._address, self._stop = address, stop or Stop()
         self._channel = self._grpc.insecure_channel(str(address), options=_CHANNEL_OPTIONS)
-        self._was_ready = self.is_lost = False
+        self._is_watched = self._was_ready = self.is_lost = False
 
     def watch(self) -> None:
         """Notice when the connection is lost, as it is when the program ends: ``is_lost``.
 
         The next call connects anew, maybe to another program that listens at this address now.
         """
+        self._is_watched = True
         self._channel.subscribe(self._note_state)
 
     def _note_state(self, state: Any) -> None:
@@ -115,6 +120,11 @@ class ProfilerServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._is_watched:
+            # gRPC's thread that polls the state may be on its way to a channel that is then closed:
+            # it prints a traceback.
+            self._channel.unsubscribe(self._note_state)
+            time.sleep(_SOON_SECONDS)
         self._channel.close()
 
     def look(self, timeout_seconds: float) -> None:

@@ -81,4 +81,4 @@ def _varint(data: bytes) -> tuple[int, int]:
         value |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
             return value, place + 1
-    raise SnappyError("its size is not a number of 32 bits")
+    raise SnappyError("its size is no number of 32 bits")

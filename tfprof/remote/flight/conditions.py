@@ -98,8 +98,8 @@ class Condition:
         names: What it asks for.
     """
 
-    def __init__(self, text: str, names: frozenset[str], value: Value) -> None:
-        self.text, self.names, self._value = text, names, value
+    def __init__(self, text: str, names: frozenset[str], node: Value) -> None:
+        self.text, self.names, self._value = text, names, node
 
     def __call__(self, values: Values) -> bool | None:
         """Whether it holds; None if that depends on a value that is unknown."""
