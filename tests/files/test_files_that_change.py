@@ -73,7 +73,7 @@ def test_a_capture_that_changes_all_the_time_is_read_or_refused(changing: Path) 
         """
         import sys, time
         from tfprof.errors import TfprofError
-        from tfprof.files.run_files import look_at
+        from tfprof.inputs.resolve import look_at
         from tfprof.tools import open_run, overview
         read = refused = 0
         end = time.monotonic() + 6

@@ -3,7 +3,7 @@
 import pytest
 
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files.run_folder import capture_files, host_name, is_capture, run_files, runs
+from tfprof.files.run_folder import capture_files, holds_captures, host_name, run_files, runs
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_one_run_below_a_folder_is_found(tmp_path):
     for folder, name in ((tmp_path / "a", "run1"), (tmp_path, "a/run1")):
         found, files, others = run_files(folder, None)
         assert (found, [path.name for path in files], others) == (name, ["h.xplane.pb"], [])
-        assert is_capture(folder)
+        assert holds_captures(folder)
 
 
 def test_of_several_runs_without_a_time_one_must_be_chosen(tmp_path):
@@ -92,6 +92,6 @@ def test_of_several_runs_without_a_time_one_must_be_chosen(tmp_path):
 def test_a_folder_with_files_of_its_own_is_no_capture_for_what_lies_deep_in_it(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "h.xplane.pb").write_bytes(b"")
-    assert is_capture(tmp_path)
+    assert holds_captures(tmp_path)
     (tmp_path / "graph.pb").write_bytes(b"")
-    assert not is_capture(tmp_path)
+    assert not holds_captures(tmp_path)

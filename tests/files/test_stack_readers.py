@@ -13,9 +13,10 @@ from tfprof.export.callgrind import callgrind_chunks
 from tfprof.export.collapsed import collapsed_chunks
 from tfprof.export.pprof import pprof_chunks
 from tfprof.export.speedscope import speedscope_chunks
-from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
+from tfprof.files.collapsed import stacks_of_collapsed
 from tfprof.files.pprof import stacks_of_pprof
-from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
+from tfprof.files.sniff import Format, sniff
+from tfprof.files.speedscope import stacks_of_speedscope
 
 pytestmark = pytest.mark.one_engine
 
@@ -104,7 +105,7 @@ def test_lines_that_are_no_stacks(text):
     [("a;b 1\n", True), ("a;b 1\na 2\n", True), ("a;b", False), ("a 1\nb 2", False), ("", False)],
 )
 def test_what_looks_like_stacks(text, looks):
-    assert looks_collapsed(text.encode()) is looks
+    assert (sniff(text.encode()).format is Format.COLLAPSED) is looks
 
 
 def speedscope(**profile):
@@ -128,7 +129,7 @@ def test_speedscope_with_events():
     """main from 1 to 4 s, and run inside it from 1.5 to 2 s."""
     events = [opened(0, 1), opened(1, 1.5), closed(1, 2), closed(0, 4)]
     data = json.dumps(speedscope(type="evented", events=events)).encode()
-    assert looks_like_speedscope(data)
+    assert sniff(data).format is Format.SPEEDSCOPE
     found = stacks_of_speedscope(data, "x")
     assert found.types == [SampleType("time", "nanoseconds")]
     assert found.own(0).tolist() == [2_500_000_000, 500_000_000]

@@ -9,7 +9,7 @@ import pytest
 import tfprof
 from tests.files.checkpoint.recorded.make import FOLDER
 from tests.files.event_files import event_file, graph_event
-from tests.files.test_run_files import run  # noqa: F401 - a fixture
+from tests.inputs.test_run_files import run  # noqa: F401 - a fixture
 from tfprof.core.wire import messages as pb
 from tfprof.errors import (
     EmptyProfileError,
@@ -17,9 +17,10 @@ from tfprof.errors import (
     UnknownFormatError,
     UsageError,
 )
-from tfprof.files.run_files import RunFile, RunFiles, find_run_files, look_at
 from tfprof.inputs import profile_files
 from tfprof.inputs.profile_files import open_profile, profiler_of
+from tfprof.inputs.resolve import RunFile, look_at, resolve
+from tfprof.inputs.run_files import RunFiles, find_run_files
 
 
 def test_the_same_as_from_its_parts(run):  # noqa: F811
@@ -122,7 +123,7 @@ class Watching:
 def test_whoever_watches_is_told_all(run):  # noqa: F811
     watch = Watching()
     watch.folder = f"{run}/"
-    profiler_of(find_run_files([run]), watch=watch)
+    profiler_of(find_run_files(resolve([run])), watch=watch)
     assert watch.read == watch.expected > 0
     assert watch.stages == [
         "reading graph.pbtxt", "decoding graph.pbtxt",
@@ -149,7 +150,7 @@ def test_threads_change_nothing(many, monkeypatch, threads):
     def read():
         watch = Watching()
         watch.folder = f"{many}/"
-        files = find_run_files([many])
+        files = find_run_files(resolve([many]))
         # As if they were large: what is small is not read again.
         files = replace(files, runs={n: replace(f, data=None) for n, f in files.runs.items()})
         return profiler_of(files, watch=watch).serialize_to_string(), watch.stages, watch.read

@@ -15,8 +15,7 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.cli.web_pages import as_params
 from tfprof.core.text.units import some
-from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files.disk import files_below, is_folder
+from tfprof.errors import UsageError
 from tfprof.files.remote.path import AnyPath, as_path
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
+    from tfprof.inputs.resolve import Inputs
     from tfprof.ui.pages.document import Page
 
 SECTION = "Input"
@@ -131,11 +131,8 @@ def capture_paths(inputs: RunInputs) -> tuple[str, ...]:
 
 def only_captures(inputs: RunInputs) -> tuple[str, ...]:
     """The paths of a command whose whole input are captures; else none."""
-    from tfprof.files.run_folder import is_capture
-
-    paths = capture_paths(inputs)
-    has_other_inputs = replace(inputs, paths=()).is_named
-    return () if has_other_inputs or not all(map(is_capture, paths)) else paths
+    has_other_inputs = inputs.demo or inputs.options or inputs.found.others
+    return () if has_other_inputs else capture_paths(inputs)
 
 
 def open_captures(
@@ -180,19 +177,18 @@ def answer(tool: str, question: Question) -> Answer:
         InputError: A file cannot be read.
     """
     question = _with_paths(tool, question)
-    from tfprof.captures.run.result import ToolResult
-
+    precomputed = _precomputed(tool, question)
+    if precomputed is not None:
+        return Answer(precomputed)
     with progress() as watch:
         fleet = _fleet(tool, question, watch)
         if fleet is not None:
             result = fleet.ask(partial(_answered, tool, question), host=question.host)
             return Answer(result, is_interrupted=fleet.n_missing > 0)
-    found = _opened(tool, question)
-    if isinstance(found, ToolResult):
-        return Answer(found)
+    run = open_captures(question.paths, question.run)
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        return Answer(_answered(tool, question, found))
+        return Answer(_answered(tool, question, run))
 
 
 def _answered(tool: str, question: Question, run: Run) -> ToolResult:
@@ -216,18 +212,14 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
 def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
     from tfprof.captures.all_tools import TOOLS
-    from tfprof.captures.precomputed import legacy_name
 
     is_chosen = question.engine is not None or question.memory is not None
     session = current_session()
     if question.demo or (session is not None and session.captures is not None and not is_chosen):
         return None
-    if not question.paths or any(legacy_name(path) for path in question.paths):
+    if not question.paths:
         return None
-    try:
-        fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
-    except EmptyProfileError:
-        return None  # there may be results that were computed during the capture
+    fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
     if fleet is not None and TOOLS[tool].shows_events:
         fleet.only(question.host)
     return fleet
@@ -245,7 +237,6 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
         InputError: A file cannot be read.
     """
     from tfprof.captures.all_tools import tool_function
-    from tfprof.captures.run.result import ToolResult
     from tfprof.inputs.opened import opened_run
     from tfprof.ui.pages.precomputed_page import result_page
     from tfprof.ui.pages.site import Site
@@ -257,6 +248,9 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
         _details(tool, tool_function(tool), question)
         return Site([opened_run(run, source)]).page(tool, _params(question))
 
+    precomputed = _precomputed(tool, question)
+    if precomputed is not None:
+        return result_page(tool, precomputed), source
     with progress() as watch:
         fleet = _fleet(tool, question, watch)
         if fleet is not None:
@@ -264,32 +258,29 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
             if fleet.n_missing:  # nobody would see on the page what was left out
                 raise KeyboardInterrupt
             return made, source
-    found = _opened(tool, question)
-    if isinstance(found, ToolResult):
-        return result_page(tool, found), source
+    run = open_captures(question.paths, question.run)
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        return page(found), source
+        return page(run), source
 
 
 def report_of(page: str, question: Question) -> bytes:
     """A report with one page, and all that it asks for; arguments and errors as ``page_of``."""
-    from tfprof.captures.run.result import ToolResult
     from tfprof.inputs.opened import opened_run
     from tfprof.ui.pages.site import Site
     from tfprof.ui.web.report import report
 
     question = _with_paths(page, question)
     source = source_of(question)
-    found = _opened(page, question)
-    if isinstance(found, ToolResult):
+    if _precomputed(page, question) is not None:
         raise UsageError(
             f"{source}: a {page} that was computed during the capture has no page; name the file "
             ".json to open it in Perfetto"
         )
+    run = open_captures(question.paths, question.run)
     with progress() as watch:
         watch.stage(f"computing {page}")
-        return report(Site([opened_run(found, source)]), [page], _params(question))
+        return report(Site([opened_run(run, source)]), [page], _params(question))
 
 
 def source_of(question: Question) -> str:
@@ -330,20 +321,6 @@ def demo_paths(question: Question, tool: str = "") -> tuple[str, ...]:
     return (str(demo_capture(question.run or "", tool)),)
 
 
-def _opened(tool: str, question: Question) -> ToolResult | Run:
-    """The run; or the result of the tool, if the paths hold only that."""
-    legacy = _legacy_result(tool, question)
-    if legacy is not None:
-        return legacy
-    try:
-        return open_captures(question.paths, question.run)
-    except EmptyProfileError:
-        path = _legacy_in(tool, question) if len(question.paths) == 1 else None
-        if path is None:
-            raise
-        return _checked(path, tool, question)
-
-
 def _details(tool: str, function: Callable[..., Any], question: Question) -> dict[str, str | int]:
     """The chosen options that not every tool has; refuses those that this tool lacks."""
     import inspect
@@ -356,25 +333,28 @@ def _details(tool: str, function: Callable[..., Any], question: Question) -> dic
     return details
 
 
-def _legacy_result(tool: str, question: Question) -> ToolResult | None:
-    from tfprof.captures.precomputed import legacy_name
+def _precomputed(tool: str, question: Question) -> ToolResult | None:
+    """The result that an older profiler left of the tool, if the paths hold only that.
 
-    paths = question.paths
-    results = [path for path in paths if legacy_name(path) and not is_folder(path)]
-    if not results:
-        return None
-    if len(paths) > 1:
+    Raises:
+        UsageError: It does not answer the question, or there are several.
+        InputError: A path is something else, or cannot be read.
+    """
+    from tfprof.captures.precomputed import legacy_name, open_legacy
+    from tfprof.inputs.resolve import Kind, resolve
+
+    inputs = resolve(question.paths)
+    kinds = (Kind.RESULT, Kind.TRACE) if tool == "trace" else (Kind.RESULT,)
+    results = [as_path(path) for path in inputs.of(kinds).paths if legacy_name(path)]
+    if results and len(inputs) > 1:
         raise UsageError(
             f"{results[0]}: a result that was computed during the capture cannot be combined with "
             "other files; give it alone"
         )
-    return _checked(as_path(results[0]), tool, question)
-
-
-def _checked(path: AnyPath, tool: str, question: Question) -> ToolResult:
-    """Read a precomputed result; refuses one that does not answer the question."""
-    from tfprof.captures.precomputed import legacy_name, open_legacy
-
+    results = results or _precomputed_in(inputs.only_captures(tool), tool, question)
+    if not results:
+        return None
+    [path] = results
     name = legacy_name(path)
     assert name is not None
     if name.tool != tool:
@@ -389,22 +369,25 @@ def _checked(path: AnyPath, tool: str, question: Question) -> ToolResult:
         return open_legacy(path)
 
 
-def _legacy_in(tool: str, question: Question) -> AnyPath | None:
-    """The one precomputed result of a tool in a folder without captures."""
+def _precomputed_in(inputs: Inputs, tool: str, question: Question) -> list[AnyPath]:
+    """The one precomputed result of a tool in a folder without captures, if there is one."""
     from tfprof.captures.precomputed import legacy_name
+    from tfprof.files.run_folder import runs
+    from tfprof.inputs.resolve import Kind, results_in
 
-    folder = as_path(question.paths[0])
-    results = []
-    for path in files_below(folder):
-        name = legacy_name(path)
-        if name is None or name.tool != tool:
-            continue
-        is_host = question.host in (None, name.host)
-        if is_host and question.run in (None, path.parent.name):
-            results.append(path)
+    if [one.kind for one in inputs] != [Kind.FOLDER] or runs(folder := as_path(inputs[0].path)):
+        return []
+    results = [
+        path
+        for path in results_in(folder)
+        if (name := legacy_name(path)) is not None
+        and name.tool == tool
+        and question.host in (None, name.host)
+        and question.run in (None, path.parent.name)
+    ]
     if len(results) > 1:
         raise UsageError(
             f"{folder}: holds no capture, but {len(results)} precomputed results; give one of "
             f"them: {some(list(map(str, results)), 5)}"
         )
-    return results[0] if results else None
+    return results

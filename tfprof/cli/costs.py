@@ -13,7 +13,6 @@ from tfprof.cli.progress import progress
 from tfprof.cli.results import result_options
 from tfprof.cli.session import current_session
 from tfprof.errors import UsageError
-from tfprof.files.disk import is_ordinary_file
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
@@ -245,18 +244,18 @@ def _target(question: CostQuestion) -> str | Profiler:
 
 def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
     """The profiler of a run's files or of a saved profile; a path to a graph stays a path."""
-    from tfprof.files.run_files import find_run_files, is_run_folder, look_at, refuse_empty
-    from tfprof.files.run_folder import is_capture
-    from tfprof.files.sniff import Format
     from tfprof.inputs.profile_files import profiler_of
+    from tfprof.inputs.resolve import Kind, refuse_empty, resolve
+    from tfprof.inputs.run_files import find_run_files
 
-    if not isinstance(target, str) or is_capture(target):
+    if not isinstance(target, str):
         return target
     refuse_empty(target)
-    formats = (Format.PROFILE, Format.EVENTS)
-    is_profile = is_ordinary_file(target) and look_at(target).found.format in formats
-    if is_profile or is_run_folder(target):
-        return profiler_of(find_run_files([target]), watch=watch)
+    inputs = resolve([target])
+    if inputs[0].kind in (Kind.PROFILE, Kind.EVENTS, Kind.FOLDER):
+        return profiler_of(find_run_files(inputs), watch=watch)
+    if inputs[0].kind not in (Kind.GRAPH, Kind.OTHER):
+        raise inputs[0].refusal("no graph or profile, of which float operations are counted")
     return target
 
 

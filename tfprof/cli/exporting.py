@@ -45,11 +45,6 @@ def opened_runs(inputs: RunInputs, name: str | None) -> Sequence[Opened]:
     return chosen
 
 
-def is_foreign(opened: Sequence[Opened]) -> bool:
-    """Whether all of it was made by other programs, so that no saved profile can be made."""
-    return all(one.run is None and one.profiler is None for one in opened)
-
-
 def refuse_unknown(name: str, more: Sequence[str]) -> None:
     """Refuse a name whose ending says neither a message nor another format.
 

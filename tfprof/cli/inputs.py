@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,15 +16,16 @@ from tfprof.cli.progress import progress
 from tfprof.cli.session import current_session
 from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
-from tfprof.files.disk import is_ordinary_file
+from tfprof.files.disk import is_folder, is_ordinary_file
 from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.options.lists import split_list
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
     from tfprof.files.disk import Watch
-    from tfprof.files.run_files import Role, RunFile, RunFiles
     from tfprof.inputs.profiler import Profiler
+    from tfprof.inputs.resolve import Inputs, RunFile
+    from tfprof.inputs.run_files import RunFiles
 
 DEMO = "the recorded ResNet-50 step of tfprof"
 _MOST_SOURCES = 4
@@ -34,14 +35,8 @@ _LARGE_BYTES = 1 << 24
 
 _FILE_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
 
-_ROLES: dict[Role, str] = {
-    "graph": "graph", "run": "runs", "op_log": "op_log", "profile": "profile",
-    "checkpoint": "checkpoint",
-}  # fmt: skip
-"""The roles of files, and the field of ``RunFiles`` for each."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunInputs:
     """The values of ``input_options``.
 
@@ -70,6 +65,13 @@ class RunInputs:
     classic: bool | None = None
     engine: str | None = None
     memory: int | None = None
+
+    @cached_property
+    def found(self) -> Inputs:
+        """What the paths are."""
+        from tfprof.inputs.resolve import resolve
+
+        return resolve(self.paths)
 
     @property
     def reading(self) -> Reading:
@@ -178,15 +180,14 @@ def open_profiler(inputs: RunInputs) -> Profiler:
     session = current_session()
     if session is not None and not inputs.is_named:
         return session.profiler
-    from tfprof.inputs.profile_files import profiler_of_captures, split_captures
+    from tfprof.inputs.profile_files import profiler_of_captures
 
-    captures, others = ([], inputs.paths) if inputs.demo else split_captures(inputs.paths)
+    captures = [] if inputs.demo else inputs.found.captures.paths
     with progress() as watch:
+        files = named_files(inputs, watch)
         if not captures:
             check_no_fleet(inputs)
-            return read_files(named_files(inputs, watch), inputs, watch)
-        rest = replace(inputs, paths=tuple(others))
-        files = named_files(rest, watch) if rest.is_named else None
+            return read_files(files, inputs, watch)
         run = _hosts_apart(captures, inputs, watch)
         return profiler_of_captures(captures, files, classic=inputs.classic, watch=watch, run=run)
 
@@ -251,7 +252,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -
 
 
 def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
-    """The files that the options name, by role.
+    """The files that the options name, by what they are; captures are left out.
 
     Args:
         inputs: The options.
@@ -269,14 +270,16 @@ def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
         )
     if inputs.demo:
         return _demo(inputs)
-    from tfprof.files.run_files import find_run_files
+    from tfprof.inputs.run_files import FIELDS, find_run_files
 
     from_options = _files_of_options(inputs)
-    without = [role for role in _ROLES if _ROLES[role] in from_options]
-    run_files = find_run_files(inputs.paths, watch=watch, without=without)
-    for role, name in _ROLES.items():
-        if name in from_options and getattr(run_files, name):
-            raise UsageError(f"the paths name a {role}, and so does an option; give one of them")
+    without = [kind for kind, name in FIELDS.items() if name in from_options]
+    run_files = find_run_files(inputs.found.others, watch=watch, without=without)
+    for kind in without:
+        if getattr(run_files, FIELDS[kind]):
+            raise UsageError(
+                f"the paths name a {kind.value}, and so does an option; give one of them"
+            )
     return replace(run_files, **from_options)
 
 
@@ -292,6 +295,8 @@ def files_of_devices(inputs: RunInputs) -> RunFiles:
             "--view device is made from run metadata, and this session keeps only their numbers; "
             "name the files again"
         )
+    for one in inputs.found.captures:
+        raise one.refusal("no graph, run metadata, op log or profile")
     files = named_files(inputs)
     if not files.runs:
         raise EmptyProfileError("--view device shows what ran: give the run metadata of a step")
@@ -312,16 +317,16 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
 
 def _files_of_options(inputs: RunInputs) -> dict[str, Any]:
     """The files that options name, by the fields of ``RunFiles``."""
-    from tfprof.files.run_files import RunFile, is_run_folder, refuse_empty
-    from tfprof.files.sniff import Format, Sniffed
+    from tfprof.files.sniff import Format
+    from tfprof.inputs.resolve import Input, Kind, RunFile, certainly, refuse_empty
 
     def file(path: str | None, option: str, format_: Format) -> RunFile | None:
-        if path and is_run_folder(path):
+        if path and is_folder(path) and Input(path).kind is not Kind.GRAPH:
             raise UsageError(
                 f"--{option} {path}: is a folder; name the file in it, or leave out --{option}: "
                 "tfprof recognizes the files of a folder by their content"
             )
-        return RunFile(path, Sniffed(format_, is_text=False, certainty=1.0)) if path else None
+        return RunFile(path, certainly(format_)) if path else None
 
     for path in (inputs.graph_path, inputs.profile_path):
         refuse_empty(path or "")

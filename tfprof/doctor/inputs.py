@@ -27,9 +27,9 @@ from tfprof.errors import InputError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES
 from tfprof.files.remote.path import AnyPath, as_path
-from tfprof.files.run_files import look_at
 from tfprof.files.run_folder import host_name
 from tfprof.files.sniff import Format, advice, sniff
+from tfprof.inputs.resolve import look_at
 
 _CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
     Format.GRAPH_DEF: check_graph,

@@ -12,13 +12,9 @@ from bisect import bisect_right
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tfprof.errors import MalformedProfileError
-from tfprof.files.open import load_file
-
-_LOOKED_AT = 1 << 16
 
 Json = Mapping[str, Any]
 
@@ -60,18 +56,6 @@ class Read(NamedTuple):
     arrows: dict[Any, tuple[list[RawArrow], list[RawArrow]]]
     not_understood: Tally[str]
     remarks: list[str]
-
-
-def looks_like_chrome_json(path: str | Path) -> bool:
-    """Whether a file holds a trace in Chrome's JSON, by its first bytes.
-
-    Raises:
-        InputError: It cannot be read.
-    """
-    begin = bytes(load_file(path).data[:_LOOKED_AT]).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if begin[:1] == b"[":
-        return b'"ph"' in begin
-    return begin[:1] == b"{" and (b'"traceEvents"' in begin or b'"ph"' in begin)
 
 
 def read_chrome_json(data: bytes, label: str) -> Read:

@@ -22,15 +22,6 @@ _CPYTHON: Final = re.compile(r"(?P<file>[^;]+\.pyw?):(?P<name>[^:]+):(?P<line>\d
 """CPython's: ``file.py:name:12``."""
 
 
-def looks_collapsed(data: bytes) -> bool:
-    """Whether data begin as collapsed stacks do: two lines of them, or one that is all."""
-    lines = [line for line in data[: 1 << 16].splitlines()[:3] if line.strip()]
-    if len(data) > 1 << 16 and len(lines) < 3:
-        return False
-    texts = [line.decode("utf-8", "replace") for line in lines[:2]]
-    return bool(texts) and all(_LINE.match(text) for text in texts) and ";" in "".join(texts)
-
-
 def stacks_of_collapsed(data: bytes, label: str) -> Stacks:
     """The stacks of a file.
 

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path, PurePath
 
-from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import entries, is_folder, is_ordinary_file, list_ahead, walk
 from tfprof.files.remote.path import AnyPath, as_path
 
@@ -60,25 +60,25 @@ def gone_files(folder: AnyPath) -> list[Path]:
     ]  # fmt: skip
 
 
-def is_capture(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is named as captures are, or a folder is a log folder or holds some.
+def is_capture_name(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is named as captures are."""
+    return _FILE.fullmatch(as_path(path).name) is not None
+
+
+def holds_captures(folder: AnyPath) -> bool:
+    """Whether a folder is a log folder, or holds captures.
 
     What lies deeper than a log folder's runs counts where a folder has no files of its own.
+
+    Raises:
+        InputError: It cannot be read.
     """
-    named = as_path(path)
-    is_named_so = _FILE.fullmatch(named.name) is not None
-    try:
-        if not is_folder(named):
-            return is_ordinary_file(named) and is_named_so
-        inside = entries(named)
-        if capture_files(named) or any(
-            is_folder(folder.joinpath(*_PROFILES)) for folder in (named, *inside)
-        ):
-            return True
-        holds_files = any(is_ordinary_file(path) for path in inside)
-        return not holds_files and bool(runs(named))
-    except InputError:  # whoever reads it says what is wrong
-        return is_named_so
+    inside = entries(folder)
+    if capture_files(folder) or any(
+        is_folder(each.joinpath(*_PROFILES)) for each in (folder, *inside)
+    ):
+        return True
+    return not any(map(is_ordinary_file, inside)) and bool(runs(folder))
 
 
 def runs(folder: AnyPath) -> dict[str, AnyPath]:

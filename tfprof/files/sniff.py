@@ -38,6 +38,8 @@ class Format(enum.Enum):
     OP_LOG = "OpLogProto"
     PROFILE = "ProfileProto"
     PPROF = "pprof Profile"
+    SPEEDSCOPE = "speedscope profile"
+    COLLAPSED = "file of collapsed stacks"
     XSPACE = "XSpace"
     GZIP = "gzip file"
     XZ = "xz file"
@@ -95,6 +97,10 @@ _NAME_HINTS: Final = {
 _KERAS_REMEDY = (
     "load it with Keras and call tfprof.flops(model), or model.export(PATH) and give that path"
 )
+_OF_STACKS = (
+    "it holds sampled call stacks: tfprof ui shows them, and tfprof convert writes other formats "
+    "of them"
+)
 _REMEDIES: Final = {
     Format.GRAPH_DEF: "use --graph_path",
     Format.META_GRAPH_DEF: "use --graph_path",
@@ -102,7 +108,7 @@ _REMEDIES: Final = {
     Format.RUN_METADATA: "use --run_meta_path",
     Format.OP_LOG: "use --op_log_path",
     Format.PROFILE: "use --profile_path, or tfprof.load in Python",
-    Format.PPROF: "tfprof ui shows it, and tfprof convert writes other formats of it",
+    **dict.fromkeys((Format.PPROF, Format.SPEEDSCOPE, Format.COLLAPSED), _OF_STACKS),
     Format.XSPACE: "the commands for captures of the TensorFlow 2 profiler read it: tfprof tools "
     "FILE lists them (overview, input-pipeline, op-stats, trace, …)",
     Format.GZIP: "unpack it with gunzip",
@@ -120,6 +126,12 @@ _REMEDIES: Final = {
     Format.LFS_POINTER: "git lfs pull fetches the file itself",
 }
 
+_OF_VIEWS: Final = (
+    Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL, Format.RUN_METADATA,
+    Format.OP_LOG, Format.PROFILE, Format.EVENTS,
+)  # fmt: skip
+"""What the views are made of."""
+
 _PACKED: Final = (
     (re.compile(rb"\x1f\x8b"), Format.GZIP),
     (re.compile(rb"\xfd7zXZ\x00"), Format.XZ),
@@ -132,6 +144,9 @@ _HDF5_MAGIC: Final = b"\x89HDF\r\n\x1a\n"
 _ZIP_MAGICS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 _HEAD: Final = 1 << 16
+_BEFORE_JSON: Final = b"\xef\xbb\xbf \t\r\n"
+_SPEEDSCOPE: Final = b"speedscope.app/file-format-schema.json"
+_STACK: Final = re.compile(r".+ \d{1,18}")
 
 _TEXT_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _TEXT_TOKEN: Final = re.compile(
@@ -165,13 +180,13 @@ def sniff(data: BytesLike, name: str = "") -> Sniffed:
     if magic := _by_magic(view, name):
         return Sniffed(magic, is_text=False, certainty=1.0)
     text = _as_text(view)
-    if text is not None and (guess := _sniff_text(text)):
-        return guess
-    guess = _sniff_message(view, name.lower(), least=3 if text is not None else 1)
+    guess = _sniff_json(view) or _sniff_text(text or "")
+    guess = guess or _sniff_message(view, name.lower(), least=3 if text is not None else 1)
     if guess:
         return guess
     if text is not None:
-        return Sniffed(Format.TEXT, is_text=True, certainty=0.5)
+        format_ = Format.COLLAPSED if _is_collapsed(text, len(view) <= _HEAD) else Format.TEXT
+        return Sniffed(format_, is_text=True, certainty=0.5)
     return Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
 
 
@@ -261,7 +276,7 @@ def advice(sniffed: Sniffed, expected: Format | None = None) -> str:
     if sniffed.format is Format.UNKNOWN:
         return "It looks like nothing that tfprof knows; check that it is the right file."
     remedy = _REMEDIES.get(sniffed.format, "check that it is the right file")
-    if expected is Format.XSPACE and sniffed.format in _MESSAGES:
+    if expected is Format.XSPACE and sniffed.format in _OF_VIEWS:
         remedy = "the views (tfprof op, scope, graph, code) and tfprof info read it"
     return f"It looks like {with_article(sniffed.format.value)}; {remedy}."
 
@@ -288,6 +303,26 @@ def _by_magic(view: View, name: str) -> Format | None:
     return None
 
 
+def _sniff_json(view: View) -> Sniffed | None:
+    """JSON that tfprof reads."""
+    head = bytes(view[:_HEAD]).lstrip(_BEFORE_JSON)
+    if not head.startswith((b"{", b"[")):
+        return None
+    is_object = head.startswith(b"{")
+    if is_object and (_SPEEDSCOPE in head or _SPEEDSCOPE in bytes(view[-_HEAD:])):
+        return Sniffed(Format.SPEEDSCOPE, is_text=True, certainty=1.0)
+    is_trace = b'"ph"' in head or (is_object and b'"traceEvents"' in head)
+    return Sniffed(Format.CHROME_TRACE, is_text=True, certainty=0.9) if is_trace else None
+
+
+def _is_collapsed(text: str, is_all: bool) -> bool:
+    """Whether two lines are stacks, with a count at their end; or the only one is."""
+    lines = [line for line in text.splitlines()[:3] if line.strip()]
+    if not is_all and len(lines) < 3:
+        return False
+    return all(map(_STACK.fullmatch, lines[:2])) and ";" in "".join(lines[:2])
+
+
 def _as_text(view: View) -> str | None:
     """The beginning of the data as text, or None if it is not text."""
     head = bytes(view[:_HEAD])
@@ -303,8 +338,7 @@ def _as_text(view: View) -> str | None:
 def _sniff_text(text: str) -> Sniffed | None:
     start = text.lstrip()[:4096]
     if start[:1] in ("{", "["):
-        is_trace = '"traceEvents"' in start or ('"ph"' in start and '"ts"' in start)
-        return Sniffed(Format.CHROME_TRACE, is_text=True, certainty=0.9) if is_trace else None
+        return None
     if re.match(r"<(!doctype html|html|head|body)\b", start, re.IGNORECASE):
         return Sniffed(Format.HTML, is_text=True, certainty=1.0)
     if _LFS_START.match(start):

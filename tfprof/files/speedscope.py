@@ -12,8 +12,6 @@ from tfprof.core.columns.arrow import Coded
 from tfprof.core.columns.stacks import SampleType, StackFrame, Stacks, StackTree
 from tfprof.errors import MalformedProfileError
 
-_SCHEMA: Final = b"speedscope.app/file-format-schema.json"
-_LOOKED_AT: Final = 1 << 16
 _PER_UNIT: Final = {
     "seconds": ("nanoseconds", 1e9), "milliseconds": ("nanoseconds", 1e6),
     "microseconds": ("nanoseconds", 1e3), "nanoseconds": ("nanoseconds", 1.0),
@@ -28,13 +26,6 @@ _Weighed = tuple[int, float]
 
 _NodeOf = Callable[[int, int], int]
 """The node of a call, by that of its caller and the number of the frame."""
-
-
-def looks_like_speedscope(data: bytes) -> bool:
-    """Whether data name the schema at their begin or end, where writers put it."""
-    return data.lstrip()[:1] == b"{" and (
-        _SCHEMA in data[:_LOOKED_AT] or _SCHEMA in data[-_LOOKED_AT:]
-    )
 
 
 def stacks_of_speedscope(data: bytes, label: str) -> Stacks:

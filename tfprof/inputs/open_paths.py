@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 from tfprof.core.columns.once import Once
 from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import Watch, entries, files_below, is_folder, is_ordinary_file, state_of
+from tfprof.files.collapsed import stacks_of_collapsed
+from tfprof.files.disk import Watch, entries, is_folder, is_ordinary_file, state_of
+from tfprof.files.open import load_file
+from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.remote.path import AnyPath, as_path, named
-from tfprof.files.run_files import RunFiles, find_run_files, is_prefix, is_run_folder, look_at
-from tfprof.files.run_folder import capture_files, host_name, is_capture, run_files, runs
+from tfprof.files.run_folder import capture_files, host_name, run_files, runs
 from tfprof.files.sniff import Format
+from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.inputs.opened import Opened, Watched
+from tfprof.inputs.resolve import Input, Inputs, Kind, is_prefix, look_at, resolve, results_in
+from tfprof.inputs.run_files import RunFiles, find_run_files
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
@@ -30,8 +35,11 @@ ReadRun = Callable[["str | list[str]"], "Run"]
 
 MakeCaptured = Callable[["str", "str | list[str]"], Opened]
 
-_WHOLE_RUNS = (Format.PROFILE, Format.EVENTS)
-"""Files that are a run each; others are parts of one."""
+_STACKS = {
+    Format.PPROF: stacks_of_pprof,
+    Format.SPEEDSCOPE: stacks_of_speedscope,
+    Format.COLLAPSED: stacks_of_collapsed,
+}
 
 
 def open_paths(
@@ -59,22 +67,30 @@ def open_paths(
         UsageError: There are no paths, or files that do not go together.
         InputError: A path cannot be read, or is nothing of a run.
     """
-    if not paths:
+    inputs = resolve(paths)
+    if not inputs:
         raise UsageError("nothing to open: give a log folder, a run folder or the files of a run")
-    given = [named(path) for path in paths]
-    folders = [path for path in given if is_capture(path) and is_folder(path)]
-    captures = [path for path in given if is_capture(path) and not is_folder(path)]
-    others = [path for path in given if path not in {*folders, *captures}]
     captured = partial(_captured, classic=classic, read_run=read_run)
-    found = [one for path in folders for one in _of_log_folder(path, captured)]
-    found += _of_capture_files(captures, captured)
-    parts: list[str] = []
-    for path in others:
-        whole = _whole_runs(path, classic, watch, captured)
-        found += whole
-        parts += [] if whole else [path]
+    logs, files = inputs.of({Kind.LOGS}), inputs.of({Kind.CAPTURE})
+    found = [run for one in logs for run in _of_log_folder(one.path, captured)]
+    found += _of_capture_files(files.paths, captured)
+    parts: list[Input] = []
+    for one in inputs.others:
+        match one.kind:
+            case Kind.TRACE:
+                found.append(opened_trace(one.path))
+            case Kind.STACKS:
+                found.append(_sampled(one))
+            case Kind.RESULT:
+                found.append(_precomputed(one.path, [as_path(one.path)]))
+            case Kind.PROFILE | Kind.EVENTS:
+                found.append(_profile([one.path], classic))
+            case Kind.FOLDER:
+                found += _of_folder(one, classic, watch, captured)
+            case _:
+                parts.append(one)
     if parts:
-        found = _with_parts(found, parts, bool(folders or captures), classic, watch)
+        found = _with_parts(found, Inputs(parts), bool(inputs.captures), classic, watch)
     return list(with_names_of_their_own(found))
 
 
@@ -94,7 +110,7 @@ def _of_log_folder(folder: str, captured: MakeCaptured) -> Iterator[Opened]:
     # Beside captures there are results that were made of them: these are no runs of their own.
     captures = {place for _, place in known}
     by_folder: dict[AnyPath, list[AnyPath]] = {}
-    for path in _results_in(top):
+    for path in results_in(top):
         if captures.isdisjoint(path.parents):
             by_folder.setdefault(path.parent, []).append(path)
     for parent in sorted(by_folder, reverse=True):
@@ -131,7 +147,7 @@ def _captured(
         some([*map(str, listed)], 3),
         run,
         Once(of_host),
-        files=Watched(partial(_state_of, listed)),
+        files=_watched(listed),
         profiler_of_host=of_host,
     )
 
@@ -151,83 +167,45 @@ def _profile_of_captures(
 # Profiles
 
 
-def _whole_runs(
-    path: str, classic: bool | None, watch: Watch | None, captured: MakeCaptured
+def _of_folder(
+    one: Input, classic: bool | None, watch: Watch | None, captured: MakeCaptured
 ) -> list[Opened]:
-    """What a path is by itself; nothing if it is a part of a run.
+    """The files of a run in a folder, as one; else what lies deeper in it.
 
     Raises:
-        InputError: It cannot be read, or is a folder without anything of a run.
+        InputError: It cannot be read, or holds nothing of a run.
     """
-    from tfprof.captures.precomputed import legacy_name
-    from tfprof.files.chrome_json import looks_like_chrome_json
-
-    if not is_run_folder(path):
-        is_json = ".json" in as_path(path).name and is_ordinary_file(path)
-        if is_json and looks_like_chrome_json(path):
-            return [replace(opened_trace(path), files=Watched(partial(_state_of, [path])))]
-        if legacy_name(path) and is_ordinary_file(path):
-            return [_precomputed(path, [as_path(path)])]
-        found = look_at(path).found.format
-        reader = _stack_reader(path, found)
-        if reader is not None:
-            return [_sampled(path, reader)]
-        return [_profile([path], classic)] if found in _WHOLE_RUNS else []
     try:
-        find_run_files([path], watch=watch)
+        find_run_files([one], watch=watch)
     except EmptyProfileError:
-        if not runs(as_path(path)) and not _results_in(as_path(path)):
+        if not runs(as_path(one.path)) and not results_in(one.path):
             raise
-        return list(_of_log_folder(path, captured))
-    return [_profile([path], classic)]
+        return list(_of_log_folder(one.path, captured))
+    return [_profile([one.path], classic)]
 
 
-_StackReader = Callable[[bytes, str], "Stacks"]
-
-
-def _stack_reader(path: str, found: Format) -> _StackReader | None:
-    """What reads call stacks that another program has sampled; None if a file holds none."""
-    from tfprof.files.collapsed import looks_collapsed, stacks_of_collapsed
-    from tfprof.files.open import load_file
-    from tfprof.files.pprof import stacks_of_pprof
-    from tfprof.files.speedscope import looks_like_speedscope, stacks_of_speedscope
-
-    if found is Format.PPROF:
-        return stacks_of_pprof
-    if found is not Format.TEXT or not is_ordinary_file(path):
-        return None
-    data = bytes(load_file(path).data)
-    if looks_like_speedscope(data):
-        return stacks_of_speedscope
-    return stacks_of_collapsed if looks_collapsed(data) else None
-
-
-def _sampled(path: str, reader: _StackReader) -> Opened:
+def _sampled(one: Input) -> Opened:
     def read() -> Stacks:
-        from tfprof.files.open import load_file
+        loaded = load_file(one.path)
+        return _STACKS[one.file.found.format](bytes(loaded.data), loaded.path)
 
-        loaded = load_file(path)
-        return reader(bytes(loaded.data), loaded.path)
-
-    return Opened(
-        _folder_name(path), path, files=Watched(partial(_state_of, [path])), stacks=Once(read)
-    )
+    return Opened(_folder_name(one.path), one.path, files=_watched([one.path]), stacks=Once(read))
 
 
 def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
     def read() -> Profiler:
         from tfprof.inputs.profile_files import profiler_of
 
-        return profiler_of(find_run_files(paths), classic=classic)
+        return profiler_of(find_run_files(resolve(paths)), classic=classic)
 
     name = _folder_name(paths[0]) if len(paths) == 1 else _folder_name(as_path(paths[0]).parent)
     source = some(list(paths), 4)
-    return Opened(name, source, None, Once(read), files=Watched(partial(_state_of, paths)))
+    return Opened(name, source, None, Once(read), files=_watched(paths))
 
 
 def _with_parts(
     found: Sequence[Opened],
-    parts: Sequence[str],
+    parts: Inputs,
     is_captured: bool,
     classic: bool | None,
     watch: Watch | None,
@@ -235,8 +213,8 @@ def _with_parts(
     """The runs, with what else was given: one more, or parts of those that were captured."""
     files = find_run_files(parts, watch=watch)
     if not is_captured or files.runs or files.op_log:
-        return [*found, _profile(parts, classic)]
-    return [_with_graph(one, files, parts, classic) if one.run else one for one in found]
+        return [*found, _profile(parts.paths, classic)]
+    return [_with_graph(one, files, parts.paths, classic) if one.run else one for one in found]
 
 
 def _with_graph(
@@ -262,41 +240,33 @@ def opened_trace(path: str | os.PathLike[str]) -> Opened:
     def make() -> TraceModel:
         from tfprof.captures.trace.foreign import model_of_json
         from tfprof.files.chrome_json import read_chrome_json
-        from tfprof.files.open import load_file
 
         loaded = load_file(path)
         return model_of_json(read_chrome_json(bytes(loaded.data), loaded.path))
 
-    return Opened(name or "trace", path, trace=Once(make))
+    return Opened(name or "trace", path, files=_watched([path]), trace=Once(make))
 
 
 # What older profilers left
 
 
-def _results_in(folder: AnyPath) -> list[AnyPath]:
-    from tfprof.captures.precomputed import legacy_name
-
-    return [path for path in files_below(folder) if legacy_name(path)]
-
-
 def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
     from tfprof.captures.precomputed import legacy_name, open_legacy
-    from tfprof.files.chrome_json import looks_like_chrome_json
 
     trace = None
     by_tool: dict[str, dict[str, Once[ToolResult]]] = {}
     for path in paths:
         name = legacy_name(path)
         assert name is not None
-        if name.tool == "trace" and looks_like_chrome_json(path):
+        if name.tool == "trace" and look_at(named(path)).kind is Kind.TRACE:
             trace = trace or opened_trace(path).trace
         hosts = by_tool.setdefault(name.tool, {})
         host = name.host if name.host not in hosts else f"{path.parent.name}/{name.host}"
         hosts.setdefault(host, Once(partial(open_legacy, path)))
     return Opened(
         _folder_name(source), source, precomputed=by_tool,
-        files=Watched(partial(_state_of, [source])), trace=trace,
+        files=_watched([source]), trace=trace,
     )  # fmt: skip
 
 
@@ -318,13 +288,9 @@ def with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
         yield replace(one, name=name)
 
 
-def _state_of(paths: Sequence[str]) -> Hashable:
-    """Sizes and times of files, and of those in folders.
-
-    Raises:
-        InputError: One has vanished.
-    """
-    return tuple(state for path in paths for state in _states(path))
+def _watched(paths: Sequence[str]) -> Watched:
+    """Sizes and times of files, and of those in folders."""
+    return Watched(lambda: tuple(state for path in paths for state in _states(path)))
 
 
 def _states(path: str) -> Iterator[tuple[str, Hashable]]:

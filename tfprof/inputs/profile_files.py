@@ -6,22 +6,19 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import compress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import Unwatched, Watch, is_ordinary_file
 from tfprof.files.open import LoadedFile
-from tfprof.files.remote.path import as_path, named
-from tfprof.files.run_files import RunFile, RunFiles, find_run_files
-from tfprof.files.run_folder import is_capture
+from tfprof.files.remote.path import as_path
 from tfprof.files.threads import number_of_threads
 from tfprof.inputs.profiler import Profiler, session_of
+from tfprof.inputs.resolve import RunFile, resolve
+from tfprof.inputs.run_files import RunFiles, find_run_files
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
-
-PathT = TypeVar("PathT", bound="str | os.PathLike[str]")
 
 
 def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) -> Profiler:
@@ -51,19 +48,11 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
         >>> tfprof.open_profile(files.graph, files.run_meta, files.op_log).steps
         [0]
     """
-    captures, others = split_captures([named(path) for path in paths])
-    if captures:
-        files = find_run_files(others) if others else None
-        return profiler_of_captures(captures, files, classic=classic)
-    return profiler_of(find_run_files(paths), classic=classic)
-
-
-def split_captures(paths: Sequence[PathT]) -> tuple[list[PathT], list[PathT]]:
-    """Paths of captures of the TensorFlow 2 profiler, and the other paths."""
-    chosen = [is_capture(path) for path in paths]
-    return list(compress(paths, chosen)), [
-        path for path, is_chosen in zip(paths, chosen, strict=True) if not is_chosen
-    ]
+    inputs = resolve(paths)
+    files = find_run_files(inputs.others)
+    if inputs.captures:
+        return profiler_of_captures(inputs.captures.paths, files, classic=classic)
+    return profiler_of(files, classic=classic)
 
 
 def profiler_of_captures(

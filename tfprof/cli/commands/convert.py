@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import print_notes_of
-from tfprof.cli.exporting import is_foreign, opened_runs, refuse_unknown, write_export
+from tfprof.cli.exporting import opened_runs, refuse_unknown, write_export
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
 from tfprof.cli.output import note
 from tfprof.cli.results import ResultChoice, file_options, print_capture_warnings
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
-from tfprof.files.disk import PACKED_SUFFIXES, is_folder, is_ordinary_file
+from tfprof.files.disk import PACKED_SUFFIXES, is_folder
 
 if TYPE_CHECKING:
     from tfprof.export.formats import ExportFormat
-    from tfprof.files.run_files import RunFile
     from tfprof.files.sniff import Format
     from tfprof.inputs.profiler import Profiler
+    from tfprof.inputs.resolve import Inputs
 
 _MESSAGES = ("profile", "binary", "text")
 _EXPORTS = (
@@ -51,8 +50,10 @@ def run(
     if table or run_name:
         option = "--table" if table else "--run"
         raise UsageError(f"{option} does not go with a saved profile or a message: {name}")
-    paths = inputs.every_path
-    to = to or ("profile" if inputs.recover else _kind(name, paths))
+    from tfprof.inputs.resolve import resolve
+
+    sources = resolve(inputs.every_path)
+    to = to or ("profile" if inputs.recover else _to(name, sources))
     is_text = to == "text" or (to == "profile" and _is_text(name))
     if not is_text:
         target.refuse_terminal()
@@ -60,7 +61,7 @@ def run(
         if to == "profile":
             content, what = _profile(inputs, constants, is_text)
         else:
-            content, what = _single_message(paths, to)
+            content, what = _single_message(sources, to)
         if target.path is None and is_text:
             target.write(content.decode())
             return
@@ -95,45 +96,31 @@ def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat
 
 def _is_foreign(inputs: RunInputs) -> bool:
     """Whether another program made the only file, which then is no message of TensorFlow."""
-    from tfprof.files.run_folder import is_capture
+    from tfprof.inputs.resolve import FOREIGN
 
-    if len(inputs.paths) != 1 or not is_ordinary_file(inputs.paths[0]):
-        return False
-    if is_capture(inputs.paths[0]):
-        return False
-    from tfprof.errors import InputError
-
-    try:
-        return is_foreign(opened_runs(inputs, None))
-    except InputError:  # said when it is read
-        return False
+    return len(inputs.paths) == len(inputs.found.of(FOREIGN)) == 1
 
 
-def _kind(name: str, paths: Sequence[str]) -> str:
-    """The kind without ``--to``: one message stays what it is, all else becomes a profile."""
-    from tfprof.files.run_files import look_at
-    from tfprof.files.run_folder import is_capture
-    from tfprof.files.sniff import Format
+def _to(name: str, inputs: Inputs) -> str:
+    """The format without ``--to``: one message stays what it is, all else becomes a profile."""
+    from tfprof.inputs.resolve import CAPTURES, Kind
 
-    if len(paths) != 1 or is_folder(paths[0]) or is_capture(paths[0]):
-        return "profile"
-    if look_at(paths[0]).found.format is Format.EVENTS:
+    many = {*CAPTURES, Kind.FOLDER, Kind.EVENTS}
+    if len(inputs) != 1 or inputs[0].kind in many or is_folder(inputs[0].path):
         return "profile"
     return "text" if _is_text(name) else "binary"
 
 
 def _profile(inputs: RunInputs, constants: bool, is_text: bool) -> tuple[bytes, str]:
     """One saved profile of all files, and a description."""
-    from tfprof.files.run_files import look_at
     from tfprof.files.sniff import Format
+    from tfprof.inputs.resolve import Kind
 
-    paths = inputs.paths if all(map(is_ordinary_file, inputs.paths)) else ()
-    files = [look_at(path) for path in paths] if len(paths) > 1 else []
-    profiles = [file for file in files if file.found.format is Format.PROFILE]
-    if 1 < len(profiles) < len(files):
-        other = next(file for file in files if file not in profiles)
+    profiles = inputs.found.of({Kind.PROFILE})
+    others = inputs.found.but({Kind.PROFILE})
+    if len(profiles) > 1 and others:
         raise UsageError(
-            f"{other.path} is not a profile; profiles can be united only with profiles"
+            f"{others[0].path} is not a profile; profiles can be united only with profiles"
         )
     profiler = _united(profiles, inputs) if len(profiles) > 1 else open_profiler(inputs)
     data = profiler.serialize_to_string(constants=constants)
@@ -143,21 +130,22 @@ def _profile(inputs: RunInputs, constants: bool, is_text: bool) -> tuple[bytes, 
     return (_text(data, Format.PROFILE), f"{what}, as text") if is_text else (data, what)
 
 
-def _single_message(paths: Sequence[str], to: str) -> tuple[bytes, str]:
+def _single_message(inputs: Inputs, to: str) -> tuple[bytes, str]:
     """The message of the only file, and a description."""
     from tfprof.files.open import CLASSES
-    from tfprof.files.run_files import find_run_files, is_run_folder, look_at
+    from tfprof.inputs.resolve import Kind
+    from tfprof.inputs.run_files import find_run_files
     from tfprof.profiles.write.messages import message_bytes
 
-    if len(paths) != 1 or is_run_folder(paths[0]):
+    if len(inputs) != 1 or inputs[0].kind in (Kind.FOLDER, Kind.LOGS):
         raise UsageError(
             f"--to {to} writes the message of one file; name one file, or use --to profile, which "
             "makes one profile of several"
         )
-    file = look_at(paths[0])
+    file = inputs[0].file
     kind = file.found.format
     if kind not in CLASSES:
-        find_run_files(paths)  # its error says what the file looks like
+        find_run_files(inputs)  # its error says what the file looks like
         raise UsageError(f"{file.path}: a {kind.value} cannot be converted")
     data = message_bytes(file.load(), kind)
     return (_text(data, kind) if to == "text" else data), f"{kind.value}, as {to}"
@@ -183,11 +171,12 @@ def _is_text(name: str) -> bool:
     return name.endswith(_TEXT_ENDINGS)
 
 
-def _united(files: list[RunFile], inputs: RunInputs) -> Profiler:
+def _united(profiles: Inputs, inputs: RunInputs) -> Profiler:
     from tfprof.inputs.profiler import Profiler
 
     profilers = [
-        Profiler.load(file.load(), classic=inputs.classic, recover=inputs.recover) for file in files
+        Profiler.load(one.file.load(), classic=inputs.classic, recover=inputs.recover)
+        for one in profiles
     ]
     return profilers[0].merge(*profilers[1:])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,6 @@ from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
-    from tfprof.captures.run.run import Run
     from tfprof.insight.diff.side import Side
 
 FORMATS = ("text", "json", "csv", "html")
@@ -59,13 +57,13 @@ def run(
     if chosen and not tool and not (timeline and set(chosen) == {"step"}):
         raise UsageError(f"option --{next(iter(chosen))} goes with --tool")
     with warnings_as_notes():
-        from tfprof.insight.diff.ask import diff, look_at
+        from tfprof.insight.diff.ask import diff, look_at, side_of
         from tfprof.insight.diff.comparable import same_recording
 
         question = partial(look_at, view=view or "", tool=tool or "", asked=chosen if tool else {})
         reader = partial(read_for, question, reading=(engine, memory))
         sides = [
-            _side(path, name, reader)
+            side_of(path, name, reader)
             for path, name in zip((before, after), _names(before, after), strict=True)
         ]
         with progress() as watch:
@@ -85,17 +83,6 @@ def run(
     if choice.format in ("csv",):
         for remark in result.notes:
             note(remark.message)
-
-
-def _side(path: str, name: str, reader: Callable[[str], Run]) -> Side:
-    from tfprof.files.run_folder import is_capture
-    from tfprof.insight.diff.ask import side_of
-
-    if is_capture(path):
-        return side_of(reader(path), name)
-    with progress() as watch:
-        watch.stage("reading")
-        return side_of(path, name)
 
 
 def _names(before: str, after: str) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +15,8 @@ from tfprof.cli.registry import find_command, sections
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
-    from tfprof.files.run_files import RunFiles
     from tfprof.inputs.profiler import Profiler
+    from tfprof.inputs.run_files import RunFiles
 
 _READ_BEHIND_PROMPT_BYTES = 1 << 24
 """Up to this size, reading takes no longer than typing a command; beyond, progress is shown."""
@@ -53,17 +52,14 @@ def run(history: bool, **params: Any) -> int:
 
 def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
     """Captures and the files of a run; one of them may be None."""
-    from tfprof.files.run_folder import is_capture
-
-    captures = [path for path in inputs.paths if is_capture(path)]
-    rest = replace(inputs, paths=tuple(path for path in inputs.paths if path not in captures))
-    runs = CapturedRuns(captures, inputs.reading) if captures else None
+    captures, others = inputs.found.captures, inputs.found.others
+    runs = CapturedRuns(captures.paths, inputs.reading) if captures else None
     if runs is None:
         check_no_fleet(inputs)
-    elif not rest.is_named:
+    elif not (others or inputs.options or inputs.demo):
         return runs, None
     with progress() as watch:
-        return runs, named_files(rest, watch)
+        return runs, named_files(inputs, watch)
 
 
 def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: RunInputs) -> Profiler:

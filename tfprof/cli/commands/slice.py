@@ -41,6 +41,7 @@ def run(
     result = from_params(ResultChoice, params)
     from tfprof.captures.slice.choice import SliceChoice
     from tfprof.captures.slice.slice_capture import slice_capture
+    from tfprof.inputs.resolve import resolve
     from tfprof.remote.durations import seconds_of
 
     choice = SliceChoice(
@@ -53,6 +54,7 @@ def run(
         raise UsageError(
             "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
         )
+    resolve(sources).only_captures("slice")
     with progress() as watch:
         watch.stage(f"slicing {sources[0]}")
         made = slice_capture(

@@ -54,7 +54,10 @@ def show_contents(
         target: Where the result goes.
         source: What a page is about; by default the names of the paths.
     """
+    from tfprof.inputs.resolve import resolve
+
     with warnings_as_notes():
+        resolve(paths).only_captures("tools")
         captured = open_captures(paths, name, _look_at)
     if form == "html":
         from tfprof.ui.pages.contents_page import contents_of_run

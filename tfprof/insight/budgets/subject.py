@@ -85,8 +85,7 @@ def subject_of(
         InputError: It cannot be read, or holds nothing that can be checked.
     """
     from tfprof.errors import EmptyProfileError
-    from tfprof.files.remote.path import named
-    from tfprof.files.run_folder import is_capture
+    from tfprof.inputs.resolve import Kind, resolve
 
     if opened.profiler is None:
         raise EmptyProfileError(
@@ -95,19 +94,8 @@ def subject_of(
         )
     profile = opened.profiler
     run = None if opened.run is None else opened.run()
-    parts = [named(path) for path in paths if not is_capture(path)]
+    parts = resolve(paths).others
     program = None
-    if len(parts) == 1 and (run is not None or not profile().steps) and _is_model(parts[0]):
-        program = parts[0]
+    if [one.kind for one in parts] == [Kind.GRAPH] and (run is not None or not profile().steps):
+        program = parts[0].path
     return Subject(opened.name, profile, run, program, batch)
-
-
-def _is_model(path: str) -> bool:
-    """Whether a path is a graph or a SavedModel itself, not a folder with one in it."""
-    from tfprof.files.disk import is_ordinary_file
-    from tfprof.files.run_files import is_run_folder, look_at
-    from tfprof.files.sniff import Format
-
-    if not is_ordinary_file(path):
-        return not is_run_folder(path)
-    return look_at(path).found.format not in (Format.PROFILE, Format.EVENTS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,11 @@ from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
 from tfprof.captures.run.table import Table
 from tfprof.errors import UsageError
-from tfprof.files.remote.path import as_path, named
-from tfprof.files.run_folder import is_capture
-from tfprof.inputs.profile_files import open_profile
+from tfprof.files.remote.path import as_path
+from tfprof.inputs.profile_files import profiler_of
 from tfprof.inputs.profiler import Profiler
+from tfprof.inputs.resolve import resolve
+from tfprof.inputs.run_files import find_run_files
 from tfprof.insight.diff.answer import answer_of
 from tfprof.insight.diff.difference import Match, difference
 from tfprof.insight.diff.side import Side
@@ -77,12 +78,13 @@ def diff(
     return answer_of(difference(one, other, match))
 
 
-def side_of(thing: Any, name: str = "") -> Side:
+def side_of(thing: Any, name: str = "", read_run: Callable[[str], Run] = open_run) -> Side:
     """A run to compare.
 
     Args:
         thing: A path, a captured run or a profiler.
         name: What it is called; empty for its own name.
+        read_run: Reads a capture.
 
     Raises:
         UsageError: It is none of these.
@@ -91,11 +93,11 @@ def side_of(thing: Any, name: str = "") -> Side:
     if isinstance(thing, Side):
         return thing
     if isinstance(thing, (str, os.PathLike)):
-        thing = named(thing)
         name = name or as_path(thing).resolve().name
-        if is_capture(thing):
-            return side_of(open_run(thing), name)
-        return Side(name, open_profile(thing))
+        inputs = resolve([thing])
+        if inputs.captures:
+            return side_of(read_run(inputs[0].path), name)
+        return Side(name, profiler_of(find_run_files(inputs)))
     if isinstance(thing, Run):
         return Side(name or thing.name or "run", None, thing)
     if isinstance(thing, Profiler):

@@ -11,8 +11,8 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run, open_run
 from tfprof.errors import UsageError
-from tfprof.files.remote.path import as_path, named
-from tfprof.files.run_folder import is_capture
+from tfprof.files.remote.path import as_path
+from tfprof.inputs.resolve import resolve
 from tfprof.insight.whatif.answer import answer_of
 from tfprof.insight.whatif.chosen import Work, factors_of
 from tfprof.insight.whatif.host import HostReplay, host_replay
@@ -40,8 +40,8 @@ def whatif(
         sentence gives the reason, the times after are None, and there are no paths.
 
     Raises:
-        UsageError: It is no capture, it has no steps, or nothing has such a name.
-        InputError: A path cannot be read.
+        UsageError: It has no steps, or nothing has such a name.
+        InputError: A path cannot be read, or is not a capture.
     """
     faster, free = dict(faster or {}), (free,) if isinstance(free, str) else tuple(free)
     opened, name = _opened(run)
@@ -77,11 +77,5 @@ def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
             f"{type(run).__name__} is no captured run; give a path or what open_run returns: a "
             "profile has no times of single events to go through again"
         )
-    path = named(run)
-    name = as_path(path).name
-    if as_path(path).exists() and not is_capture(path):
-        raise UsageError(
-            f"{name} is no capture: a profile has no times of single events to go through again; "
-            "capture the program with the profiler of TensorFlow 2 or JAX"
-        )
-    return open_run(path), name
+    [one] = resolve([run]).only_captures("whatif")
+    return open_run(one.path), as_path(one.path).name

@@ -7,7 +7,6 @@ ask is TensorBoard's business: it is its server, behind its address.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -15,8 +14,8 @@ from tensorboard.plugins import base_plugin
 
 from tfprof.core.columns.once import Once
 from tfprof.errors import TfprofError
-from tfprof.files.run_folder import is_capture
 from tfprof.inputs.open_paths import open_paths
+from tfprof.inputs.resolve import Kind, resolve
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import Site
 from tfprof.ui.web.scripts import served_text
@@ -47,7 +46,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
 
     def is_active(self) -> bool:
         """Whether there is anything to show: captures in the log folder."""
-        return bool(self._folder) and Path(self._folder).is_dir() and is_capture(self._folder)
+        return bool(self._folder) and resolve([self._folder])[0].kind is Kind.LOGS
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """The module that TensorBoard loads, and the name of the tab."""

@@ -7,8 +7,9 @@ from tfprof import tools
 from tfprof.captures.trace.foreign import model_of_json
 from tfprof.captures.trace.from_run import model_of_run
 from tfprof.errors import InputError, MalformedProfileError
-from tfprof.files.chrome_json import looks_like_chrome_json, read_chrome_json
+from tfprof.files.chrome_json import read_chrome_json
 from tfprof.inputs.open_paths import opened_trace
+from tfprof.inputs.resolve import Kind, look_at
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 from tfprof.ui.pages.site import Site
 
@@ -134,7 +135,7 @@ def test_a_trace_that_was_written_here_is_the_same_again(tmp_path):
     run = tools.open_run(space)
     path = tmp_path / "trace.json.gz"
     path.write_bytes(gzip.compress(b"".join(tools.trace(run).pieces())))
-    assert looks_like_chrome_json(path)
+    assert look_at(str(path)).kind is Kind.TRACE
     opened = opened_trace(path)
     ours, theirs = model_of_run(run), opened.trace()
     assert slices(theirs) == slices(ours)
@@ -149,7 +150,7 @@ def test_a_trace_that_was_written_here_is_the_same_again(tmp_path):
 def test_files_that_are_no_traces(tmp_path):
     path = tmp_path / "notes.json"
     path.write_text('{"a": 1}')
-    assert not looks_like_chrome_json(path)
+    assert look_at(str(path)).kind is not Kind.TRACE
     with pytest.raises(MalformedProfileError):
         opened_trace(path).trace()
     with pytest.raises(InputError):

@@ -5,14 +5,14 @@ import shutil
 import pytest
 
 import tfprof
+from tests.files.event_files import event_file, graph_event, meta_graph_event, run_event
+from tests.files.packed import zst_compress
 from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.numbered_names import step_in_name
-from tfprof.files.run_files import find_run_files, look_at
 from tfprof.files.sniff import Format
-
-from .event_files import event_file, graph_event, meta_graph_event, run_event
-from .packed import zst_compress
+from tfprof.inputs.resolve import Kind, look_at, resolve
+from tfprof.inputs.run_files import find_run_files
 
 GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
 RUN = (
@@ -43,7 +43,7 @@ def names(files):
 
 
 def test_a_folder(run):
-    assert names(find_run_files([run])) == {
+    assert names(find_run_files(resolve([run]))) == {
         "graph": "graph.pbtxt",
         "runs": {9: "run_meta_9", 10: "run_meta_10"},
         "op_log": "tfprof_log",
@@ -53,15 +53,15 @@ def test_a_folder(run):
 
 def test_files_in_any_order(run):
     paths = [run / name for name in ("tfprof_log", "run_meta_9", "graph.pbtxt")]
-    assert names(find_run_files(paths))["runs"] == {9: "run_meta_9"}
-    assert names(find_run_files(paths)) == names(find_run_files(reversed(paths)))
+    assert names(find_run_files(resolve(paths)))["runs"] == {9: "run_meta_9"}
+    assert names(find_run_files(resolve(paths))) == names(find_run_files(resolve(reversed(paths))))
 
 
 def test_steps_count_from_0_where_names_do_not_tell_them_apart(run):
     (run / "run_meta_9").rename(run / "z_run")
-    assert names(find_run_files([run]))["runs"] == {0: "run_meta_10", 1: "z_run"}
+    assert names(find_run_files(resolve([run])))["runs"] == {0: "run_meta_10", 1: "z_run"}
     (run / "z_run").rename(run / "again_10")
-    assert names(find_run_files([run]))["runs"] == {0: "again_10", 1: "run_meta_10"}
+    assert names(find_run_files(resolve([run])))["runs"] == {0: "again_10", 1: "run_meta_10"}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_packed_files_are_looked_into(run, ending, n_nodes):
     (run / "graph.pbtxt").unlink()
     text = b"".join(b'node { name: "%d" op: "Relu" }\n' % i for i in range(n_nodes))
     (run / f"g.{ending}").write_bytes(PACKERS[ending](text))
-    found = find_run_files([run]).graph
+    found = find_run_files(resolve([run])).graph
     assert (found.found.format, found.load().data) == (Format.GRAPH_DEF, text)
 
 
@@ -111,13 +111,13 @@ def test_a_plain_file_is_not_held(run):
 def test_a_saved_profile(run, tmp_path):
     path = tmp_path / "p_1"
     tfprof.open_profile(run).save(path)
-    assert names(find_run_files([path]))["profile"] == "p_1"
+    assert names(find_run_files(resolve([path])))["profile"] == "p_1"
     assert tfprof.open_profile(path).steps == [9, 10]
 
 
 def test_the_demo_is_a_run():
     files = tfprof.demo_files()
-    found = find_run_files([files.graph.parent])
+    found = find_run_files(resolve([files.graph.parent]))
     assert names(found)["graph"] == "graph.pb.gz"
     assert sorted(file.path.rpartition("/")[2] for file in found.unused) == [
         "README.md",
@@ -130,15 +130,15 @@ def test_the_demo_is_a_run():
 def test_two_graphs_are_one_too_many(run):
     shutil.copy(run / "graph.pbtxt", run / "other.pbtxt")
     with pytest.raises(UsageError) as caught:
-        find_run_files([run])
+        find_run_files(resolve([run]))
     for part in ("graph.pbtxt (a GraphDef)", "other.pbtxt (a GraphDef)", "--graph_path"):
         assert part in str(caught.value)
-    assert find_run_files([run], without=["graph"]).graph is None
+    assert find_run_files(resolve([run]), without=[Kind.GRAPH]).graph is None
 
 
 def test_meta_graphs_beside_a_graph_are_not_used(run):
     (run / "model.ckpt-5.meta").write_text('meta_info_def { tags: "x" } graph_def { node { } }')
-    found = find_run_files([run])
+    found = find_run_files(resolve([run]))
     assert names(found)["graph"] == "graph.pbtxt"
     assert [file.found.format for file in found.unused] == [Format.META_GRAPH_DEF]
 
@@ -148,31 +148,31 @@ def test_a_checkpoint_is_its_folder_or_its_prefix(run):
     (run / "model.ckpt-5.index").write_bytes(table)
     (run / "model.ckpt-5.data-00000-of-00001").write_bytes(b"\x01\x02")
     (run / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-5"')
-    found = find_run_files([run])
+    found = find_run_files(resolve([run]))
     assert (found.checkpoint, found.unused) == (str(run), ())
     prefix = str(run / "model.ckpt-5")
-    found = find_run_files([run / "graph.pbtxt", prefix])
+    found = find_run_files(resolve([run / "graph.pbtxt", prefix]))
     assert found.checkpoint == prefix
     with pytest.raises(UsageError, match="several checkpoints"):
-        find_run_files([run, prefix])
+        find_run_files(resolve([run, prefix]))
 
 
 def test_files_of_nothing_are_named_with_what_they_look_like(run, tmp_path):
     (run / "notes.txt").write_text("hello there, this is no profile at all")
-    assert [file.path for file in find_run_files([run]).unused] == [str(run / "notes.txt")]
+    assert [file.path for file in find_run_files(resolve([run])).unused] == [str(run / "notes.txt")]
     with pytest.raises(UnknownFormatError, match=r"notes\.txt: no graph.*looks like a text file"):
-        find_run_files([run / "notes.txt"])
+        find_run_files(resolve([run / "notes.txt"]))
     (tmp_path / "empty.pb").touch()
     with pytest.raises(UnknownFormatError, match=r"empty\.pb: this file is empty"):
-        find_run_files([tmp_path / "empty.pb"])
+        find_run_files(resolve([tmp_path / "empty.pb"]))
 
 
 def test_a_folder_without_a_run(tmp_path):
     with pytest.raises(EmptyProfileError, match="it is empty"):
-        find_run_files([tmp_path])
+        find_run_files(resolve([tmp_path]))
     (tmp_path / "page.html").write_text("<!doctype html><html></html>")
     with pytest.raises(EmptyProfileError, match=r"it holds page\.html \(HTML page\)"):
-        find_run_files([tmp_path])
+        find_run_files(resolve([tmp_path]))
 
 
 @pytest.mark.parametrize("path", ["no/such/file", "a\0b"])
@@ -183,9 +183,9 @@ def test_what_is_not_there(path):
 
 def test_a_damaged_archive_in_a_folder_is_left_out_and_named_otherwise(run):
     (run / "broken.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
-    assert [file.path for file in find_run_files([run]).unused] == [str(run / "broken.gz")]
+    assert [file.path for file in find_run_files(resolve([run])).unused] == [str(run / "broken.gz")]
     with pytest.raises(InputError, match=r"broken\.gz: the compressed data are damaged"):
-        find_run_files([run / "broken.gz"])
+        find_run_files(resolve([run / "broken.gz"]))
 
 
 def binary(message, text):
@@ -214,8 +214,8 @@ def test_event_files_hold_a_graph_and_runs(tmp_path, logged):
         "op_log": None,
         "profile": None,
     }
-    assert names(find_run_files([tmp_path])) == expected
-    assert names(find_run_files([path])) == expected
+    assert names(find_run_files(resolve([tmp_path]))) == expected
+    assert names(find_run_files(resolve([path]))) == expected
     profiler = tfprof.open_profile(path)
     assert profiler.steps == [50, 100]
     assert profiler.view("scope").children[0].exec_micros == 2
@@ -224,21 +224,21 @@ def test_event_files_hold_a_graph_and_runs(tmp_path, logged):
 def test_event_files_may_be_packed(tmp_path, logged):
     path = tmp_path / "events.gz"
     path.write_bytes(gzip.compress(logged))
-    assert list(find_run_files([path]).runs) == [50, 100]
+    assert list(find_run_files(resolve([path])).runs) == [50, 100]
 
 
 def test_of_several_event_files_the_last_graph_counts(tmp_path, logged):
     other = binary(pb.GraphDef(), 'node { name: "last" op: "NoOp" }')
     for name, content in (("e.1", logged), ("e.2", event_file(graph_event(other)))):
         (tmp_path / name).write_bytes(content)
-    files = find_run_files([tmp_path])
+    files = find_run_files(resolve([tmp_path]))
     assert files.graph.path.endswith("e.2#graph")
     assert list(files.runs) == [50, 100]
 
 
 def test_files_of_their_own_count_more_than_event_files(run, logged):
     (run / "events").write_bytes(logged)
-    assert names(find_run_files([run])) == {
+    assert names(find_run_files(resolve([run]))) == {
         "graph": "graph.pbtxt",
         "runs": {9: "run_meta_9", 10: "run_meta_10"},
         "op_log": "tfprof_log",
@@ -248,7 +248,7 @@ def test_files_of_their_own_count_more_than_event_files(run, logged):
 
 def test_a_damaged_event_file_is_read_so_far(tmp_path, logged):
     (tmp_path / "events").write_bytes(logged[:-3])
-    files = find_run_files([tmp_path])
+    files = find_run_files(resolve([tmp_path]))
     assert list(files.runs) == [50]
     (file,) = files.unused
     assert file.trouble.endswith("is cut off; what comes after it was left out")
@@ -258,6 +258,6 @@ def test_an_event_file_with_nothing_to_profile(tmp_path):
     path = tmp_path / "events"
     path.write_bytes(event_file())
     with pytest.raises(EmptyProfileError, match=r"holds events \(TensorFlow events file\)"):
-        find_run_files([tmp_path])
+        find_run_files(resolve([tmp_path]))
     with pytest.raises(UnknownFormatError, match=r"looks like a TensorFlow events file; what File"):
-        find_run_files([path])
+        find_run_files(resolve([path]))

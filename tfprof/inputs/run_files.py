@@ -6,75 +6,23 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tfprof.core.wire.parsing import with_article
-from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
-from tfprof.files.compression import decompressed, unpack_head
-from tfprof.files.disk import (
-    Unwatched,
-    Watch,
-    content_of,
-    entries,
-    file_parts,
-    is_folder,
-    is_ordinary_file,
-    opened,
-)
-from tfprof.files.numbered_names import natural_order, step_in_name, unpacked_name
-from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
+from tfprof.errors import EmptyProfileError, InputError, UsageError
+from tfprof.files.disk import Unwatched, Watch, entries, file_parts, is_ordinary_file, opened
+from tfprof.files.numbered_names import natural_order, step_in_name
 from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
-from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
+from tfprof.files.sniff import Format, Sniffed, advice, packed_format
+from tfprof.inputs.resolve import PARTS, Input, Kind, RunFile, certainly, look_at
 
 if TYPE_CHECKING:
     from tfprof.files.events import EventLog
 
-Role = Literal["graph", "run", "op_log", "profile", "checkpoint"]
-
 _SURE = 0.5
 """How well a file in a folder must fit its format; a file that the user named need not."""
 
-_HEAD_BYTES = 1 << 20
-"""Of a packed file, so much is looked at to tell what it is."""
-
 _CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
-
-
-@dataclass(frozen=True, slots=True)
-class RunFile:
-    """A file, and what it looks like.
-
-    Attributes:
-        path: As the user named it, or found in a folder that the user named.
-        found: What it looks like.
-        data: Its content, if it had to be read to look at it, and small.
-        trouble: Why it could not be looked at; empty if it could.
-        step: The step that a run in an event file is of.
-    """
-
-    path: str
-    found: Sniffed
-    data: bytes | None = field(default=None, repr=False)
-    trouble: str = ""
-    step: int | None = None
-
-    def load(self, watch: Watch | None = None) -> LoadedFile:
-        """Read it.
-
-        Raises:
-            InputError: It cannot be read.
-        """
-        if self.data is not None:
-            return LoadedFile(self.path, self.data)
-        return load_file(self.path, watch)
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes that ``load`` will read from a disk; 0 if unknown."""
-        try:
-            return 0 if self.data is not None else as_path(self.path).stat().st_size
-        except OSError:
-            return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +58,20 @@ class RunFiles:
         return [*(file for file in single if file is not None), *self.runs.values()]
 
 
+FIELDS = {
+    Kind.GRAPH: "graph",
+    Kind.RUN: "runs",
+    Kind.OP_LOG: "op_log",
+    Kind.PROFILE: "profile",
+    Kind.CHECKPOINT: "checkpoint",
+}
+"""The field of ``RunFiles`` for files of a kind."""
+
+
 def find_run_files(
-    paths: Iterable[str | os.PathLike[str]],
-    without: Collection[Role] = (),
-    watch: Watch | None = None,
+    inputs: Iterable[Input], without: Collection[Kind] = (), watch: Watch | None = None
 ) -> RunFiles:
-    """Look at files and folders, and tell what each is.
+    """Sort files, and those in folders, by what they are.
 
     Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
     run metadata end in a number of their own; else they are counted from 0. In a folder, files
@@ -124,7 +80,7 @@ def find_run_files(
     it do not: it holds its graph.
 
     Args:
-        paths: Files, SavedModel folders, and folders that hold files of a run.
+        inputs: Files, SavedModel folders, and folders that hold files of a run.
         without: What to leave out of folders, because it is known already.
         watch: Receives the path that is looked at.
 
@@ -139,73 +95,33 @@ def find_run_files(
     checkpoints: list[str] = []
     older: list[RunFile] = []
     watch = watch or Unwatched()
-    for path in map(named, paths):
-        watch.stage(f"looking at {path}")
-        if not is_run_folder(path):
-            file = look_at(path)
-            if file.found.format is Format.EVENTS:
-                logged, troubles = _of_events([file])
-                files += logged or [_usable(file)]
-                unused += troubles
-            else:
-                files += [_usable(file)]
+    for one in inputs:
+        watch.stage(f"looking at {one.path}")
+        if one.kind in (Kind.FOLDER, Kind.LOGS):
+            usable, others = _look_into(one.path)
+            if not usable:
+                raise EmptyProfileError(_nothing_in(one.path, others))
+            usable, beside = _newest_profile(usable)
+            older += [file for file in beside if file.kind is Kind.PROFILE]
+            kinds = {file.kind for file in usable} - set(without)
+            files += [file for file in usable if file.kind in kinds - {Kind.CHECKPOINT}]
+            checkpoints += [one.path] if Kind.CHECKPOINT in kinds else []
+            unused += others
             continue
-        usable, others = _look_into(path)
-        if not usable:
-            raise EmptyProfileError(_nothing_in(path, others))
-        usable, beside = _newest_profile(usable)
-        older += [file for file in beside if _role(file) == "profile"]
-        roles = {_role(file) for file in usable} - set(without)
-        files += [file for file in usable if _role(file) in roles - {"checkpoint"}]
-        checkpoints += [path] if "checkpoint" in roles else []
+        usable, others = [one.file], []
+        if one.file.kind is Kind.EVENTS:
+            usable, others = _of_events(usable)
+        if not usable or usable[0].kind not in PARTS:
+            raise one.refusal("no graph, run metadata, op log or profile")
+        files += usable
         unused += others
     files = list({_real(file.path): file for file in files}.values())
-    checkpoints += [file.path for file in files if _role(file) == "checkpoint"]
-    return _by_role(files, checkpoints, tuple(unused), tuple(older))
+    checkpoints += [file.path for file in files if file.kind is Kind.CHECKPOINT]
+    return _by_kind(files, checkpoints, tuple(unused), tuple(older))
 
 
 def _real(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(path)
-
-
-def look_at(path: str) -> RunFile:
-    """Tell what a file, or the message in a SavedModel folder, is.
-
-    Raises:
-        InputError: It cannot be read.
-        MalformedProfileError: It is compressed and damaged.
-    """
-    if is_folder(path):
-        return RunFile(path, _surely(Format.SAVED_MODEL))
-    if is_prefix(path):
-        return RunFile(path, _surely(Format.CHECKPOINT))
-    name = unpacked_name(path)
-    with opened(path, whole=False) as stream:
-        if not stream.seekable():
-            data = decompressed(bytes(content_of(stream, path)), path)
-            return RunFile(path, sniff(data, name), data)
-        content = file_parts(stream, path)
-        packing = packed_format(content)
-        if packing is None:
-            return RunFile(path, sniff(content, path))
-        stream.seek(0)
-        head, is_all = unpack_head(stream, packing, path, _HEAD_BYTES)
-    return RunFile(path, sniff(head, name), head if is_all else None)
-
-
-def is_prefix(path: str) -> bool:
-    """Whether it is what the names of a checkpoint's files begin with, and no file."""
-    file = as_path(path)
-    if isinstance(file, RemotePath):
-        return not file.exists() and file.with_name(f"{file.name}.index").is_file()
-    return is_ordinary_file(f"{path}.index") and not file.exists()
-
-
-def is_run_folder(path: str) -> bool:
-    """Whether it is a folder and no SavedModel."""
-    if not is_folder(path):
-        return False
-    return not any(is_ordinary_file(as_path(path) / name) for name in SAVED_MODEL_NAMES)
 
 
 def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
@@ -223,18 +139,19 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
         except InputError as error:
             unknown = Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
             file = RunFile(named(path), unknown, trouble=str(error))
-        is_usable = file.found.format in _ROLES and file.found.certainty >= _SURE
+        is_usable = file.kind in PARTS and file.found.certainty >= _SURE
         (usable if is_usable else others).append(file)
-    logs = [file for file in others if file.found.format is Format.EVENTS]
+    logs = [file for file in others if file.kind is Kind.EVENTS]
     if logs:
         logged, troubles = _of_events(logs)
-        known = {_role(file) for file in usable}
-        usable += [file for file in logged if _role(file) not in known]
+        known = {file.kind for file in usable}
+        usable += [file for file in logged if file.kind not in known]
         others = [file for file in others if not (logged and file in logs)] + troubles
-    plain = [file for file in usable if _role(file) == "graph" and not file.path.endswith(".meta")]
-    if plain:  # a Saver writes a .meta file, the graph once more, for each checkpoint
-        others += [file for file in usable if _role(file) == "graph" and file not in plain]
-        usable = [file for file in usable if _role(file) != "graph" or file in plain]
+    graphs = [file for file in usable if file.kind is Kind.GRAPH]
+    again = [file for file in graphs if file.path.endswith(".meta")]
+    if len(again) < len(graphs):  # a Saver writes the graph once more for each checkpoint
+        others += again
+        usable = [file for file in usable if file not in again]
     return usable, others
 
 
@@ -245,16 +162,16 @@ def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]
     folder where a Saver and a FileWriter leave the graph. Run metadata or an op log in files of
     their own have been put there by someone, who must say what to take.
     """
-    profiles = [file for file in files if _role(file) == "profile"]
-    parts = [file for file in files if _role(file) in ("run", "op_log") and "#" not in file.path]
-    if not profiles or parts:
+    profiles = [file for file in files if file.kind is Kind.PROFILE]
+    has_parts = any(file.kind in (Kind.RUN, Kind.OP_LOG) and "#" not in file.path for file in files)
+    if not profiles or has_parts:
         return files, []
     numbers = [step_in_name(file.path) for file in profiles]
     if None in numbers or len(set(numbers)) < len(numbers):
         newest = max(profiles, key=_last_written)
     else:
         newest = max(profiles, key=lambda file: step_in_name(file.path) or 0)
-    kept = [file for file in files if file is newest or _role(file) == "checkpoint"]
+    kept = [file for file in files if file is newest or file.kind is Kind.CHECKPOINT]
     return kept, [file for file in files if file not in kept]
 
 
@@ -279,10 +196,10 @@ def _of_events(files: Sequence[RunFile]) -> tuple[list[RunFile], list[RunFile]]:
         if message is None:
             message, format_ = log.meta_graph, Format.META_GRAPH_DEF
         if message is not None:
-            graph = [RunFile(f"{file.path}#graph", _surely(format_), message)]
+            graph = [RunFile(f"{file.path}#graph", certainly(format_), message)]
         for run in log.runs:
             path = f"{file.path}#{run.tag}"
-            runs.append(RunFile(path, _surely(Format.RUN_METADATA), run.data, step=run.step))
+            runs.append(RunFile(path, certainly(Format.RUN_METADATA), run.data, step=run.step))
         if log.damage:
             trouble = f"{file.path}: {log.damage}; what comes after it was left out"
             damaged.append(RunFile(file.path, file.found, trouble=trouble))
@@ -301,85 +218,42 @@ def _read_log(file: RunFile) -> EventLog:
     return read_events(file.load().data)
 
 
-def _surely(format_: Format) -> Sniffed:
-    return Sniffed(format_, is_text=False, certainty=1.0)
-
-
-_ROLES: dict[Format, Role] = {
-    Format.GRAPH_DEF: "graph",
-    Format.META_GRAPH_DEF: "graph",
-    Format.SAVED_MODEL: "graph",
-    Format.RUN_METADATA: "run",
-    Format.OP_LOG: "op_log",
-    Format.PROFILE: "profile",
-    Format.CHECKPOINT: "checkpoint",
-}
-_ROLE_OPTIONS: dict[Role, str] = {
-    "graph": "--graph_path", "op_log": "--op_log_path", "profile": "--profile_path",
+_OPTIONS = {
+    Kind.GRAPH: "--graph_path", Kind.OP_LOG: "--op_log_path", Kind.PROFILE: "--profile_path",
 }  # fmt: skip
 
 
-def _role(file: RunFile) -> Role:
-    return _ROLES[file.found.format]
-
-
-def _usable(file: RunFile) -> RunFile:
-    if file.found.format in _ROLES:
-        return file
-    if file.found.format is Format.EMPTY:
-        raise _empty(file.path)
-    raise UnknownFormatError(
-        f"{file.path}: no graph, run metadata, op log or profile. {advice(file.found)}"
-    )
-
-
-def refuse_empty(path: str) -> None:
-    """Refuse a file without content: nothing was saved to it.
-
-    Raises:
-        UnknownFormatError: It is such a file.
-    """
-    if is_ordinary_file(path) and not as_path(path).stat().st_size:
-        raise _empty(path)
-
-
-def _empty(path: str) -> UnknownFormatError:
-    return UnknownFormatError(f"{path}: this file is empty. Save it again")
-
-
-def _by_role(
+def _by_kind(
     files: Sequence[RunFile],
     checkpoints: Sequence[str],
     unused: tuple[RunFile, ...],
     older: tuple[RunFile, ...],
 ) -> RunFiles:
-    roles: dict[Role, list[RunFile]] = {}
-    for file in files:
-        roles.setdefault(_role(file), []).append(file)
     if len(checkpoints) > 1:
         raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
     return RunFiles(
-        graph=_only("graph", roles.get("graph", [])),
-        op_log=_only("op_log", roles.get("op_log", [])),
-        profile=_only("profile", roles.get("profile", [])),
-        runs=by_step(roles.get("run", [])),
+        graph=_only(Kind.GRAPH, files),
+        op_log=_only(Kind.OP_LOG, files),
+        profile=_only(Kind.PROFILE, files),
+        runs=by_step([file for file in files if file.kind is Kind.RUN]),
         checkpoint=checkpoints[0] if checkpoints else None,
         unused=unused,
         other_profiles=older,
     )
 
 
-def _only(role: Role, files: Sequence[RunFile]) -> RunFile | None:
+def _only(kind: Kind, every: Sequence[RunFile]) -> RunFile | None:
+    files = [file for file in every if file.kind is kind]
     if len(files) < 2:
         return files[0] if files else None
     listed = ", ".join(
         f"{file.path} ({with_article(file.found.format.value)})" for file in files[:5]
     )
     more = f" and {len(files) - 5} more" if len(files) > 5 else ""
-    remedy = "; tfprof convert unites profiles of several workers" if role == "profile" else ""
+    remedy = "; tfprof convert unites profiles of several workers" if kind is Kind.PROFILE else ""
     raise UsageError(
         f"{len(files)} files where there can be one: {listed}{more}; give one of them, or say "
-        f"which with {_ROLE_OPTIONS[role]}{remedy}"
+        f"which with {_OPTIONS[kind]}{remedy}"
     )
 
 
@@ -402,7 +276,7 @@ def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
     more = f" and {len(others) - 5} more" if len(others) > 5 else ""
     holds = f"it holds {seen}{more}" if others else "it is empty"
     remedy = ""
-    if others and others[0].found.format is not Format.EVENTS:  # these have been looked into
+    if others and others[0].kind is not Kind.EVENTS:  # these have been looked into
         remedy = advice(others[0].found).partition("; ")[2]
     return (
         f"{folder}: no file of a run: {holds}. Give the folder or the files with the graph, the "

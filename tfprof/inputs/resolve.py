@@ -1,0 +1,296 @@
+"""What the paths are that people name: each is looked at here, once, for all that is opened.
+
+>>> resolve([tfprof.demo_files().graph])[0].kind
+<Kind.GRAPH: 'graph'>
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from tfprof.captures.precomputed import legacy_name
+from tfprof.errors import InputError, UnknownFormatError
+from tfprof.files.compression import decompressed, unpack_head
+from tfprof.files.disk import (
+    Watch,
+    content_of,
+    file_parts,
+    files_below,
+    is_folder,
+    is_ordinary_file,
+    opened,
+)
+from tfprof.files.numbered_names import unpacked_name
+from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
+from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
+from tfprof.files.run_folder import holds_captures, is_capture_name
+from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
+
+_HEAD_BYTES = 1 << 20
+"""Of a packed file, so much is looked at to tell what it is."""
+
+
+class Kind(enum.Enum):
+    """What a path can be; who reads it depends on nothing else."""
+
+    LOGS = "folder with captures"
+    CAPTURE = "capture"
+    FOLDER = "folder"
+    GRAPH = "graph"
+    RUN = "run metadata"
+    OP_LOG = "op log"
+    CHECKPOINT = "checkpoint"
+    PROFILE = "profile"
+    EVENTS = "event file"
+    TRACE = "trace"
+    STACKS = "sampled call stacks"
+    RESULT = "result of an older profiler"
+    OTHER = "something else"
+
+
+KINDS: Final = {
+    Format.XSPACE: Kind.CAPTURE,
+    Format.GRAPH_DEF: Kind.GRAPH,
+    Format.META_GRAPH_DEF: Kind.GRAPH,
+    Format.SAVED_MODEL: Kind.GRAPH,
+    Format.RUN_METADATA: Kind.RUN,
+    Format.OP_LOG: Kind.OP_LOG,
+    Format.CHECKPOINT: Kind.CHECKPOINT,
+    Format.PROFILE: Kind.PROFILE,
+    Format.EVENTS: Kind.EVENTS,
+    Format.CHROME_TRACE: Kind.TRACE,
+    Format.PPROF: Kind.STACKS,
+    Format.SPEEDSCOPE: Kind.STACKS,
+    Format.COLLAPSED: Kind.STACKS,
+}
+"""The kind of a file, by its content. Names decide for captures and results of older profilers."""
+
+CAPTURES: Final = frozenset({Kind.LOGS, Kind.CAPTURE})
+PARTS: Final = frozenset({Kind.GRAPH, Kind.RUN, Kind.OP_LOG, Kind.CHECKPOINT, Kind.PROFILE})
+RUNS: Final = PARTS | {Kind.FOLDER, Kind.EVENTS}
+FOREIGN: Final = frozenset({Kind.TRACE, Kind.STACKS, Kind.RESULT})
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A file, and what it looks like.
+
+    Attributes:
+        path: As the user named it, or found in a folder that the user named.
+        found: What it looks like.
+        data: Its content, if it had to be read to look at it, and small.
+        trouble: Why it could not be looked at; empty if it could.
+        step: The step that a run in an event file is of.
+    """
+
+    path: str
+    found: Sniffed
+    data: bytes | None = field(default=None, repr=False)
+    trouble: str = ""
+    step: int | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What it is, by its content."""
+        return KINDS.get(self.found.format, Kind.OTHER)
+
+    def load(self, watch: Watch | None = None) -> LoadedFile:
+        """Read it.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        if self.data is not None:
+            return LoadedFile(self.path, self.data)
+        return load_file(self.path, watch)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that ``load`` will read from a disk; 0 if unknown."""
+        try:
+            return 0 if self.data is not None else as_path(self.path).stat().st_size
+        except OSError:
+            return 0
+
+
+@dataclass(frozen=True)
+class Input:
+    """A path, and what it is; looked at when that is first needed.
+
+    Attributes:
+        path: As the user named it, without what must not be shown.
+    """
+
+    path: str
+
+    @cached_property
+    def file(self) -> RunFile:
+        """What the file looks like.
+
+        Raises:
+            InputError: It cannot be read, or is compressed and damaged.
+        """
+        return look_at(self.path)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What it is. ``OTHER`` also if that cannot be told: reading it says why.
+
+        A pipe is ``OTHER`` as well: what comes out of it can be read only once.
+        """
+        try:
+            if is_folder(self.path):
+                return _kind_of_folder(as_path(self.path))
+            if not is_ordinary_file(self.path):
+                return Kind.CHECKPOINT if is_prefix(self.path) else Kind.OTHER
+            if is_capture_name(self.path):
+                return Kind.CAPTURE
+            kind = self.file.kind
+        except InputError:
+            return Kind.CAPTURE if is_capture_name(self.path) else Kind.OTHER
+        return Kind.RESULT if kind is not Kind.TRACE and legacy_name(self.path) else kind
+
+    def refusal(self, wanted: str, expected: Format | None = None) -> UnknownFormatError:
+        """The error for a path that does not serve: what it is, and what takes it.
+
+        Args:
+            wanted: What would serve, as a sentence.
+            expected: The format that it should have had.
+        """
+        if self.kind is Kind.RESULT:
+            said = "It is named like a result of an older profiler; tfprof ui shows it."
+        else:
+            is_capture = self.kind in CAPTURES
+            found = certainly(Format.XSPACE) if is_capture else self.file.found
+            if found.format is Format.EMPTY:
+                return _empty(self.path)
+            said = advice(found, expected)
+        return UnknownFormatError(f"{self.path}: {wanted}. {said}")
+
+
+class Inputs(tuple[Input, ...]):
+    """Paths in the order in which they were named, each with what it is."""
+
+    __slots__ = ()
+
+    def of(self, kinds: Collection[Kind]) -> Inputs:
+        """Those of some kinds."""
+        return Inputs(one for one in self if one.kind in kinds)
+
+    def but(self, kinds: Collection[Kind]) -> Inputs:
+        """Those of other kinds."""
+        return Inputs(one for one in self if one.kind not in kinds)
+
+    @property
+    def captures(self) -> Inputs:
+        """Captures, and folders of them."""
+        return self.of(CAPTURES)
+
+    @property
+    def others(self) -> Inputs:
+        """What is no capture."""
+        return self.but(CAPTURES)
+
+    @property
+    def paths(self) -> list[str]:
+        """As they were named."""
+        return [one.path for one in self]
+
+    def only_captures(self, command: str) -> Inputs:
+        """The same, if nothing else is among them; what is unknown, readers refuse.
+
+        Args:
+            command: What reads captures only.
+
+        Raises:
+            UnknownFormatError: One is something else.
+        """
+        for one in self.others.but({Kind.FOLDER, Kind.OTHER}):
+            raise one.refusal(
+                f"tfprof {command} reads captures of the TensorFlow 2 profiler", Format.XSPACE
+            )
+        return self
+
+
+def resolve(paths: Iterable[str | os.PathLike[str]]) -> Inputs:
+    """What paths are: files by their content, folders by what they hold."""
+    return Inputs(Input(named(path)) for path in paths)
+
+
+def results_in(folder: str | os.PathLike[str]) -> list[AnyPath]:
+    """Results of older profilers in a folder, at any depth.
+
+    Raises:
+        InputError: A folder of another machine cannot be read.
+    """
+    return [path for path in files_below(folder) if legacy_name(path)]
+
+
+def look_at(path: str) -> RunFile:
+    """Tell what a file, or the message in a SavedModel folder, is.
+
+    Raises:
+        InputError: It cannot be read.
+        MalformedProfileError: It is compressed and damaged.
+    """
+    if is_folder(path):
+        return RunFile(path, certainly(Format.SAVED_MODEL))
+    if is_prefix(path):
+        return RunFile(path, certainly(Format.CHECKPOINT))
+    name = unpacked_name(path)
+    with opened(path, whole=False) as stream:
+        if not stream.seekable():
+            data = decompressed(bytes(content_of(stream, path)), path)
+            return RunFile(path, sniff(data, name), data)
+        content = file_parts(stream, path)
+        packing = packed_format(content)
+        if packing is None:
+            return RunFile(path, sniff(content, path))
+        stream.seek(0)
+        head, is_all = unpack_head(stream, packing, path, _HEAD_BYTES)
+    found = sniff(head, name)
+    if not is_all and found.format is Format.TEXT:  # the end may tell more
+        return RunFile(path, sniff(load_file(path).data, name))
+    return RunFile(path, found, head if is_all else None)
+
+
+def is_prefix(path: str) -> bool:
+    """Whether it is what the names of a checkpoint's files begin with, and no file."""
+    file = as_path(path)
+    if isinstance(file, RemotePath):
+        return not file.exists() and file.with_name(f"{file.name}.index").is_file()
+    return is_ordinary_file(f"{path}.index") and not file.exists()
+
+
+def _kind_of_folder(folder: AnyPath) -> Kind:
+    try:
+        if holds_captures(folder):
+            return Kind.LOGS
+    except InputError:  # reading it says why
+        return Kind.FOLDER
+    is_model = any(is_ordinary_file(folder / name) for name in SAVED_MODEL_NAMES)
+    return Kind.GRAPH if is_model else Kind.FOLDER
+
+
+def certainly(format_: Format) -> Sniffed:
+    """A format that is beyond doubt."""
+    return Sniffed(format_, is_text=False, certainty=1.0)
+
+
+def refuse_empty(path: str) -> None:
+    """Refuse a file without content: nothing was saved to it.
+
+    Raises:
+        UnknownFormatError: It is such a file.
+    """
+    if is_ordinary_file(path) and not as_path(path).stat().st_size:
+        raise _empty(path)
+
+
+def _empty(path: str) -> UnknownFormatError:
+    return UnknownFormatError(f"{path}: this file is empty. Save it again")
