@@ -11,7 +11,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.numbered_names import step_in_name
 from tfprof.files.sniff import Format
-from tfprof.inputs.resolve import Kind, look_at, resolve
+from tfprof.inputs.resolve import look_at, resolve
 from tfprof.inputs.run_files import find_run_files
 
 GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
@@ -133,7 +133,10 @@ def test_two_graphs_are_one_too_many(run):
         find_run_files(resolve([run]))
     for part in ("graph.pbtxt (a GraphDef)", "other.pbtxt (a GraphDef)", "--graph_path"):
         assert part in str(caught.value)
-    assert find_run_files(resolve([run]), without=[Kind.GRAPH]).graph is None
+    chosen = look_at(str(run / "other.pbtxt"))
+    assert find_run_files(resolve([run]), [chosen]).graph is chosen
+    with pytest.raises(UsageError, match=r"graph\.pbtxt and an option both name a graph"):
+        find_run_files(resolve([run / "graph.pbtxt"]), [chosen])
 
 
 def test_meta_graphs_beside_a_graph_are_not_used(run):

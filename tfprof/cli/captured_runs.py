@@ -47,4 +47,4 @@ def read_run(paths: Sequence[str], run: str | None) -> Run:
 
     with progress() as watch:
         watch.stage(f"reading {paths[0]}")
-        return open_run(paths[0] if len(paths) == 1 else list(paths), run=run)
+        return open_run(list(paths), run=run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tfprof.cli.captured_runs import read_run
 from tfprof.cli.fleet_options import Reading, fleet_for, read_for
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tfprof.files.disk import Watch
     from tfprof.inputs.resolve import Inputs
     from tfprof.ui.pages.document import Page
+
+T = TypeVar("T")
 
 SECTION = "Input"
 
@@ -180,15 +182,19 @@ def answer(tool: str, question: Question) -> Answer:
     precomputed = _precomputed(tool, question)
     if precomputed is not None:
         return Answer(precomputed)
+    return Answer(*_asked(tool, question, partial(_answered, tool, question)))
+
+
+def _asked(tool: str, question: Question, ask: Callable[[Run], T]) -> tuple[T, bool]:
+    """What a function says of the run, and whether Ctrl-C came before all hosts were read."""
     with progress() as watch:
         fleet = _fleet(tool, question, watch)
         if fleet is not None:
-            result = fleet.ask(partial(_answered, tool, question), host=question.host)
-            return Answer(result, is_interrupted=fleet.n_missing > 0)
+            return fleet.ask(ask, host=question.host), fleet.n_missing > 0
     run = open_captures(question.paths, question.run)
     with progress() as watch:
         watch.stage(f"computing {tool}")
-        return Answer(_answered(tool, question, run))
+        return ask(run), False
 
 
 def _answered(tool: str, question: Question, run: Run) -> ToolResult:
@@ -251,17 +257,10 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     precomputed = _precomputed(tool, question)
     if precomputed is not None:
         return result_page(tool, precomputed), source
-    with progress() as watch:
-        fleet = _fleet(tool, question, watch)
-        if fleet is not None:
-            made = fleet.ask(page, host=question.host)
-            if fleet.n_missing:  # nobody would see on the page what was left out
-                raise KeyboardInterrupt
-            return made, source
-    run = open_captures(question.paths, question.run)
-    with progress() as watch:
-        watch.stage(f"computing {tool}")
-        return page(run), source
+    made, is_interrupted = _asked(tool, question, page)
+    if is_interrupted:  # nobody would see on the page what was left out
+        raise KeyboardInterrupt
+    return made, source
 
 
 def report_of(page: str, question: Question) -> bytes:

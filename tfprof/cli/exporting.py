@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfprof.cli.inputs import RunInputs, open_profiler
 from tfprof.cli.output import Target, note
 from tfprof.cli.progress import progress
+from tfprof.cli.sites import chosen_runs
 from tfprof.errors import UsageError
 from tfprof.files.disk import PACKED_SUFFIXES
 
@@ -38,11 +39,7 @@ def opened_runs(inputs: RunInputs, name: str | None) -> Sequence[Opened]:
     else:
         with progress() as watch:
             found = open_paths(inputs.paths, classic=inputs.classic, watch=watch)
-    chosen = [one for one in found if name in (None, one.name)]
-    if not chosen:
-        names = ", ".join(one.name for one in found)
-        raise UsageError(f"--run {name}: there is no such run; there are: {names}")
-    return chosen
+    return chosen_runs(found, name)
 
 
 def refuse_unknown(name: str, more: Sequence[str]) -> None:

@@ -62,7 +62,7 @@ def fleet_for(
     from tfprof.captures.hosts.asked import fleet_of
     from tfprof.captures.hosts.engines import engine_named, most_workers
 
-    fleet = fleet_of(paths[0] if len(paths) == 1 else list(paths), run=run, watch=watch)
+    fleet = fleet_of(list(paths), run=run, watch=watch)
     n_bytes = sum(file.n_bytes for file in fleet.files)
     is_small = len(fleet.files) < _FEWEST_FILES or n_bytes < _LEAST_BYTES
     if engine is None and memory is None and is_small:
@@ -105,7 +105,7 @@ def read_for(
         fleet = fleet_for(paths, run_name, *reading, watch)
         if fleet is None:
             watch.stage(f"reading {paths[0]}")
-            return open_run(paths[0] if len(paths) == 1 else paths, run=run_name)
+            return open_run(paths, run=run_name)
         run = fleet.run_for(question)
     if fleet.n_missing:
         raise KeyboardInterrupt

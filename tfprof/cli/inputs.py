@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -33,7 +33,14 @@ _MOST_SOURCES = 4
 _LARGE_BYTES = 1 << 24
 """From this size on, reading without the native reader is noticeably slow."""
 
-_FILE_OPTIONS = ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path")
+_FILE_OPTIONS = {
+    "graph_path": "GRAPH_DEF",
+    "run_meta_path": "RUN_METADATA",
+    "op_log_path": "OP_LOG",
+    "profile_path": "PROFILE",
+    "checkpoint_path": "CHECKPOINT",
+}
+"""The options that name files, and the ``Format`` of these."""
 
 
 @dataclass(frozen=True)
@@ -270,17 +277,9 @@ def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
         )
     if inputs.demo:
         return _demo(inputs)
-    from tfprof.inputs.run_files import FIELDS, find_run_files
+    from tfprof.inputs.run_files import find_run_files
 
-    from_options = _files_of_options(inputs)
-    without = [kind for kind, name in FIELDS.items() if name in from_options]
-    run_files = find_run_files(inputs.found.others, watch=watch, without=without)
-    for kind in without:
-        if getattr(run_files, FIELDS[kind]):
-            raise UsageError(
-                f"the paths name a {kind.value}, and so does an option; give one of them"
-            )
-    return replace(run_files, **from_options)
+    return find_run_files(inputs.found.others, [*_files_of_options(inputs)], watch)
 
 
 def files_of_devices(inputs: RunInputs) -> RunFiles:
@@ -315,32 +314,22 @@ def run_of_step(runs: Mapping[int, RunFile], step: int) -> RunFile:
     return runs[step]
 
 
-def _files_of_options(inputs: RunInputs) -> dict[str, Any]:
-    """The files that options name, by the fields of ``RunFiles``."""
+def _files_of_options(inputs: RunInputs) -> Iterator[RunFile]:
+    """The files that options name, of the kinds that these say."""
     from tfprof.files.sniff import Format
     from tfprof.inputs.resolve import Input, Kind, RunFile, certainly, refuse_empty
 
-    def file(path: str | None, option: str, format_: Format) -> RunFile | None:
-        if path and is_folder(path) and Input(path).kind is not Kind.GRAPH:
-            raise UsageError(
-                f"--{option} {path}: is a folder; name the file in it, or leave out --{option}: "
-                "tfprof recognizes the files of a folder by their content"
-            )
-        return RunFile(path, certainly(format_)) if path else None
-
-    for path in (inputs.graph_path, inputs.profile_path):
-        refuse_empty(path or "")
-    files = {
-        "graph": file(inputs.graph_path, "graph_path", Format.GRAPH_DEF),
-        "op_log": file(inputs.op_log_path, "op_log_path", Format.OP_LOG),
-        "profile": file(inputs.profile_path, "profile_path", Format.PROFILE),
-        "checkpoint": inputs.checkpoint_path,
-        "runs": {
-            step: file(path, "run_meta_path", Format.RUN_METADATA)
-            for step, path in enumerate(inputs.run_paths)
-        },
-    }
-    return {name: value for name, value in files.items() if value}
+    for option, value in inputs.options.items():
+        for step, path in enumerate([value] if isinstance(value, str) else inputs.run_paths):
+            is_file = option == "checkpoint_path" or not is_folder(path)
+            if not is_file and Input(path).kind is not Kind.GRAPH:
+                raise UsageError(
+                    f"--{option} {path}: is a folder; name the file in it, or leave out "
+                    f"--{option}: tfprof recognizes the files of a folder by their content"
+                )
+            if option in ("graph_path", "profile_path"):
+                refuse_empty(path)
+            yield RunFile(path, certainly(Format[_FILE_OPTIONS[option]]), step=step)
 
 
 def _demo(inputs: RunInputs) -> RunFiles:

@@ -109,13 +109,21 @@ def open_runs(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[O
 
     roots = source_roots(inputs.sources)
     found = [replace(one, source_roots=roots) for one in _opened(inputs, read_run)]
-    if inputs.run is not None:
-        first = [one for one in found if one.name == inputs.run]
-        if not first:
-            names = ", ".join(one.name for one in found)
-            raise UsageError(f"--run {inputs.run}: there is no such run; there are: {names}")
-        found = [*first, *(one for one in found if one.name != inputs.run)]
-    return found
+    first = chosen_runs(found, inputs.run)
+    return [*first, *(one for one in found if one not in first)]
+
+
+def chosen_runs(found: Sequence[Opened], name: str | None) -> list[Opened]:
+    """The run of a name; without one, all.
+
+    Raises:
+        UsageError: There is no such run.
+    """
+    chosen = [one for one in found if name in (None, one.name)]
+    if not chosen:
+        names = ", ".join(one.name for one in found)
+        raise UsageError(f"--run {name}: there is no such run; there are: {names}")
+    return chosen
 
 
 def look_again(inputs: SiteInputs) -> Callable[[], Sequence[Opened]] | None:

@@ -26,40 +26,30 @@ from tfprof.doctor.report import Area, Check, Status
 from tfprof.errors import InputError
 from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES
-from tfprof.files.remote.path import AnyPath, as_path
-from tfprof.files.run_folder import host_name
+from tfprof.files.open import SAVED_MODEL_NAMES
+from tfprof.files.remote.path import AnyPath, as_path, named
+from tfprof.files.run_folder import capture_files, host_name
 from tfprof.files.sniff import Format, advice, sniff
-from tfprof.inputs.resolve import look_at
+from tfprof.inputs.resolve import KINDS, Kind, is_prefix, look_at
+from tfprof.inputs.run_files import SURE
 
-_CHECKS: Final[Mapping[Format, Callable[[bytes], Iterator[Check]]]] = {
-    Format.GRAPH_DEF: check_graph,
-    Format.META_GRAPH_DEF: check_graph,
-    Format.SAVED_MODEL: check_graph,
-    Format.RUN_METADATA: check_run,
-    Format.OP_LOG: check_op_log,
-    Format.PROFILE: check_profile,
-    Format.XSPACE: check_capture,
-    Format.EVENTS: check_events,
+_CHECKS: Final[Mapping[Kind, Callable[[bytes], Iterator[Check]]]] = {
+    Kind.GRAPH: check_graph,
+    Kind.RUN: check_run,
+    Kind.OP_LOG: check_op_log,
+    Kind.PROFILE: check_profile,
+    Kind.CAPTURE: check_capture,
+    Kind.EVENTS: check_events,
 }
-_RELATED = {
-    **dict.fromkeys((Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL), "graph"),
-    Format.RUN_METADATA: "run",
-    Format.OP_LOG: "op log",
-}
-_CAPTURE_SUFFIXES = (".xplane.pb", *(f".xplane.pb{packed}" for packed in PACKED_SUFFIXES))
-_SAVED_MODELS = ("saved_model.pb", "saved_model.pbtxt")
+_RELATED = (Kind.GRAPH, Kind.RUN, Kind.OP_LOG)
 _PROFILES = Path("plugins", "profile")
 _INDEX_SUFFIX = ".index"
 _CHECKPOINT_PART = re.compile(r"\.(index|data-\d{5}-of-\d{5})$|^checkpoint$")
 _MESSAGE_SUFFIXES = (".pb", ".pbtxt", *(f".pb{packed}" for packed in PACKED_SUFFIXES))
 _MAX_FILES = 200
 _MOST_NAMED = 5
-_SURE = 0.5
-"""Least certainty of the format of a file that was found in a folder, not named."""
-
-
-_Readable = dict[str, list[str]]
-"""Paths of the readable files by ``_RELATED``, to check whether they belong together."""
+_Readable = dict[Kind, list[str]]
+"""Paths of the readable files of ``_RELATED``, to check whether they belong together."""
 
 
 def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
@@ -68,9 +58,9 @@ def check_paths(paths: Sequence[str | os.PathLike[str]]) -> Iterator[Area]:
     for path in paths:
         yield from _check_path(as_path(path), readable)
     if len(readable) > 1:
-        graph, op_log = (readable.get(kind, [None])[0] for kind in ("graph", "op log"))
+        graph, op_log = (readable.get(kind, [None])[0] for kind in (Kind.GRAPH, Kind.OP_LOG))
         try:
-            checks = tuple(check_together(graph, readable.get("run", []), op_log))
+            checks = tuple(check_together(graph, readable.get(Kind.RUN, []), op_log))
         except InputError as error:
             checks = (Check("together", "error", str(error)),)
         if checks:
@@ -101,7 +91,7 @@ def _is_checkpoint(path: AnyPath) -> bool:
     """Whether a path is a checkpoint's prefix or one of its files."""
     if path.is_file():
         return bool(_CHECKPOINT_PART.search(path.name))
-    return path.with_name(path.name + _INDEX_SUFFIX).is_file()
+    return is_prefix(named(path))
 
 
 def _check_file(path: AnyPath, readable: _Readable) -> Area:
@@ -115,16 +105,16 @@ def _check_file(path: AnyPath, readable: _Readable) -> Area:
 
 def _check_bytes(data: bytes, path: AnyPath, readable: _Readable) -> Iterator[Check]:
     guess = sniff(data, path.name)
-    check = _CHECKS.get(guess.format)
-    if check is not None:
-        problems = list(check(data))
-        if guess.format is Format.XSPACE:
+    kind = KINDS.get(guess.format, Kind.OTHER)
+    if kind in _CHECKS:
+        problems = list(_CHECKS[kind](data))
+        if kind is Kind.CAPTURE:
             problems += check_record(path.parent, host_name(path), problems)
         yield from problems
         is_good = not any(problem.status == "error" for problem in problems)
-        if is_good and guess.format in _RELATED:
-            readable.setdefault(_RELATED[guess.format], []).append(str(path))
-    elif guess.format is Format.CHECKPOINT:
+        if is_good and kind in _RELATED:
+            readable.setdefault(kind, []).append(str(path))
+    elif kind is Kind.CHECKPOINT:
         yield from check_checkpoint(path)
     elif guess.format is Format.EMPTY:
         yield Check(
@@ -153,15 +143,15 @@ def _without_name(error: InputError, path: AnyPath) -> str:
 
 
 def _check_folder(folder: AnyPath, readable: _Readable) -> Iterator[Area]:
-    for name in _SAVED_MODELS:
+    for name in SAVED_MODEL_NAMES:
         if (folder / name).is_file():
             yield _check_file(folder / name, readable)
             variables = folder / "variables" / "variables"
             if _is_checkpoint(variables):
                 yield Area(str(variables), tuple(check_checkpoint(variables)))
             return
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    captures = [path for path in files if path.name.endswith(_CAPTURE_SUFFIXES)]
+    files = _files_in(folder)
+    captures = capture_files(folder)
     homes = _profile_folders(folder)
     if captures:
         for path in captures:
@@ -188,7 +178,7 @@ def _profile_folders(folder: AnyPath) -> list[AnyPath]:
 def _check_runs(home: AnyPath, readable: _Readable) -> Iterator[Area]:
     """The runs in ``plugins/profile``: all checks of the newest; the others only if empty."""
     runs = sorted(path for path in home.iterdir() if path.is_dir())
-    full = [run for run in runs if _captures_of(run)]
+    full = [run for run in runs if capture_files(run)]
     if not runs:
         nothing = "no run was captured here"
         yield Area(str(home), (Check("runs", "error", nothing, LONGER_WINDOW),))
@@ -200,17 +190,16 @@ def _check_runs(home: AnyPath, readable: _Readable) -> Iterator[Area]:
         checks.append(Check("runs", "ok", text))
     for run in runs:
         if run not in full:
-            files = sorted(path for path in run.iterdir() if path.is_file())
-            empty = _empty_run(files)
+            empty = _empty_run(_files_in(run))
             status: Status = "warning" if full and empty.status == "error" else empty.status
             checks.append(replace(empty, status=status, message=f"{run.name}: {empty.message}"))
     yield Area(str(home), tuple(checks))
-    for path in _captures_of(full[-1]) if full else []:
+    for path in capture_files(full[-1]) if full else []:
         yield _check_file(path, readable)
 
 
-def _captures_of(run: AnyPath) -> list[AnyPath]:
-    return sorted(path for path in run.iterdir() if path.name.endswith(_CAPTURE_SUFFIXES))
+def _files_in(folder: AnyPath) -> list[AnyPath]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
 
 
 def _empty_run(files: Sequence[AnyPath]) -> Check:
@@ -244,17 +233,17 @@ def _check_files(folder: AnyPath, files: Sequence[AnyPath], readable: _Readable)
 def _is_meant_for_tfprof(path: AnyPath) -> bool:
     """Whether a file is of a format that tfprof reads, or was meant to be."""
     try:
-        guess = look_at(str(path)).found
+        file = look_at(named(path))
     except InputError:
         return True
-    if guess.format is Format.EMPTY:
+    if file.found.format is Format.EMPTY:
         return path.name.endswith(_MESSAGE_SUFFIXES)
-    return guess.format in _CHECKS and guess.certainty >= _SURE
+    return file.kind in _CHECKS and file.found.certainty >= SURE
 
 
 def _wrong_folder(files: Sequence[AnyPath]) -> Check:
     kinds = [
-        f"{path.name} ({look_at(str(path)).found.format.value})" for path in files[:_MOST_NAMED]
+        f"{path.name} ({look_at(named(path)).found.format.value})" for path in files[:_MOST_NAMED]
     ]
     more = f" and {len(files) - _MOST_NAMED} more" if len(files) > _MOST_NAMED else ""
     holds = f"it holds {', '.join(kinds)}{more}" if files else "it is empty"

@@ -98,8 +98,8 @@ _KERAS_REMEDY = (
     "load it with Keras and call tfprof.flops(model), or model.export(PATH) and give that path"
 )
 _OF_STACKS = (
-    "it holds sampled call stacks: tfprof ui shows them, and tfprof convert writes other formats "
-    "of them"
+    "it holds sampled call stacks: tfprof ui shows them, tfprof query asks them, and tfprof "
+    "convert writes other formats of them"
 )
 _REMEDIES: Final = {
     Format.GRAPH_DEF: "use --graph_path",

@@ -123,6 +123,7 @@ def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[
     """Captures given one by one: those of one folder are the hosts of one run."""
     by_folder: dict[AnyPath, list[str]] = {}
     for path in paths:
+        is_folder(path)  # raises at once what a server denies
         by_folder.setdefault(as_path(path).parent, []).append(path)
     for folder, files in by_folder.items():
         name = host_name(files[0]) if len(files) == 1 else _folder_name(folder)

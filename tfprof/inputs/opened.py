@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfprof.core.columns.once import Once
+from tfprof.errors import EmptyProfileError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,22 @@ class Opened:
     stacks: Once[Stacks] | None = None
     profiler_of_host: Callable[[str], Profiler] | None = None
     source_roots: tuple[Path, ...] = ()
+
+    def views(self) -> Profiler:
+        """The profile with its views.
+
+        Raises:
+            EmptyProfileError: There can be none.
+            InputError: It cannot be read.
+        """
+        if self.profiler is None:
+            holds = "sampled call stacks" if self.stacks else "a trace of another program"
+            if self.precomputed:
+                holds = "results of an older profiler"
+            raise EmptyProfileError(
+                f"{self.source}: holds {holds}, and no ops; give a capture, a profile or a graph"
+            )
+        return self.profiler()
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.

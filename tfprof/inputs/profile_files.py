@@ -88,8 +88,7 @@ def profiler_of_captures(
     watch = watch or Unwatched()
     watch.stage(f"reading {captures[0]}")
     graph = None if files.graph is None else files.graph.load(watch)
-    source = captures[0] if len(captures) == 1 else list(captures)
-    profiler = Profiler.from_xspace(run or source, graph, host=host, classic=classic)
+    profiler = Profiler.from_xspace(run or list(captures), graph, host=host, classic=classic)
     if files.checkpoint is not None:
         profiler.add_checkpoint(files.checkpoint)
     return profiler

@@ -72,7 +72,6 @@ KINDS: Final = {
 
 CAPTURES: Final = frozenset({Kind.LOGS, Kind.CAPTURE})
 PARTS: Final = frozenset({Kind.GRAPH, Kind.RUN, Kind.OP_LOG, Kind.CHECKPOINT, Kind.PROFILE})
-RUNS: Final = PARTS | {Kind.FOLDER, Kind.EVENTS}
 FOREIGN: Final = frozenset({Kind.TRACE, Kind.STACKS, Kind.RESULT})
 
 

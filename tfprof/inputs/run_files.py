@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from tfprof.inputs.resolve import PARTS, Input, Kind, RunFile, certainly, look_a
 if TYPE_CHECKING:
     from tfprof.files.events import EventLog
 
-_SURE = 0.5
+SURE = 0.5
 """How well a file in a folder must fit its format; a file that the user named need not."""
 
 _CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
@@ -58,18 +58,8 @@ class RunFiles:
         return [*(file for file in single if file is not None), *self.runs.values()]
 
 
-FIELDS = {
-    Kind.GRAPH: "graph",
-    Kind.RUN: "runs",
-    Kind.OP_LOG: "op_log",
-    Kind.PROFILE: "profile",
-    Kind.CHECKPOINT: "checkpoint",
-}
-"""The field of ``RunFiles`` for files of a kind."""
-
-
 def find_run_files(
-    inputs: Iterable[Input], without: Collection[Kind] = (), watch: Watch | None = None
+    inputs: Iterable[Input], given: Sequence[RunFile] = (), watch: Watch | None = None
 ) -> RunFiles:
     """Sort files, and those in folders, by what they are.
 
@@ -81,7 +71,8 @@ def find_run_files(
 
     Args:
         inputs: Files, SavedModel folders, and folders that hold files of a run.
-        without: What to leave out of folders, because it is known already.
+        given: Files whose kind an option of the command line says. Others of their kind are left
+            out of folders.
         watch: Receives the path that is looked at.
 
     Raises:
@@ -90,6 +81,7 @@ def find_run_files(
         EmptyProfileError: A folder holds no file of a run.
         UsageError: Two files where there can be one.
     """
+    without = {file.kind for file in given}
     files: list[RunFile] = []
     unused: list[RunFile] = []
     checkpoints: list[str] = []
@@ -103,7 +95,7 @@ def find_run_files(
                 raise EmptyProfileError(_nothing_in(one.path, others))
             usable, beside = _newest_profile(usable)
             older += [file for file in beside if file.kind is Kind.PROFILE]
-            kinds = {file.kind for file in usable} - set(without)
+            kinds = {file.kind for file in usable} - without
             files += [file for file in usable if file.kind in kinds - {Kind.CHECKPOINT}]
             checkpoints += [one.path] if Kind.CHECKPOINT in kinds else []
             unused += others
@@ -116,8 +108,25 @@ def find_run_files(
         files += usable
         unused += others
     files = list({_real(file.path): file for file in files}.values())
+    for file in files:
+        if file.kind in without:
+            raise UsageError(
+                f"{file.path} and an option both name {with_article(file.kind.value)}; give one of "
+                "them"
+            )
+    files += given
     checkpoints += [file.path for file in files if file.kind is Kind.CHECKPOINT]
-    return _by_kind(files, checkpoints, tuple(unused), tuple(older))
+    if len(checkpoints) > 1:
+        raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
+    return RunFiles(
+        graph=_only(Kind.GRAPH, files),
+        op_log=_only(Kind.OP_LOG, files),
+        profile=_only(Kind.PROFILE, files),
+        runs=_by_step([file for file in files if file.kind is Kind.RUN]),
+        checkpoint=checkpoints[0] if checkpoints else None,
+        unused=tuple(unused),
+        other_profiles=tuple(older),
+    )
 
 
 def _real(path: str) -> str:
@@ -139,7 +148,7 @@ def _look_into(folder: str) -> tuple[list[RunFile], list[RunFile]]:
         except InputError as error:
             unknown = Sniffed(Format.UNKNOWN, is_text=False, certainty=0.0)
             file = RunFile(named(path), unknown, trouble=str(error))
-        is_usable = file.kind in PARTS and file.found.certainty >= _SURE
+        is_usable = file.kind in PARTS and file.found.certainty >= SURE
         (usable if is_usable else others).append(file)
     logs = [file for file in others if file.kind is Kind.EVENTS]
     if logs:
@@ -223,25 +232,6 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def _by_kind(
-    files: Sequence[RunFile],
-    checkpoints: Sequence[str],
-    unused: tuple[RunFile, ...],
-    older: tuple[RunFile, ...],
-) -> RunFiles:
-    if len(checkpoints) > 1:
-        raise UsageError(f"several checkpoints: {', '.join(checkpoints)}; give one of them")
-    return RunFiles(
-        graph=_only(Kind.GRAPH, files),
-        op_log=_only(Kind.OP_LOG, files),
-        profile=_only(Kind.PROFILE, files),
-        runs=by_step([file for file in files if file.kind is Kind.RUN]),
-        checkpoint=checkpoints[0] if checkpoints else None,
-        unused=unused,
-        other_profiles=older,
-    )
-
-
 def _only(kind: Kind, every: Sequence[RunFile]) -> RunFile | None:
     files = [file for file in every if file.kind is kind]
     if len(files) < 2:
@@ -257,7 +247,7 @@ def _only(kind: Kind, every: Sequence[RunFile]) -> RunFile | None:
     )
 
 
-def by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
+def _by_step(files: Sequence[RunFile]) -> dict[int, RunFile]:
     """Run metadata by step: by the numbers in the names or events, else in order from 0."""
     numbers = [step_in_name(file.path) if file.step is None else file.step for file in files]
     steps = [number for number in numbers if number is not None]

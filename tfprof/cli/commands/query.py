@@ -14,7 +14,7 @@ from tfprof.cli.fleet_options import Reading, fleet_options, read_for
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
 from tfprof.cli.output import Target
 from tfprof.cli.results import ResultChoice, as_text, result_options
-from tfprof.cli.sites import SiteInputs, open_runs, site_options
+from tfprof.cli.sites import SiteInputs, chosen_runs, open_runs, site_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 
@@ -65,8 +65,7 @@ def run(
 
 
 def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Opened]:
-    opened = open_runs(inputs, read_run)
-    return opened[:1] if inputs.run is not None else opened
+    return chosen_runs(open_runs(inputs, read_run), inputs.run)
 
 
 def _of_many_hosts(

@@ -58,7 +58,7 @@ def run(
     with progress() as watch:
         watch.stage(f"slicing {sources[0]}")
         made = slice_capture(
-            sources[0] if len(sources) == 1 else list(sources), target, choice,
+            list(sources), target, choice,
             run=run, overwrite=overwrite,
         )  # fmt: skip
     if result.format == "json":

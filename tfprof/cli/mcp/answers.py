@@ -91,7 +91,7 @@ class Answers:
         """
         one = self._chosen(run)
         if one.run is None:
-            return {"run": one.name, **self._overview_of_profile(self._profiler(one))}
+            return {"run": one.name, **self._overview_of_profile(one.views())}
         captured = one.run()
         result = tool_result("overview", captured, {})
         performance = result.tables.get("performance")
@@ -113,7 +113,7 @@ class Answers:
             most: How many at most.
         """
         one = self._chosen(run)
-        found = capture_findings(one.run()) if one.run else self._profiler(one).findings()
+        found = capture_findings(one.run()) if one.run else one.views().findings()
         return {
             "run": one.name,
             "findings": small_findings(found, _rows(most)),
@@ -142,7 +142,7 @@ class Answers:
         options = options.select([*_METRICS.values()])
         if name_regex:
             options = options.with_node_names(show_name_regexes=[name_regex])
-        tree = self._profiler(one).view(kind, options.build())
+        tree = one.views().view(kind, options.build())
         shown = ViewRows(tree, _rows(most_rows))
         numbers = shown.numbers()
         rows: list[tuple[Cell, ...]] = [
@@ -274,7 +274,7 @@ class Answers:
             run: Name of the run; empty for the first one.
         """
         one = self._chosen(run)
-        stacks = session_of(self._profiler(one)).complete().stacks
+        stacks = session_of(one.views()).complete().stacks
         named = [
             frame
             for frame in stacks.frames.values
@@ -313,11 +313,6 @@ class Answers:
                 f"{one.name} is a profile without a capture, which tools need; ask for a view"
             )
         return one.run()
-
-    def _profiler(self, one: Opened) -> Profiler:
-        if one.profiler is None:
-            raise UsageError(f"{one.name} has no views; it is a trace or an older tool's answers")
-        return one.profiler()
 
     def _database(self, run: str) -> Database:
         chosen = [self._chosen(run)] if run else self._opened

@@ -84,18 +84,11 @@ def subject_of(
     Raises:
         InputError: It cannot be read, or holds nothing that can be checked.
     """
-    from tfprof.errors import EmptyProfileError
     from tfprof.inputs.resolve import Kind, resolve
 
-    if opened.profiler is None:
-        raise EmptyProfileError(
-            f"{opened.source}: holds only what older tools answered, or a trace; give a capture, a "
-            "profile or a graph"
-        )
-    profile = opened.profiler
     run = None if opened.run is None else opened.run()
+    steps = () if run is not None else opened.views().steps
     parts = resolve(paths).others
-    program = None
-    if [one.kind for one in parts] == [Kind.GRAPH] and (run is not None or not profile().steps):
-        program = parts[0].path
-    return Subject(opened.name, profile, run, program, batch)
+    is_model = not steps and [one.kind for one in parts] == [Kind.GRAPH]
+    program = parts[0].path if is_model else None
+    return Subject(opened.name, opened.views, run, program, batch)

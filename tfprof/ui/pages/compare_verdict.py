@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tfprof.errors import TfprofError, UsageError
+from tfprof.errors import TfprofError
 from tfprof.inputs.opened import Opened
 from tfprof.insight.diff.side import Side
 from tfprof.ui.pages.blocks_of_results import notes_block, table_block
@@ -36,11 +36,7 @@ def side_of_opened(opened: Opened) -> Side:
     """An opened run, to be compared.
 
     Raises:
-        UsageError: It is a trace, or holds answers only.
+        EmptyProfileError: It is a trace, or holds results only.
     """
-    if opened.profiler is None:
-        raise UsageError(
-            f"{opened.name} has no views, only answers of an older profiler or a trace"
-        )
     run = None if opened.run is None else opened.run()
-    return Side(opened.name, opened.profiler(), run)
+    return Side(opened.name, opened.views(), run)
