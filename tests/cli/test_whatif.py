@@ -20,4 +20,4 @@ def test_the_command(call, tmp_path):
 
 def test_a_profile_is_refused(call):
     result = call("whatif", tfprof.demo_files().run_meta)
-    assert result.exit_code == 2 and "is no capture" in result.stderr
+    assert result.exit_code == 3 and "tfprof whatif reads captures" in result.stderr

@@ -20,7 +20,16 @@ from tfprof.files.run_folder import capture_files, host_name, run_files, runs
 from tfprof.files.sniff import Format
 from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.inputs.opened import Opened, Watched
-from tfprof.inputs.resolve import Input, Inputs, Kind, is_prefix, look_at, resolve, results_in
+from tfprof.inputs.resolve import (
+    CAPTURES,
+    FOREIGN,
+    Input,
+    Kind,
+    is_prefix,
+    look_at,
+    resolve,
+    results_in,
+)
 from tfprof.inputs.run_files import RunFiles, find_run_files
 
 if TYPE_CHECKING:
@@ -70,11 +79,15 @@ def open_paths(
     inputs = resolve(paths)
     if not inputs:
         raise UsageError("nothing to open: give a log folder, a run folder or the files of a run")
-    captured = partial(_captured, classic=classic, read_run=read_run)
-    logs, files = inputs.of({Kind.LOGS}), inputs.of({Kind.CAPTURE})
-    found = [run for one in logs for run in _of_log_folder(one.path, captured)]
-    found += _of_capture_files(files.paths, captured)
-    parts: list[Input] = []
+    parts = inputs.but({*CAPTURES, *FOREIGN, Kind.PROFILE, Kind.EVENTS, Kind.FOLDER})
+    files = find_run_files(parts, watch=watch)
+    is_beside = bool(inputs.captures) and not files.runs and not files.op_log
+    beside = (parts.paths, files) if is_beside else ([], RunFiles())
+    captured = partial(_captured, classic=classic, read_run=read_run, beside=beside)
+    found: list[Opened] = []
+    for one in inputs.of({Kind.LOGS}):
+        found += _of_log_folder(one.path, captured)
+    found += _of_capture_files(inputs.of({Kind.CAPTURE}).paths, captured)
     for one in inputs.others:
         match one.kind:
             case Kind.TRACE:
@@ -87,10 +100,8 @@ def open_paths(
                 found.append(_profile([one.path], classic))
             case Kind.FOLDER:
                 found += _of_folder(one, classic, watch, captured)
-            case _:
-                parts.append(one)
-    if parts:
-        found = _with_parts(found, Inputs(parts), bool(inputs.captures), classic, watch)
+    if parts and not is_beside:
+        found.append(_profile(parts.paths, classic))
     return list(with_names_of_their_own(found))
 
 
@@ -131,8 +142,15 @@ def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[
 
 
 def _captured(
-    name: str, source: str | list[str], classic: bool | None, read_run: ReadRun | None
+    name: str,
+    source: str | list[str],
+    classic: bool | None,
+    read_run: ReadRun | None,
+    beside: tuple[list[str], RunFiles],
 ) -> Opened:
+    parts, files = beside
+    listed = [source] if isinstance(source, str) else source
+
     def read() -> Run:
         if read_run is not None:
             return read_run(source)
@@ -140,29 +158,20 @@ def _captured(
 
         return open_run(source)
 
+    def of_host(host: str | None = None) -> Profiler:
+        from tfprof.inputs.profile_files import profiler_of_captures
+
+        return profiler_of_captures(listed, files, classic=classic, run=run(), host=host)
+
     run = Once(read)
-    listed = [source] if isinstance(source, str) else source
-    of_host = partial(_profile_of_captures, listed, run, None, classic)
     return Opened(
         name,
-        some([*map(str, listed)], 3),
+        ", ".join(filter(None, [some(listed, 3), some(parts, 2)])),
         run,
         Once(of_host),
         files=_watched(listed),
         profiler_of_host=of_host,
     )
-
-
-def _profile_of_captures(
-    paths: Sequence[str],
-    run: Once[Run],
-    files: RunFiles | None,
-    classic: bool | None,
-    host: str | None = None,
-) -> Profiler:
-    from tfprof.inputs.profile_files import profiler_of_captures
-
-    return profiler_of_captures(paths, files, classic=classic, run=run(), host=host)
 
 
 # Profiles
@@ -202,29 +211,6 @@ def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
     name = _folder_name(paths[0]) if len(paths) == 1 else _folder_name(as_path(paths[0]).parent)
     source = some(list(paths), 4)
     return Opened(name, source, None, Once(read), files=_watched(paths))
-
-
-def _with_parts(
-    found: Sequence[Opened],
-    parts: Inputs,
-    is_captured: bool,
-    classic: bool | None,
-    watch: Watch | None,
-) -> list[Opened]:
-    """The runs, with what else was given: one more, or parts of those that were captured."""
-    files = find_run_files(parts, watch=watch)
-    if not is_captured or files.runs or files.op_log:
-        return [*found, _profile(parts.paths, classic)]
-    return [_with_graph(one, files, parts.paths, classic) if one.run else one for one in found]
-
-
-def _with_graph(
-    opened: Opened, files: RunFiles, parts: Sequence[str], classic: bool | None
-) -> Opened:
-    assert opened.run is not None
-    source = f"{opened.source}, {some(list(parts), 2)}"
-    of_host = partial(_profile_of_captures, [opened.source], opened.run, files, classic)
-    return replace(opened, source=source, profiler=Once(of_host), profiler_of_host=of_host)
 
 
 def opened_trace(path: str | os.PathLike[str]) -> Opened:
