@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tfprof.cli.captured_runs import read_run
 from tfprof.cli.fleet_options import Reading, fleet_for, read_for
 from tfprof.cli.inputs import RunInputs
 from tfprof.cli.options import CommandOption, HelpedArgument, InputPath, IntType
@@ -143,20 +142,11 @@ def open_captures(
     question: Callable[[Run], object] | None = None,
     reading: Reading = (None, None),
 ) -> Run:
-    """As ``read_run``, but a run that the shell's session has open is not read again.
-
-    Args:
-        paths: As for ``read_run``, like ``run``.
-        run: Name of the run.
-        question: What will be asked: of many hosts only that is kept; None opens all.
-        reading: How hosts are read.
-    """
+    """As ``read_for``, but a run that the shell's session has open is not read again."""
     session = current_session()
     captures = None if session is None else session.captures
     if captures is not None and captures.paths == tuple(paths):
         return captures.run(run)
-    if question is None or not paths:
-        return read_run(paths, run)
     return read_for(question, paths, run, reading)
 
 
@@ -222,8 +212,6 @@ def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
     is_chosen = question.engine is not None or question.memory is not None
     session = current_session()
     if question.demo or (session is not None and session.captures is not None and not is_chosen):
-        return None
-    if not question.paths:
         return None
     fleet = fleet_for(question.paths, question.run, question.engine, question.memory, watch)
     if fleet is not None and TOOLS[tool].shows_events:

@@ -79,8 +79,8 @@ Reading = tuple[str | None, int | None]
 
 
 def read_for(
-    question: Callable[[Run], object],
-    source: str | Sequence[str],
+    question: Callable[[Run], object] | None,
+    paths: Sequence[str],
     run_name: str | None = None,
     reading: Reading = (None, None),
 ) -> Run:
@@ -89,23 +89,23 @@ def read_for(
     What else is asked for is read when it is.
 
     Args:
-        question: A function of a run.
-        source: As for ``open_run``.
+        question: A function of a run; None opens all hosts with their events.
+        paths: A log folder, a run folder, or the files of a run.
         run_name: Which run of a log folder; None is the latest.
         reading: How hosts are read.
 
     Raises:
+        UsageError: There is no such run.
         InputError: It cannot be read.
         KeyboardInterrupt: Not all hosts were read: what some have to say is no verdict.
     """
     from tfprof.captures.run.run import open_run
 
-    paths = [source] if isinstance(source, str) else list(source)
     with progress() as watch:
-        fleet = fleet_for(paths, run_name, *reading, watch)
-        if fleet is None:
+        fleet = None if question is None else fleet_for(paths, run_name, *reading, watch)
+        if fleet is None or question is None:
             watch.stage(f"reading {paths[0]}")
-            return open_run(paths, run=run_name)
+            return open_run(list(paths), run=run_name)
         run = fleet.run_for(question)
     if fleet.n_missing:
         raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def read_for(
 
 
 def read_hosts(
-    source: str | Sequence[str], run_name: str | None = None, reading: Reading = (None, None)
+    paths: Sequence[str], run_name: str | None = None, reading: Reading = (None, None)
 ) -> Run:
     """``read_for`` the first page; others ask for more when they are opened."""
 
@@ -124,4 +124,4 @@ def read_hosts(
 
         return Site([opened_run(run)]).page(START, {})
 
-    return read_for(first_page, source, run_name, reading)
+    return read_for(first_page, paths, run_name, reading)

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tfprof.cli.fleet_options import Reading, read_hosts
+
 if TYPE_CHECKING:
-    from tfprof.cli.captured_runs import CapturedRuns
+    from tfprof.captures.run.run import Run
     from tfprof.inputs.profiler import Profiler
+
+
+class CapturedRuns:
+    """The runs in some paths; each is read once, when it is first needed.
+
+    Args:
+        paths: A log folder, a run folder, or the files of a run.
+        reading: How hosts are read.
+    """
+
+    def __init__(self, paths: Sequence[str], reading: Reading = (None, None)) -> None:
+        self.paths, self._reading = tuple(paths), reading
+        self._read: dict[str | None, Run] = {}
+
+    def run(self, name: str | None = None) -> Run:
+        """A run by its name; None is the latest. Errors are those of ``read_for``."""
+        if name not in self._read:
+            self._read[name] = read_hosts(self.paths, name, self._reading)
+        return self._read[name]
 
 
 class Session:

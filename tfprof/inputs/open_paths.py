@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from tfprof.core.columns.stacks import Stacks
     from tfprof.inputs.profiler import Profiler
 
-ReadRun = Callable[["str | list[str]"], "Run"]
+ReadRun = Callable[[Sequence[str]], "Run"]
 """Reads a captured run: a run folder, or the files of one."""
 
-MakeCaptured = Callable[["str", "str | list[str]"], Opened]
+MakeCaptured = Callable[[str, Sequence[str]], Opened]
 
 _STACKS = {
     Format.PPROF: stacks_of_pprof,
@@ -112,12 +112,12 @@ def _of_log_folder(folder: str, captured: MakeCaptured) -> Iterator[Opened]:
     """The runs of a log folder, the latest first; one if it holds captures itself."""
     top = as_path(folder)
     if capture_files(top):
-        yield captured(_folder_name(folder), folder)
+        yield captured(_folder_name(folder), [folder])
         return
     known = list(runs(top).items())
     is_log = any(place.parent.name == "profile" for _, place in known)
     for name, place in reversed(known) if is_log else known:
-        yield captured(name, named(place))
+        yield captured(name, [named(place)])
     # Beside captures there are results that were made of them: these are no runs of their own.
     captures = {place for _, place in known}
     by_folder: dict[AnyPath, list[AnyPath]] = {}
@@ -143,33 +143,32 @@ def _of_capture_files(paths: Sequence[str], captured: MakeCaptured) -> Iterator[
 
 def _captured(
     name: str,
-    source: str | list[str],
+    paths: Sequence[str],
     classic: bool | None,
     read_run: ReadRun | None,
     beside: tuple[list[str], RunFiles],
 ) -> Opened:
     parts, files = beside
-    listed = [source] if isinstance(source, str) else source
 
     def read() -> Run:
         if read_run is not None:
-            return read_run(source)
+            return read_run(paths)
         from tfprof.captures.run.run import open_run  # not before the address is told
 
-        return open_run(source)
+        return open_run(list(paths))
 
     def of_host(host: str | None = None) -> Profiler:
         from tfprof.inputs.profile_files import profiler_of_captures
 
-        return profiler_of_captures(listed, files, classic=classic, run=run(), host=host)
+        return profiler_of_captures(paths, files, classic=classic, run=run(), host=host)
 
     run = Once(read)
     return Opened(
         name,
-        ", ".join(filter(None, [some(listed, 3), some(parts, 2)])),
+        ", ".join(filter(None, [some(paths, 3), some(parts, 2)])),
         run,
         Once(of_host),
-        files=_watched(listed),
+        files=_watched(paths),
         profiler_of_host=of_host,
     )
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from tfprof.captures.precomputed import legacy_name
-from tfprof.errors import InputError, UnknownFormatError
+from tfprof.errors import InputError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack_head
 from tfprof.files.disk import (
     Watch,
@@ -207,8 +207,13 @@ class Inputs(tuple[Input, ...]):
             command: What reads captures only.
 
         Raises:
+            UsageError: There are none.
             UnknownFormatError: One is something else.
         """
+        if not self:
+            raise UsageError(
+                "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
+            )
         for one in self.others.but({Kind.FOLDER, Kind.OTHER}):
             raise one.refusal(
                 f"tfprof {command} reads captures of the TensorFlow 2 profiler", Format.XSPACE

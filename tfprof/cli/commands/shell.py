@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tfprof.cli.captured_runs import CapturedRuns
 from tfprof.cli.inputs import RunInputs, check_no_fleet, input_options, named_files, read_files
 from tfprof.cli.options import Command, CommandOption, from_params, view_options
 from tfprof.cli.progress import progress
 from tfprof.cli.registry import find_command, sections
+from tfprof.cli.session import CapturedRuns
 from tfprof.cli.view import view_result_options, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ def run(history: bool, **params: Any) -> int:
     from tfprof.options.parse import is_classic
 
     inputs = from_params(RunInputs, params)
-    captures, files = _sources(inputs)
+    found = inputs.found.captures
+    captures = CapturedRuns(found.paths, inputs.reading) if found else None
+    if captures is None:
+        check_no_fleet(inputs)
+    with progress() as watch:
+        files = named_files(inputs, watch)
 
     def open_profiler() -> Profiler:
         with warnings_as_notes():
@@ -46,25 +51,12 @@ def run(history: bool, **params: Any) -> int:
     defaults = _defaults(is_classic(inputs.classic))
     shell = Shell(open_profiler, sections(NOT_IN_A_SHELL), find_command, defaults, captures)
     path = history_file(os.environ) if history else None
-    read_first = files is None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
-    return run_shell(shell, path, read_first=read_first or captures is not None)
+    read_first = captures is not None or files.n_bytes > _READ_BEHIND_PROMPT_BYTES
+    return run_shell(shell, path, read_first=read_first)
 
 
-def _sources(inputs: RunInputs) -> tuple[CapturedRuns | None, RunFiles | None]:
-    """Captures and the files of a run; one of them may be None."""
-    captures, others = inputs.found.captures, inputs.found.others
-    runs = CapturedRuns(captures.paths, inputs.reading) if captures else None
-    if runs is None:
-        check_no_fleet(inputs)
-    elif not (others or inputs.options or inputs.demo):
-        return runs, None
-    with progress() as watch:
-        return runs, named_files(inputs, watch)
-
-
-def _profiler(captures: CapturedRuns | None, files: RunFiles | None, inputs: RunInputs) -> Profiler:
+def _profiler(captures: CapturedRuns | None, files: RunFiles, inputs: RunInputs) -> Profiler:
     if captures is None:
-        assert files is not None
         with progress() as watch:
             return read_files(files, inputs, watch)
     from tfprof.inputs.profile_files import profiler_of_captures

@@ -50,10 +50,6 @@ def run(
         device, planes, hosts,
     )  # fmt: skip
     sources = capture_paths(RunInputs(paths=paths))
-    if not sources:
-        raise UsageError(
-            "nothing to read: give a log folder, a run folder or the .xplane.pb files of a run"
-        )
     resolve(sources).only_captures("slice")
     with progress() as watch:
         watch.stage(f"slicing {sources[0]}")

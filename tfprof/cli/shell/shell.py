@@ -18,7 +18,7 @@ import click
 
 from tfprof.cli import EXIT_INTERRUPTED
 from tfprof.cli.output import Target, deliver_quietly, note
-from tfprof.cli.session import Session
+from tfprof.cli.session import CapturedRuns, Session
 from tfprof.cli.shell.completion import CommandFacts, Completer
 from tfprof.cli.shell.facts import facts_of
 from tfprof.cli.shell.files import paths_with_prefix
@@ -37,7 +37,6 @@ from tfprof.errors import TfprofError, UsageError
 from tfprof.files.disk import write_file
 
 if TYPE_CHECKING:
-    from tfprof.cli.captured_runs import CapturedRuns
     from tfprof.inputs.profiler import Profiler
     from tfprof.profiles.model.profile import Profile
 

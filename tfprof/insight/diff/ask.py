@@ -78,7 +78,7 @@ def diff(
     return answer_of(difference(one, other, match))
 
 
-def side_of(thing: Any, name: str = "", read_run: Callable[[str], Run] = open_run) -> Side:
+def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = open_run) -> Side:
     """A run to compare.
 
     Args:
@@ -96,7 +96,7 @@ def side_of(thing: Any, name: str = "", read_run: Callable[[str], Run] = open_ru
         name = name or as_path(thing).resolve().name
         inputs = resolve([thing])
         if inputs.captures:
-            return side_of(read_run(inputs[0].path), name)
+            return side_of(read_run(inputs.paths), name)
         return Side(name, profiler_of(find_run_files(inputs)))
     if isinstance(thing, Run):
         return Side(name or thing.name or "run", None, thing)
