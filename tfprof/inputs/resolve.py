@@ -24,6 +24,7 @@ from tfprof.files.disk import (
     is_folder,
     is_ordinary_file,
     opened,
+    size_of,
 )
 from tfprof.files.numbered_names import unpacked_name
 from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
@@ -111,10 +112,7 @@ class RunFile:
     @property
     def n_bytes(self) -> int:
         """Bytes that ``load`` will read from a disk; 0 if unknown."""
-        try:
-            return 0 if self.data is not None else as_path(self.path).stat().st_size
-        except OSError:
-            return 0
+        return 0 if self.data is not None else size_of(self.path)
 
 
 @dataclass(frozen=True)
@@ -292,7 +290,7 @@ def refuse_empty(path: str) -> None:
     Raises:
         UnknownFormatError: It is such a file.
     """
-    if is_ordinary_file(path) and not as_path(path).stat().st_size:
+    if is_ordinary_file(path) and not size_of(path):
         raise _empty(path)
 
 

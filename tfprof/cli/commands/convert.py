@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import print_notes_of
-from tfprof.cli.exporting import opened_runs, refuse_unknown, write_export
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Choice, Command, CommandOption, from_params
-from tfprof.cli.output import note
+from tfprof.cli.output import Target, note
+from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, file_options, print_capture_warnings
+from tfprof.cli.sites import chosen_runs
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
-from tfprof.files.disk import PACKED_SUFFIXES, is_folder
+from tfprof.files.disk import is_folder
+from tfprof.files.numbered_names import unpacked_name
 
 if TYPE_CHECKING:
     from tfprof.export.formats import ExportFormat
     from tfprof.files.sniff import Format
+    from tfprof.inputs.opened import Opened
     from tfprof.inputs.profiler import Profiler
     from tfprof.inputs.resolve import Inputs
 
@@ -27,6 +31,9 @@ _EXPORTS = (
     "jsonl", "parquet", "arrow",
 )  # fmt: skip
 """Names of formats of other programs, listed here so that the help text needs no import."""
+
+_MESSAGE_ENDINGS = ("", "bin", "binpb", "meta", "pb", "profile", "proto")
+"""Endings of files that hold a message as it is."""
 
 _TEXT_ENDINGS = (".pbtxt", ".textproto", ".prototxt", ".txt")
 
@@ -43,8 +50,8 @@ def run(
     form = _export_format(to, name, inputs)
     if form is not None:
         with warnings_as_notes():
-            opened = opened_runs(inputs, run_name)
-            write_export(opened, form, target, table or "")
+            opened = _opened_runs(inputs, run_name)
+            _write_export(opened, form, target, table or "")
             print_notes_of(opened)
         return
     if table or run_name:
@@ -82,23 +89,71 @@ def _last_is_result(inputs: RunInputs, result: ResultChoice) -> tuple[RunInputs,
 def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat | None:
     """The format of another program that is asked for; None for messages."""
     from tfprof.export.formats import BY_NAME, format_of
+    from tfprof.inputs.resolve import FOREIGN
 
     if to is not None:
         return BY_NAME.get(to)
     found = format_of(name)
-    if found is None and inputs.paths and not inputs.options and _is_foreign(inputs):
-        refuse_unknown(name, _TEXT_ENDINGS)
-        return BY_NAME["pprof"]
-    if found is None:
-        refuse_unknown(name, _TEXT_ENDINGS)
-    return found
+    if found is not None:
+        return found
+    _refuse_unknown(name)
+    # The only file is of another program, and so no message of TensorFlow.
+    is_foreign = len(inputs.every_path) == len(inputs.found.of(FOREIGN)) == 1
+    return BY_NAME["pprof"] if is_foreign else None
 
 
-def _is_foreign(inputs: RunInputs) -> bool:
-    """Whether another program made the only file, which then is no message of TensorFlow."""
-    from tfprof.inputs.resolve import FOREIGN
+def _opened_runs(inputs: RunInputs, name: str | None) -> Sequence[Opened]:
+    """The runs that are to be converted, or only the one of a name."""
+    from tfprof.inputs.open_paths import open_paths
+    from tfprof.inputs.opened import opened_profiler
 
-    return len(inputs.paths) == len(inputs.found.of(FOREIGN)) == 1
+    if inputs.demo or inputs.options or inputs.recover or not inputs.paths:
+        found = [opened_profiler(open_profiler(inputs), inputs.title)]
+    else:
+        with progress() as watch:
+            found = open_paths(inputs.paths, classic=inputs.classic, watch=watch)
+    return chosen_runs(found, name)
+
+
+def _refuse_unknown(name: str) -> None:
+    """Refuse a name whose ending says neither a message nor another format."""
+    name = unpacked_name(name)
+    ending = name.rpartition(".")[2].lower() if "." in name.lstrip(".") else ""
+    if ending in _MESSAGE_ENDINGS or f".{ending}" in _TEXT_ENDINGS or not ending.isalpha():
+        return
+    from tfprof.export.formats import endings
+
+    raise UsageError(
+        f"{name}: no format has names that end in .{ending}; there are {endings()}; .pb is a "
+        f"saved profile or one message, and {', '.join(_TEXT_ENDINGS)} its text. --to says it for "
+        "any name"
+    )
+
+
+def _write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, table: str) -> None:
+    """Write runs in a format, and say what became of them."""
+    from tfprof.export.formats import export_chunks
+
+    name = "" if target.path is None else target.path.name
+    if form.name in ("perfetto", "perfetto-tar", "pprof", "parquet", "arrow"):
+        target.refuse_terminal()
+    target.write_packed(export_chunks(opened, form, table=table, name=name))
+    if target.path is not None:
+        note(f"{target.path}: {form.name}, for {form.viewer}")
+        if form.name.startswith("perfetto"):
+            note(_counted(opened[0], form))
+
+
+def _counted(one: Opened, form: ExportFormat) -> str:
+    """How many events there were, and that all are there."""
+    from tfprof.export.formats import trace_to_export
+
+    shown = trace_to_export(one, form).shown
+    why = "".join(f"; {count:,} {reason}" for reason, count in shown.left_out)
+    return (
+        f"{shown.in_capture:,} events: {shown.as_slices:,} slices and {shown.as_counters:,} values "
+        f"of counters, dropped: {shown.dropped:,}{why}"
+    )
 
 
 def _to(name: str, inputs: Inputs) -> str:
@@ -134,7 +189,6 @@ def _single_message(inputs: Inputs, to: str) -> tuple[bytes, str]:
     """The message of the only file, and a description."""
     from tfprof.files.open import CLASSES
     from tfprof.inputs.resolve import Kind
-    from tfprof.inputs.run_files import find_run_files
     from tfprof.profiles.write.messages import message_bytes
 
     if len(inputs) != 1 or inputs[0].kind in (Kind.FOLDER, Kind.LOGS):
@@ -145,8 +199,7 @@ def _single_message(inputs: Inputs, to: str) -> tuple[bytes, str]:
     file = inputs[0].file
     kind = file.found.format
     if kind not in CLASSES:
-        find_run_files(inputs)  # its error says what the file looks like
-        raise UsageError(f"{file.path}: a {kind.value} cannot be converted")
+        raise inputs[0].refusal("no graph, run metadata, op log or profile")
     data = message_bytes(file.load(), kind)
     return (_text(data, kind) if to == "text" else data), f"{kind.value}, as {to}"
 
@@ -166,9 +219,7 @@ def _text(data: bytes, kind: Format) -> bytes:
 
 
 def _is_text(name: str) -> bool:
-    for ending in PACKED_SUFFIXES:
-        name = name.removesuffix(ending)
-    return name.endswith(_TEXT_ENDINGS)
+    return unpacked_name(name).endswith(_TEXT_ENDINGS)
 
 
 def _united(profiles: Inputs, inputs: RunInputs) -> Profiler:
