@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path, PurePath
 
+from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.disk import entries, is_folder, is_ordinary_file, list_ahead, walk
 from tfprof.files.remote.path import AnyPath, as_path
@@ -92,36 +93,20 @@ def runs(folder: AnyPath) -> dict[str, AnyPath]:
     loose: dict[str, AnyPath] = {}
     for here, folders, _ in walk(folder):
         folders.sort()
-        if len(_way(here, folder).parts) >= _DEEPEST:
+        way: PurePath = here.relative_to(folder)  # type: ignore[arg-type]  # both of one machine
+        if len(way.parts) >= _DEEPEST:
             folders.clear()
         if here.parts[-2:] == _PROFILES:
-            is_inside = _is_inside(here, folder)
-            prefix = _way(here.parent.parent, folder) if is_inside else PurePath()
             list_ahead([here / name for name in folders])
             for name in folders:
                 if capture_files(here / name):
-                    by_name[str(prefix / name)] = here / name
+                    by_name[str(way.parent.parent / name)] = here / name
             folders.clear()
         elif here != folder and capture_files(here):
-            loose[str(_way(here, folder))] = here
+            loose[str(way)] = here
             folders.clear()
     by_name = by_name or loose
     return dict(sorted(by_name.items(), key=lambda item: (item[1].name, item[0])))
-
-
-def _way(here: AnyPath, folder: AnyPath) -> PurePath:
-    """The way from a folder to one that lies in it."""
-    return here.relative_to(folder)  # type: ignore[arg-type]  # both of one machine
-
-
-def _is_log(run: AnyPath) -> bool:
-    """Whether a run lies where log folders have them, under a name that tells its time."""
-    return run.parent.parts[-2:] == _PROFILES
-
-
-def _is_inside(profiles: AnyPath, folder: AnyPath) -> bool:
-    """Whether the folder that holds ``plugins`` is the log folder or lies in it."""
-    return len(_way(profiles, folder).parts) >= len(_PROFILES)
 
 
 def run_files(folder: AnyPath, run: str | None) -> tuple[str, list[AnyPath], list[str]]:
@@ -155,12 +140,11 @@ def run_files(folder: AnyPath, run: str | None) -> tuple[str, list[AnyPath], lis
         )
     if run is None:
         run = next(reversed(known))
-        if len(known) > 1 and not _is_log(known[run]):
-            listed = ", ".join(list(known)[:_MOST_NAMED])
-            more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+        is_log = known[run].parent.parts[-2:] == _PROFILES  # where names tell the time
+        if len(known) > 1 and not is_log:
             raise UsageError(
-                f"{folder}: {len(known)} folders with captures lie below it: {listed}{more}; give "
-                "one of them, or choose it with --run NAME"
+                f"{folder}: {len(known)} folders with captures lie below it: "
+                f"{some(list(known), _MOST_NAMED)}; give one of them, or choose it with --run NAME"
             )
     if run not in known:
         raise UsageError(f"{folder}: no run {run!r}; it has: {', '.join(known)}")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfprof.core.text.units import some
 from tfprof.core.wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.disk import Unwatched, Watch, entries, file_parts, is_ordinary_file, opened
@@ -236,13 +237,10 @@ def _only(kind: Kind, every: Sequence[RunFile]) -> RunFile | None:
     files = [file for file in every if file.kind is kind]
     if len(files) < 2:
         return files[0] if files else None
-    listed = ", ".join(
-        f"{file.path} ({with_article(file.found.format.value)})" for file in files[:5]
-    )
-    more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+    listed = [f"{file.path} ({with_article(file.found.format.value)})" for file in files]
     remedy = "; tfprof convert unites profiles of several workers" if kind is Kind.PROFILE else ""
     raise UsageError(
-        f"{len(files)} files where there can be one: {listed}{more}; give one of them, or say "
+        f"{len(files)} files where there can be one: {some(listed, 5)}; give one of them, or say "
         f"which with {_OPTIONS[kind]}{remedy}"
     )
 
@@ -260,11 +258,8 @@ def _nothing_in(folder: str, others: Sequence[RunFile]) -> str:
     troubles = [file.trouble for file in others if file.trouble]
     if troubles and len(troubles) == len(others):
         return f"{folder}: no file of a run could be read: {'; '.join(troubles[:5])}."
-    seen = ", ".join(
-        f"{as_path(file.path).name} ({file.found.format.value})" for file in others[:5]
-    )
-    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
-    holds = f"it holds {seen}{more}" if others else "it is empty"
+    seen = [f"{as_path(file.path).name} ({file.found.format.value})" for file in others]
+    holds = f"it holds {some(seen, 5)}" if others else "it is empty"
     remedy = ""
     if others and others[0].kind is not Kind.EVENTS:  # these have been looked into
         remedy = advice(others[0].found).partition("; ")[2]
