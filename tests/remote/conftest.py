@@ -9,6 +9,7 @@ import pytest
 
 from tests.remote.programs import nursery
 from tfprof.core.wire import messages
+from tfprof.remote import service
 
 FOLDER = Path(__file__).parent
 SERVICE = "/tensorflow.ProfilerService/"
@@ -110,6 +111,4 @@ def mute():
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch):
-    import tfprof.remote.workers as workers
-
-    monkeypatch.setattr(workers, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(service, "_FIRST_PAUSE_SECONDS", 0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tfprof.errors import UsageError
 
@@ -14,8 +14,7 @@ _ADDRESS = re.compile(
 _UNFIT_FOR_FILES = re.compile(r"[^\w.-]")
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where a profiler server listens.
 
     Attributes:
@@ -35,8 +34,8 @@ class Address:
         return f"{_UNFIT_FOR_FILES.sub('_', self.host)}_{self.port}"
 
 
-def address_of(text: str) -> tuple[str, int]:
-    """Host and port of ``host:6009``, ``[::1]:6009`` or ``grpc://host:6009``.
+def address_of(text: str) -> Address:
+    """The address in ``host:6009``, ``[::1]:6009`` or ``grpc://host:6009``.
 
     Raises:
         UsageError: The text is none of these.
@@ -46,7 +45,7 @@ def address_of(text: str) -> tuple[str, int]:
         raise UsageError(
             f"server {text!r} is not an address; write it as HOST:PORT, such as localhost:6009"
         )
-    return address["six"] or address["host"], int(address["port"])
+    return Address(address["six"] or address["host"], int(address["port"]))
 
 
 def is_address(text: str) -> bool:
@@ -65,7 +64,7 @@ def addresses_of(texts: str | Sequence[str]) -> list[Address]:
     """
     listed = [texts] if isinstance(texts, str) else list(texts)
     parts = [part for text in listed for part in text.split(",") if part.strip()]
-    found = [Address(*address_of(part)) for part in parts]
+    found = [address_of(part) for part in parts]
     if not found:
         raise UsageError("no server was given; write it as HOST:PORT, such as localhost:6009")
     by_file: dict[str, Address] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from types import TracebackType
+from collections.abc import Iterator
 from typing import Any
 
 from tfprof.errors import MissingDependencyError
@@ -19,6 +19,7 @@ _CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),  # no backoff is shared with earlier calls
 )
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 
 _SOON_SECONDS = 0.05
 """After that a thread of gRPC that was about to do something has done it."""
@@ -37,6 +38,14 @@ def load_grpc() -> Any:
             "calling a profiler server needs grpcio: pip install 'tfprof[remote]'"
         ) from error
     return grpc
+
+
+def pauses() -> Iterator[float]:
+    """Seconds between attempts: twice as long each time, up to a limit."""
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        yield pause
+        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
 class Stop:
@@ -114,12 +123,7 @@ class ProfilerServer:
     def __enter__(self) -> ProfilerServer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._is_watched:
             # gRPC's thread that polls the state may be on its way to a channel that is then closed:
             # it prints a traceback.

@@ -8,8 +8,6 @@ import secrets
 import shutil
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 from tfprof.errors import InputError, UsageError
 from tfprof.files.local_folder import local_folder
@@ -88,12 +86,7 @@ class Staging:
             raise _unwritable(self._run.parent, error) from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._clear()
 
     def of_server(self, address: Address) -> None:
@@ -193,7 +186,7 @@ class ServersFolder:
     def __enter__(self) -> ServersFolder:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         """Nothing to clear: the servers write."""
 
     def of_server(self, address: Address) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import profile_request, received
-from tfprof.remote.service import ProfilerServer, Stop, load_grpc
+from tfprof.remote.service import ProfilerServer, Stop, load_grpc, pauses
 from tfprof.remote.staging import ServersFolder, Staging, new_run_name
 from tfprof.remote.troubles import ServerError
 
@@ -34,8 +34,6 @@ CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 """How long it may take to collect and send the capture."""
 
-_FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 8.0
 _MOST_SECONDS = 86400
 _MOST_RETRIES = 100
 _POLL_SECONDS = 0.2
@@ -230,7 +228,7 @@ def _all(workers: Sequence[Address], session: _Session, watch: Watch) -> list[Wo
 def _captured(address: Address, session: _Session) -> Worker:
     """Try until a capture is there or trying is no use."""
     start = time.monotonic()
-    pause = _FIRST_PAUSE_SECONDS
+    waits = pauses()
     attempt = 1
     while True:
         try:
@@ -239,12 +237,11 @@ def _captured(address: Address, session: _Session) -> Worker:
             return Worker(str(address), path, n_bytes, taken, attempt, remarks=remarks)
         except ServerError as trouble:
             is_last = not trouble.may_pass or attempt > session.retries
-            if is_last or session.stop.wait(pause):
+            if is_last or session.stop.wait(next(waits)):
                 taken = time.monotonic() - start
                 text = f"{trouble} ({attempt} attempts)" if attempt > 1 else str(trouble)
                 return Worker(str(address), None, 0, taken, attempt, text)
         attempt += 1
-        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
 def _attempt(address: Address, session: _Session) -> tuple[str, int, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from tests.remote.flight.test_parts import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, UsageError
-from tfprof.remote.flight import FlightRecorder, Observed, sessions, watched
+from tfprof.remote.flight import FlightRecorder, Observed, sessions
 from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.staging import Staging
 from tfprof.testing.xspace_builders import event, host, line
@@ -93,7 +93,6 @@ class FakeSession:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr(sessions, "LIVING_SECONDS", 0.3)
-    monkeypatch.setattr(watched, "_FIRST_PAUSE_SECONDS", 0.01)
 
 
 @pytest.fixture

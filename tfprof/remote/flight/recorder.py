@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.options.captures import CaptureOptions
@@ -168,12 +167,7 @@ class FlightRecorder:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def save(self, reason: str) -> None:

@@ -23,11 +23,10 @@ from tfprof.remote.flight.pacing import GROWTH_BYTES, Pace
 from tfprof.remote.flight.program_memory import ProgramMemory
 from tfprof.remote.flight.sessions import Session, Snapshot
 from tfprof.remote.flight.snapshots import NO_STEPS, Look, Steps, Times, look
-from tfprof.remote.service import Stop
+from tfprof.remote.service import Stop, pauses
 from tfprof.remote.troubles import ServerError
 
 _CONNECT_SECONDS = 5.0
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 _LONGEST_CAPTURE_SECONDS = 2.0
 _MEMORY_SECONDS = 0.5
 _FLUSH_SECONDS, _FLUSH_ANSWERS = 2.0, 3.0
@@ -151,16 +150,15 @@ class WatchedWorker:
         return wait
 
     def _run(self) -> None:
-        pause, retries = _FIRST_PAUSE_SECONDS, self._settings.retries
+        waits, retries = pauses(), self._settings.retries
         try:
             while not self._stop.is_set:
                 may_pass, has_recorded = self._session(retries)
                 retries = 0
                 if has_recorded:
-                    pause = _FIRST_PAUSE_SECONDS
-                if not may_pass or self._stop.wait(pause):
+                    waits = pauses()
+                if not may_pass or self._stop.wait(next(waits)):
                     break
-                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         finally:
             self._settle(is_recording=False)
 
@@ -218,8 +216,7 @@ class WatchedWorker:
             self._changed.notify_all()
 
     def _begin(self, session: Session, retries: int) -> None:
-        pause = _FIRST_PAUSE_SECONDS
-        for attempt in range(retries + 1):
+        for attempt, pause in zip(range(retries + 1), pauses(), strict=False):
             try:
                 self._memory = ProgramMemory(self.address)
                 held = self._memory.resident_bytes()
@@ -229,7 +226,6 @@ class WatchedWorker:
                 is_last = not error.may_pass or attempt == retries
                 if is_last or self._stop.wait(pause):
                     raise
-                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
         if self._bytes_before is None or not self.is_recording:
             self._bytes_before = self._bytes_now = self._bytes_taken = held
         self._asked = time.monotonic()
