@@ -94,12 +94,11 @@ class GpuPart:
         if self._records is None:
             said = f": {self._notes[0].message}" if self._notes else ""
             raise EmptyProfileError(f"the capture has no GPU activity{said}")
-        begin_ns = begin_of(host)
-        within = None if step is None else _times_of_step(host, step, begin_ns)
-        return step_stats(self._records, host_ops(host, begin_ns), within)
+        within = None if step is None else _times_of_step(host, step)
+        return step_stats(self._records, host_ops(host), within)
 
 
-def _times_of_step(host: Host, step: int, begin_ns: int) -> list[tuple[int, int]]:
+def _times_of_step(host: Host, step: int) -> list[tuple[int, int]]:
     timeline = host.timeline
     marks = timeline.stat("step_num")
     marks = marks.only(marks.is_integer() & timeline.on_host[marks.events])
@@ -107,7 +106,7 @@ def _times_of_step(host: Host, step: int, begin_ns: int) -> list[tuple[int, int]
     if not len(events):
         known = some(sorted(set(map(str, marks.values.tolist()))), 5) or "none"
         raise UsageError(f"step={step} is not marked in this capture; marked are: {known}")
-    zero_ns = timeline.axis.base_ns + begin_ns
+    zero_ns = timeline.axis.base_ns + begin_of(host)
     starts_ns = timeline.starts_ps[events] // 1000 + zero_ns
     ends_ns = -(-timeline.ends_of(events) // 1000) + zero_ns
     return list(zip(starts_ns.tolist(), ends_ns.tolist(), strict=True))
@@ -121,9 +120,8 @@ def with_gpus(capture: bytes, records: Records) -> bytes:
         records: What CUPTI has recorded in the same time.
     """
     host = open_run(capture).hosts[0]
-    begin_ns = begin_of(host)
     space = pb.XSpace.FromString(capture)
-    add_tracks(space, records, host_ops(host, begin_ns), begin_ns)
+    add_tracks(space, records, host_ops(host), begin_of(host))
     return space.SerializeToString()
 
 

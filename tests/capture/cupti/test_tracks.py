@@ -24,7 +24,7 @@ from tfprof.capture.cupti.host_ops import HostOps, host_ops
 from tfprof.capture.cupti.records import Records
 from tfprof.capture.cupti.step_stats import step_stats
 from tfprof.capture.cupti.tracks import add_tracks
-from tfprof.capture.gpu_part import GpuPart, begin_of, notes_on, with_gpus
+from tfprof.capture.gpu_part import GpuPart, notes_on, with_gpus
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
@@ -93,7 +93,7 @@ def test_tools_read_the_tracks_as_those_of_tensorflow(records):
 
 def test_step_stats_are_read_by_the_profiler(records):
     [one_host] = tools.open_run(captured().SerializeToString()).hosts
-    metadata = step_stats(records, host_ops(one_host, begin_of(one_host)))
+    metadata = step_stats(records, host_ops(one_host))
     devices = [one.device for one in metadata.step_stats.dev_stats]
     assert devices == [
         "/device:GPU:0/memcpy", "/device:GPU:0/stream:", "/device:GPU:0/stream:7",

@@ -14,14 +14,16 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
+import functools
 import importlib
 import threading
 import time
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 from tfprof.capture.cupti.kernel_names import demangled, plain_call
-from tfprof.capture.cupti.reading import FIELDS, Row, add_row, reader
+from tfprof.capture.cupti.reading import FIELDS, Row, add_row
 from tfprof.capture.cupti.records import Kernel, Records
 from tfprof.capture.cupti.status import Status, of_code, of_error, of_import
 from tfprof.errors import InputError
@@ -181,7 +183,7 @@ class GpuSession:
                 raise
             return  # older bindings do not read RUNTIME
         self._kinds.append(kind)
-        self._tables[int(kind)] = reader(name), self._rows[name]
+        self._tables[int(kind)] = attrgetter(*FIELDS[name]), self._rows[name]
 
     def _enable_and_dump(self, kind: Any) -> None:
         """CUPTI records devices when the driver is initialised; later they have to be dumped."""
@@ -233,20 +235,12 @@ class GpuSession:
                     self._count(error)
             rows.clear()
         records.keep_outer_calls()
-        names: dict[tuple[bool, str], str] = {}
-        for call in records.calls:
-            key = call.is_runtime, call.name
-            if key not in names:
-                names[key] = self._name(*key)
-        kernels: dict[str, str] = {}
-        for one in records.activities:
-            if isinstance(one, Kernel) and one.name not in kernels:
-                kernels[one.name] = demangled(one.name)
+        name_of, plain = functools.cache(self._name), functools.cache(demangled)
         records.calls = [
-            call._replace(name=names[call.is_runtime, call.name]) for call in records.calls
+            call._replace(name=name_of(call.is_runtime, call.name)) for call in records.calls
         ]
         records.activities = [
-            one._replace(name=kernels[one.name]) if isinstance(one, Kernel) else one
+            one._replace(name=plain(one.name)) if isinstance(one, Kernel) else one
             for one in records.activities
         ]
         if self._ahead_ns:

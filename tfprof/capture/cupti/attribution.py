@@ -8,7 +8,7 @@ whose ops contain nearly all of them; or one op alone runs at the time, on whate
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -71,9 +71,15 @@ def lines_of_threads(
     """The line of each thread that launched something; those without one are not there."""
     found = {}
     for thread, calls in _launches(records, activities).items():
-        line = _line_of(thread, calls, lines)
-        if line is not None:
-            found[thread] = line
+        if thread in lines:
+            found[thread] = LineOfThread(thread, "thread")
+            continue
+        moments = _moments(calls)
+        n_inside = {line: int((ops.around(moments) >= 0).sum()) for line, ops in lines.items()}
+        most, *others = sorted(n_inside.values(), reverse=True) or [0]
+        if most >= _MOSTLY * len(calls) and (not others or others[0] < most):
+            line = max(n_inside, key=n_inside.__getitem__)
+            found[thread] = LineOfThread(line, "likely thread")
     return found
 
 
@@ -89,22 +95,6 @@ def _launches(records: Records, activities: Sequence[Activity]) -> dict[int, lis
 
 def _moments(calls: Sequence[Api]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([call.start_ns for call in calls], np.int64)
-
-
-def _line_of(
-    thread: int, calls: Sequence[Api], lines: Mapping[int, HostOps]
-) -> LineOfThread | None:
-    if thread in lines:
-        return LineOfThread(thread, "thread")
-    moments = _moments(calls)
-    inside = Counter(
-        {line: int((ops.around(moments) >= 0).sum()) for line, ops in lines.items()}
-    ).most_common(2)
-    if not inside or inside[0][1] < _MOSTLY * len(calls):
-        return None
-    if len(inside) == 2 and inside[1][1] >= inside[0][1]:  # which of them cannot be told
-        return None
-    return LineOfThread(inside[0][0], "likely thread")
 
 
 def _alone(calls: Sequence[Api], lines: Mapping[int, HostOps]) -> list[tuple[Api, str]]:

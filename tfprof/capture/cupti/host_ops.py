@@ -9,6 +9,7 @@ import numpy as np
 
 from tfprof.capture.cupti.threads import thread_of_line
 from tfprof.captures.events.ops.executions import host_executions
+from tfprof.captures.events.timeline.clocks import unix_base_ns
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array
@@ -51,12 +52,11 @@ class HostOps(NamedTuple):
         return found
 
 
-def host_ops(host: Host, begin_ns: int = 0) -> dict[int, HostOps]:
+def host_ops(host: Host) -> dict[int, HostOps]:
     """Ops of the threads of a host; those that Python ran eagerly are among them.
 
     Args:
         host: What the framework's profiler has recorded.
-        begin_ns: What its lines count from: 0 for 1970.
 
     Returns:
         By thread, as CUPTI names it: the lower 32 bits of its handle.
@@ -67,7 +67,7 @@ def host_ops(host: Host, begin_ns: int = 0) -> dict[int, HostOps]:
     shown = [_shown(op.name, op.type) for op in executions.names]
     kept = is_op[executions.ops] if len(executions.ops) else np.zeros(0, bool)
     events, ops = executions.events[kept], executions.ops[kept]
-    zero_ns = timeline.axis.base_ns + begin_ns
+    zero_ns = unix_base_ns(timeline.axis) or timeline.axis.base_ns
     starts_ns = timeline.starts_ps[events] // _PS + zero_ns
     ends_ns = -(-timeline.ends_of(events) // _PS) + zero_ns
     rows: defaultdict[int, list[int]] = defaultdict(list)

@@ -6,8 +6,6 @@ of their attributes are taken, in one go; what they mean is worked out when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 from tfprof.capture.cupti.occupancy import Multiprocessor
@@ -43,11 +41,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "OVERHEAD": ("start", "end", "overhead_kind"),
 }  # fmt: skip
 """Attributes by kind; only such as the oldest layout of a record has."""
-
-
-def reader(kind: str) -> Callable[[Any], Row]:
-    """Takes the attributes of a record of a kind."""
-    return attrgetter(*FIELDS[kind])
 
 
 def add_row(records: Records, kind: str, row: Row) -> None:

@@ -207,13 +207,12 @@ class Records:
         ]
 
     def launches(self) -> dict[int, Api]:
-        """The call that issued each activity, by correlation id; that of the runtime wins."""
-        found: dict[int, Api] = {}
-        for call in self.calls:
-            known = found.get(call.correlation)
-            if known is None or (call.is_runtime and not known.is_runtime):
-                found[call.correlation] = call
-        return found
+        """The call that issued each activity, by correlation id.
+
+        Of several it is the first, but that of the runtime wins.
+        """
+        in_order = sorted(self.calls, key=lambda call: not call.is_runtime)
+        return {call.correlation: call for call in reversed(in_order)}
 
     def timed(self) -> list[Activity]:
         """Activities that have times, in order."""
