@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from tfprof.captures.run.result import Note
-from tfprof.captures.run.run import Host, Run, open_run
+from tfprof.captures.run.run import Run, open_run
 from tfprof.errors import InputError
 
 _STAGING = ".tfprof-capture-"
@@ -70,7 +69,7 @@ def kept(
         )
     host = files[0].name.removesuffix(_ENDING)
     if logdir is None:
-        return _in_memory(files[0].read_bytes(), host), host, None, []
+        return open_run(files[0]), host, None, []
     profiles = logdir / "plugins" / "profile"
     profiles.mkdir(parents=True, exist_ok=True)
     wanted = name = session_id or runs[0].name
@@ -100,10 +99,3 @@ def _moved(run: Path, target: Path, *, may_join: bool) -> bool:
     for path in run.iterdir():
         shutil.move(path, target / path.name)
     return True
-
-
-def _in_memory(data: bytes, name: str) -> Run:
-    run = open_run(data)
-    hosts = tuple(Host(name, host.space) for host in run.hosts)
-    notes = tuple(dataclasses.replace(note, host=note.host and name) for note in run.notes)
-    return dataclasses.replace(run, hosts=hosts, notes=notes)

@@ -83,7 +83,9 @@ class TensorFlow:
         profiler = self._tensorflow.profiler.experimental
         levels = {name: _Level(level) for name, level in options.levels.items()}
         levels["delay_ms"] = _Level(0)  # None is complained of on stderr
-        was_free = self._is_free()
+        from tensorflow.python.profiler import profiler_v2
+
+        was_free = getattr(profiler_v2, "_profiler", profiler_v2) is None
         try:
             profiler.start(str(folder), profiler.ProfilerOptions(**levels))
         except self._tensorflow.errors.AlreadyExistsError as error:
@@ -95,11 +97,6 @@ class TensorFlow:
             with contextlib.suppress(Exception):
                 self.end(save=False)
             raise
-
-    def _is_free(self) -> bool:
-        from tensorflow.python.profiler import profiler_v2
-
-        return getattr(profiler_v2, "_profiler", profiler_v2) is None
 
     def end(self, *, save: bool = True) -> None:
         """See ``Framework``."""

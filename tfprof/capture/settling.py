@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from pathlib import Path
@@ -40,12 +41,8 @@ def _another_thread_runs() -> bool:
         others = [task for task in _TASKS.iterdir() if task.name != own]
     except OSError:
         return True
-    return any(_is_running(task) for task in others)
-
-
-def _is_running(task: Path) -> bool:
-    try:
-        stat = (task / "stat").read_bytes()
-    except OSError:  # it has ended
-        return False
-    return stat.rpartition(_STATE_BEHIND)[2][:1] in (b"R", b"D")
+    for task in others:
+        with contextlib.suppress(OSError):  # it has ended
+            if (task / "stat").read_bytes().rpartition(_STATE_BEHIND)[2][:1] in (b"R", b"D"):
+                return True
+    return False

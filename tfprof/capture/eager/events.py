@@ -140,7 +140,10 @@ def read_events(host: Host) -> EventLog:
     callers = _add_owners(forest, ops, events, executions)
     innermost = forest.nesting.nearest(rows)
     _extend_async(timeline, starts_ns, innermost, executions, callers)
-    _add_memory(forest, events, executions)
+    memory = op_memory(forest, events)
+    uses = allocator_uses(memory, memory.runs)
+    for run, allocator, *sizes in zip(*(column.tolist() for column in uses[:5]), strict=True):
+        executions[run].memory.append(Memory(memory.names[allocator], *sizes))
     in_steps = [executions[row] for row in np.flatnonzero(is_in_step).tolist()]
     in_steps.sort(key=attrgetter("start"))
     return EventLog(in_steps, _kernels(forest, starts_ns, innermost, executions))
@@ -288,13 +291,6 @@ def _extend_async(
     for execution, key in sorted(waiting, key=lambda pair: pair[0].start):
         if done[key] and execution not in callers:
             execution.duration = max(execution.duration, done[key].pop() - execution.start)
-
-
-def _add_memory(forest: Forest, events: Int64Array, executions: Sequence[Execution]) -> None:
-    memory = op_memory(forest, events)
-    uses = allocator_uses(memory, memory.runs)
-    for run, allocator, *sizes in zip(*(column.tolist() for column in uses[:5]), strict=True):
-        executions[run].memory.append(Memory(memory.names[allocator], *sizes))
 
 
 def _kernels(

@@ -112,7 +112,11 @@ class ProgramGraph:
         """Add a function that the program calls; returns the scope of its ops."""
         scope = self._functions.get(call.name)
         if scope is None:
-            scope = self._functions[call.name] = self._unique(_function_scope(call.name))
+            name = _function_scope(call.name)
+            names = chain([name], (f"{name}_{number}" for number in count(1)))
+            scope = next(each for each in names if each not in self._taken)
+            self._taken.add(scope)
+            self._functions[call.name] = scope
             if call.name in self.bodies:
                 op = self._eager_op(call)
                 inputs = op.inputs if op is not None else []
@@ -147,12 +151,6 @@ class ProgramGraph:
             inputs = [renamed.get(tensor, tensor) for tensor in node.input]
             del node.input[:]
             node.input.extend(inputs)
-
-    def _unique(self, name: str) -> str:
-        numbered = (f"{name}_{number}" for number in count(1))
-        unique = next(each for each in chain([name], numbered) if each not in self._taken)
-        self._taken.add(unique)
-        return unique
 
     def _add_body(self, instance: _Instance) -> list[_Instance]:
         """Add the nodes of a body; returns the bodies that these call."""
@@ -242,7 +240,13 @@ class ProgramGraph:
         if execution.calls_function:
             return self._new_node(self._add_function(execution), "PartitionedCall")
         if op is not None:
-            return self._add_eager_op(op)
+            name = op.node.name
+            if name not in self.nodes:
+                self.nodes[name] = op.node
+                self.stacks[name] = self._frames(op)
+                op.node.input.extend(tensor for tensor in op.inputs if tensor)
+                self._open_inputs.append(name)
+            return name
         place = self._place(execution.owner)
         if not place.prefix:
             return self._new_node(execution.name, execution.op_type)
@@ -263,15 +267,6 @@ class ProgramGraph:
         if scope:
             return self._scopes[scope] + runtime_name[len(scope) :]
         return place.prefix + runtime_name[len(place.runtime_prefix) :]
-
-    def _add_eager_op(self, op: EagerOp) -> str:
-        name = op.node.name
-        if name not in self.nodes:
-            self.nodes[name] = op.node
-            self.stacks[name] = self._frames(op)
-            op.node.input.extend(tensor for tensor in op.inputs if tensor)
-            self._open_inputs.append(name)
-        return name
 
     def _frames(self, op: EagerOp) -> tuple[Frame, ...]:
         return tuple(

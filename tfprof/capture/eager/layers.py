@@ -76,7 +76,10 @@ def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
     scopes with only one possible layer are matched first; then the number counts as an added one.
     """
     candidates = {
-        scope: [layer for layer in layers if _bears_name(scope, layer.name)] for scope in scopes
+        scope: [
+            layer for layer in layers if re.fullmatch(rf"{re.escape(layer.name)}(_\d+)?", scope)
+        ]
+        for scope in scopes
     }
     matches: dict[str, LayerTree] = {}
     taken: set[str] = set()
@@ -95,10 +98,6 @@ def _match(scopes: list[str], layers: list[LayerTree]) -> dict[str, LayerTree]:
         layer = next((layer for layer in possible if layer.name != scope), possible[0])
         matches[scope] = layer
         taken.add(layer.name)
-
-
-def _bears_name(scope: str, layer: str) -> bool:
-    return scope == layer or re.fullmatch(rf"{re.escape(layer)}_\d+", scope) is not None
 
 
 def _new_name(name: str, layers: Mapping[str, str]) -> str:

@@ -48,7 +48,7 @@ class EagerOp:
             unknown.
         input_shapes: Shape of each input in its first run, None if unknown.
         output_shapes: The same of each output.
-        element_bytes: Bytes of an element of each output, 0 if unknown.
+        element_bytes: Bytes of an element of each output, 0 if unknown, as of handles.
         stack: Call stack, outermost call first.
     """
 
@@ -192,7 +192,7 @@ class _EagerOps:
                     makers,
                     [_dims(tensor) for tensor in inputs],
                     [_dims(tensor) for tensor in outputs],
-                    [_element_bytes(tensor) for tensor in outputs],
+                    [getattr(tensor.dtype, "size", None) or 0 for tensor in outputs],
                     self._stack(innermost),
                 )
             )
@@ -234,10 +234,6 @@ def _dims(tensor: Any) -> Shape:
         return tuple([-1 if size is None else size for size in tensor.shape.as_list()])
     except (AttributeError, ValueError):  # a tensor of another kind; an unknown rank
         return None
-
-
-def _element_bytes(tensor: Any) -> int:
-    return getattr(tensor.dtype, "size", None) or 0  # handles have none
 
 
 def _set_attribute(node: pb.NodeDef, name: str, attribute_type: str, value: Any) -> None:
