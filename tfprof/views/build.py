@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -112,17 +113,6 @@ class _Question:
         return counts if self.options.classic else np.minimum(counts, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupRows:
-    """The rows of a view of groups, the root first; ``ViewTree`` says what they hold."""
-
-    names: list[str]
-    parent: Int64Array
-    own: Metrics
-    total: Metrics
-    n_idle: int
-
-
 class ViewBuilder:
     """Builds views of one profile and keeps what does not depend on the options.
 
@@ -218,9 +208,8 @@ class ViewBuilder:
         data = _accounted_tree(tree, question)
         shown = show(data, options)
         size = len(shown.positions)
-        return ViewTree(
-            kind=question.kind,
-            options=options,
+        return self._view(
+            question,
             names=tree_walks.taken(tree.names, shown.positions),
             parent=shown.parent,
             own=shown.own,
@@ -230,11 +219,7 @@ class ViewBuilder:
             op_rows=tree.op_rows[shown.positions],
             member_offsets=np.zeros(size + 1, np.int64),
             members=np.zeros(0, np.int64),
-            op_metrics=question.metrics,
-            facts=question.facts,
-            profile=self._profile,
             n_idle=shown.n_idle,
-            draw=self._draw,
         )
 
     def _op(self, types: OpTypes, question: _Question) -> ViewTree:
@@ -244,15 +229,17 @@ class ViewBuilder:
         accounted = (groups.sizes > 0) | question.options.account_everything
         shown = show_op_types(types.names, own, groups.sizes, accounted, question.options)
         size = len(shown.groups) + 1
-        rows = _GroupRows(
+        return self._view(
+            question,
+            **_of_groups(groups.take(shown.groups), accounted[shown.groups]),
             names=[ROOT_NAME, *(types.names[group] for group in shown.groups.tolist())],
             parent=np.arange(-1, size - 1, dtype=np.int64),
             own=own.map(lambda column: np.concatenate([[0], column[shown.groups]]), size),
             total=shown.total,
             n_idle=shown.n_idle,
+            counts=counts,
+            is_empty=not types.names,
         )
-        view = self._grouped(question, rows, groups.take(shown.groups), accounted[shown.groups])
-        return replace(view, counts=counts, is_empty=not types.names)
 
     def _code(self, tree: CodeTree, question: _Question) -> ViewTree:
         self._profile.notices.set(
@@ -271,35 +258,41 @@ class ViewBuilder:
         )
         shown = show(data, question.options, by_code_line=True)
         below_root = shown.positions[1:]
-        names = tree_walks.taken(tree.names, shown.positions)
-        # No op is the root's: its own numbers are 0.
-        rows = _GroupRows(names, shown.parent, shown.own, shown.total, shown.n_idle)
-        view = self._grouped(question, rows, groups.take(below_root), accounted[below_root])
-        return replace(view, counts=counts, positions=shown.positions, code=tree)
+        return self._view(
+            question,
+            **_of_groups(groups.take(below_root), accounted[below_root]),
+            names=tree_walks.taken(tree.names, shown.positions),
+            parent=shown.parent,
+            own=shown.own,  # no op is the root's: its own numbers are 0
+            total=shown.total,
+            n_idle=shown.n_idle,
+            counts=counts,
+            positions=shown.positions,
+            code=tree,
+        )
 
-    def _grouped(
-        self, question: _Question, rows: _GroupRows, groups: Groups, accounted: BoolArray
-    ) -> ViewTree:
-        """A view of groups of ops; ``groups`` and ``accounted`` are of the rows below the root."""
-        size = len(rows.names)
+    def _view(self, question: _Question, **columns: Any) -> ViewTree:
         return ViewTree(
             kind=question.kind,
             options=question.options,
-            names=rows.names,
-            parent=rows.parent,
-            own=rows.own,
-            total=rows.total,
-            definitions=np.zeros(size, np.int64),
-            accounted=np.concatenate([[False], accounted]),
-            op_rows=np.full(size, NO_OP, np.int64),
-            member_offsets=np.concatenate([[0], groups.offsets]),
-            members=groups.rows,
             op_metrics=question.metrics,
             facts=question.facts,
             profile=self._profile,
-            n_idle=rows.n_idle,
             draw=self._draw,
+            **columns,
         )
+
+
+def _of_groups(groups: Groups, accounted: BoolArray) -> dict[str, Any]:
+    """Columns of a view of groups of ops; both arguments are of the rows below the root."""
+    size = len(accounted) + 1
+    return {
+        "definitions": np.zeros(size, np.int64),
+        "accounted": np.concatenate([[False], accounted]),
+        "op_rows": np.full(size, NO_OP, np.int64),
+        "member_offsets": np.concatenate([[0], groups.offsets]),
+        "members": groups.rows,
+    }
 
 
 def _accounted_tree(tree: OpTree, question: _Question) -> Accounted:

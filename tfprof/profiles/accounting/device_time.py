@@ -50,15 +50,10 @@ class StepTimes:
     def from_executions(cls, executions: Executions) -> StepTimes:
         """Leave out executions that have no start."""
         timed = executions.start_micros > 0
-        start = executions.start_nanos[timed]
-        return cls(
-            executions.rows[timed],
-            executions.name_ids[timed],
-            executions.device_ids[timed],
-            executions.kinds[timed],
-            start,
-            start + executions.duration_nanos[timed],
-        )
+        ends = executions.start_nanos + executions.duration_nanos
+        names = ("rows", "name_ids", "device_ids", "kinds", "start_nanos")
+        columns = [*(getattr(executions, name) for name in names), ends]
+        return cls(*(column[timed] for column in columns))
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -57,10 +57,14 @@ class _Op:
         value = self.attrs.get(name, ())
         return value if isinstance(value, tuple) else ()
 
-    def require_channels_last(self) -> None:
+    def of_image(self, name: str) -> Dims:
         """The original supports only NHWC, and reports other layouts as incomplete."""
         if self.attrs.get("data_format", "NHWC") != "NHWC":
             raise IncompleteShapeError
+        return self.ints(name)
+
+    def window(self) -> int:
+        return math.prod(self.of_image("ksize"))
 
 
 def _defined(shapes: list[Shape], index: int) -> Dims:
@@ -78,52 +82,14 @@ def _dim(dims: Dims, index: int) -> int:
     return dims[index]
 
 
-def _per_input_element(factor: int) -> Callable[[_Op], int]:
-    return lambda op: factor * op.n_in()
-
-
-def _per_output_element(factor: int) -> Callable[[_Op], int]:
-    return lambda op: factor * op.n_out()
-
-
 def _mean(op: _Op) -> int:
     """One addition fewer than elements, and one division, per result."""
     _ = op.n_out()
     return op.n_in()
 
 
-def _reduction(op: _Op) -> int:
-    """Negative for an empty input: one result of no elements."""
-    return op.n_in() - op.n_out()
-
-
-def _l2_loss(op: _Op) -> int:
-    return 3 * op.n_in() - 1
-
-
-def _add_n(op: _Op) -> int:
-    """One addition fewer than inputs, control inputs included."""
-    return op.n_in() * (len(op.inputs) - 1)
-
-
-def _pool(op: _Op) -> int:
-    op.require_channels_last()
-    return math.prod(op.ints("ksize")) * op.n_out()
-
-
-def _avg_pool_grad(op: _Op) -> int:
-    op.require_channels_last()
-    return 2 * math.prod(op.ints("ksize")) * op.n_in(1)
-
-
-def _max_pool_grad(op: _Op) -> int:
-    op.require_channels_last()
-    return math.prod(op.ints("ksize")) * op.n_in(1) + op.n_in(1)
-
-
 def _spatial_strides(op: _Op) -> int:
-    op.require_channels_last()
-    strides = op.ints("strides")
+    strides = op.of_image("strides")
     return _dim(strides, 1) * _dim(strides, 2)
 
 
@@ -174,19 +140,21 @@ _ONE_PER_OUTPUT = (
 )
 
 FORMULAS: dict[str, Callable[[_Op], int]] = {
-    **dict.fromkeys(_ONE_PER_INPUT, _per_input_element(1)),
-    **dict.fromkeys(_ONE_PER_OUTPUT, _per_output_element(1)),
+    **dict.fromkeys(_ONE_PER_INPUT, _Op.n_in),
+    **dict.fromkeys(_ONE_PER_OUTPUT, _Op.n_out),
     "Mean": _mean,
-    "Rsqrt": _per_input_element(2),
-    "Softmax": _per_input_element(5),
-    "SquaredDifference": _per_output_element(2),
-    "RsqrtGrad": _per_output_element(4),
-    "L2Loss": _l2_loss,
-    **dict.fromkeys(("Sum", "ArgMax", "ArgMin", "BiasAddGrad"), _reduction),
-    "AddN": _add_n,
-    **dict.fromkeys(("AvgPool", "MaxPool"), _pool),
-    "AvgPoolGrad": _avg_pool_grad,
-    "MaxPoolGrad": _max_pool_grad,
+    "Rsqrt": lambda op: 2 * op.n_in(),
+    "Softmax": lambda op: 5 * op.n_in(),
+    "SquaredDifference": lambda op: 2 * op.n_out(),
+    "RsqrtGrad": lambda op: 4 * op.n_out(),
+    "L2Loss": lambda op: 3 * op.n_in() - 1,
+    # Negative for an empty input: one result of no elements.
+    **dict.fromkeys(("Sum", "ArgMax", "ArgMin", "BiasAddGrad"), lambda op: op.n_in() - op.n_out()),
+    # One addition fewer than inputs, control inputs included.
+    "AddN": lambda op: op.n_in() * (len(op.inputs) - 1),
+    **dict.fromkeys(("AvgPool", "MaxPool"), lambda op: op.window() * op.n_out()),
+    "AvgPoolGrad": lambda op: 2 * op.window() * op.n_in(1),
+    "MaxPoolGrad": lambda op: op.window() * op.n_in(1) + op.n_in(1),
     "Conv2DBackpropInput": _conv2d_backprop_input,
     "Conv2DBackpropFilter": _conv2d_backprop_filter,
     "MatMul": _mat_mul,

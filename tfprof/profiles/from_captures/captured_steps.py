@@ -58,17 +58,13 @@ def memory_columns(
     by_run = np.argsort(stats, kind="stable")
     place_of = by_run[np.searchsorted(stats, memory.runs, sorter=by_run)]
     uses = allocator_uses(memory, place_of)
-    allocators = AllocatorColumns(
-        kept(uses.runs),
-        kept(uses.allocators),
-        kept(uses.total_bytes),
-        kept(uses.peak_bytes),
-        kept(uses.live_bytes),
-        kept(uses.in_use_bytes),
-    )
+    sizes = (uses.total_bytes, uses.peak_bytes, uses.live_bytes, uses.in_use_bytes)
     micros = (base_ns + memory.start_ps[uses.order] // 1000) // 1000
-    sizes = memory.sizes[uses.order]
-    return allocators, AllocationColumns(kept(uses.use_of), kept(micros), kept(sizes))
+    allocations = (uses.use_of, micros, memory.sizes[uses.order])
+    return (
+        AllocatorColumns(*map(kept, (uses.runs, uses.allocators, *sizes))),
+        AllocationColumns(*map(kept, allocations)),
+    )
 
 
 def kept(values: Int64Array) -> CompactColumn:

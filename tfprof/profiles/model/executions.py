@@ -38,7 +38,9 @@ MEMORY_FIELDS: Final = (
 NewIds = Callable[[str, Int64Array], Int64Array]
 """Maps what a column refers to (``op``, ``name``, ``device``, ``allocator``) and ids to new ids."""
 
-TableT = TypeVar("TableT", "Executions", "MemoryUses", "Allocations", "AllocatorLevels")
+TableT = TypeVar(
+    "TableT", "Executions", "MemoryUses", "OutputBuffers", "Allocations", "AllocatorLevels"
+)
 
 _NAMED: Final = {
     "rows": "op",
@@ -167,22 +169,13 @@ class StepDetail:
 
     def renumbered(self, new_ids: NewIds) -> StepDetail:
         """The same with other rows and ids."""
-        return StepDetail(
-            renumbered(self.executions, new_ids),
-            renumbered(self.memory, new_ids),
-            self.outputs,
-            renumbered(self.allocations, new_ids),
-            renumbered(self.levels, new_ids),
-        )
+        return StepDetail(*(renumbered(getattr(self, part.name), new_ids) for part in fields(self)))
 
     def merge(self, other: StepDetail) -> StepDetail:
         """Two parts of a step, one after the other."""
         uses = other.outputs.uses + len(self.memory)
-        outputs = [self.outputs, replace(other.outputs, uses=uses)]
+        other = replace(other, outputs=replace(other.outputs, uses=uses))
+        names = [part.name for part in fields(self)]
         return StepDetail(
-            concatenate_tables([self.executions, other.executions]),
-            concatenate_tables([self.memory, other.memory]),
-            concatenate_tables(outputs),
-            concatenate_tables([self.allocations, other.allocations]),
-            concatenate_tables([self.levels, other.levels]),
+            *(concatenate_tables([getattr(self, name), getattr(other, name)]) for name in names)
         )

@@ -49,20 +49,15 @@ def read_op_log(source: Source, strings: dict[int, str] | None = None) -> OpLogC
     """
     data, label = open_bytes(source, Format.OP_LOG, argument="op_log")
     _, entries, types, known = scan_or_explain(op_log_plan(), pb.OpLogProto, data, source=label)
+    texts = {} if strings is None else strings
     try:
-        return _read(entries, types, _texts(known, {} if strings is None else strings))
+        keys, values = known.number("key").tolist(), known.text("value")
+        fresh = {key: value.decode() for key, value in zip(keys, values, strict=True)}
+        texts |= fresh | texts  # of a repeated key, the last counts
+        return _read(entries, types, texts)
     except (UnicodeDecodeError, DecodeError, RuntimeWarning):
         parse(pb.OpLogProto, data, source=label)  # says where
         raise
-
-
-def _texts(known: Columns, texts: dict[int, str]) -> dict[int, str]:
-    """Texts by id; of a repeated key, the last counts."""
-    keys, values = known.number("key").tolist(), known.text("value")
-    fresh = {key: value.decode() for key, value in zip(keys, values, strict=True)}
-    for key, value in fresh.items():
-        texts.setdefault(key, value)
-    return texts
 
 
 def _read(entries: Columns, types: Columns, texts: dict[int, str]) -> OpLogColumns:

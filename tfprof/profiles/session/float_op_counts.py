@@ -111,11 +111,6 @@ _INCOMPLETE = (
 )
 
 
-def _is_of_jax(op_type: str) -> bool:
-    """Whether an op is a primitive of JAX: ``dot_general``; types of TensorFlow are ``MatMul``."""
-    return op_type[:1].islower()
-
-
 class _CountedState(NamedTuple):
     """What counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
@@ -238,8 +233,10 @@ class FloatOpCounts:
         np.copyto(runs, result.runs, where=is_ours)
         self._overwrite(flops, self._registered_rows())
         profile.notices.set("incomplete-shape", _INCOMPLETE, result.n_incomplete)
-        compiled = {each: n for each, n in result.without_formula.items() if _is_of_jax(each)}
-        others = {each: n for each, n in result.without_formula.items() if each not in compiled}
+        by_type = result.without_formula
+        # Primitives of JAX are lower-case, ``dot_general``; types of TensorFlow are ``MatMul``.
+        compiled = {each: n for each, n in by_type.items() if each[:1].islower()}
+        others = {each: n for each, n in by_type.items() if each not in compiled}
         profile.notices.set(
             "no-formula",
             "ops have no float operations in this report, because tfprof has no formula for them "

@@ -251,22 +251,13 @@ def output_buffer_rows(profile: Profile) -> Iterator[Row]:
         yield (step, names[row], slot, size, address % (1 << 64) or None)
 
 
-def allocation_rows(profile: Profile) -> Iterator[Row]:
-    """Allocations and deallocations."""
-    names, strings = _names(profile.ops), [*profile.steps.strings.values, None]
-    for step, row, allocator, micros, size in _entries(
-        profile, lambda detail: _columns(detail.allocations)
+def named_rows(profile: Profile, part: str) -> Iterator[Row]:
+    """Allocations and deallocations, or levels of allocators: the part of steps of this name."""
+    ops, strings = _names(profile.ops), [*profile.steps.strings.values, None]
+    for step, row, *ids, micros, size in _entries(
+        profile, lambda detail: _columns(getattr(detail, part))
     ):
-        yield (step, names[row], strings[allocator], micros, size)
-
-
-def allocator_level_rows(profile: Profile) -> Iterator[Row]:
-    """Levels of allocators."""
-    names, strings = _names(profile.ops), [*profile.steps.strings.values, None]
-    for step, row, device, allocator, micros, size in _entries(
-        profile, lambda detail: _columns(detail.levels)
-    ):
-        yield (step, names[row], strings[device], strings[allocator], micros, size)
+        yield (step, ops[row], *(strings[each] for each in ids), micros, size)
 
 
 def edge_rows(profile: Profile) -> Iterator[Row]:

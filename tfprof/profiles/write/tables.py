@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from tfprof.core.text.csv_text import csv_lines
 from tfprof.profiles.model.profile import Profile
@@ -244,7 +245,7 @@ TABLES = (
             Field("micros", "µs", "when, on the clock of the run"),
             Field("size_bytes", "bytes", "size, negative for a deallocation"),
         ),
-        table_rows.allocation_rows,
+        partial(table_rows.named_rows, part="allocations"),
     ),
     Table(
         "allocator_levels",
@@ -257,7 +258,7 @@ TABLES = (
             Field("micros", "µs", "when, on the clock of the run"),
             Field("bytes_in_use", "bytes", "memory in use"),
         ),
-        table_rows.allocator_level_rows,
+        partial(table_rows.named_rows, part="levels"),
     ),
     Table(
         "edges",

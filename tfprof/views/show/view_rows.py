@@ -179,13 +179,7 @@ class Numbers:
 
     def share(self, line: int) -> float | None:
         """Part of the whole, 0 to 1; None if the value is unknown or not within the whole."""
-        return self._part(self.values[line])
-
-    def own_share(self, line: int) -> float | None:
-        """The same of the own cost of the line."""
-        return self._part(self.own_values[line])
-
-    def _part(self, value: int | None) -> float | None:
+        value = self.values[line]
         return value / self.whole if value and 0 < value <= self.whole else None
 
 

@@ -150,7 +150,8 @@ def flows_between(profile: Profile, part_of_op: Int64Array, step: int) -> Flows:
     data, control = _direct(profile, part_of_op, step)
     known = any(size != UNKNOWN for flow in data.values() for size in flow.sizes)
     if not known:
-        _measure_elements(profile, data)
+        for flow in data.values():
+            flow.sizes = [elements(output_shape(profile, *tensor)) for tensor in flow.tensors]
     drawn = np.flatnonzero(part_of_op != NO_PART)
     largest = recorded_bytes(profile, step).largest_of(drawn) if known else 0
     edges = _data_edges(profile, data, in_bytes=known, largest=largest)
@@ -203,11 +204,6 @@ def _direct(
         flow.tensors.append((producer, port))
         flow.sizes.append(size)
     return data, set(zip(tails[control].tolist(), heads[control].tolist(), strict=True))
-
-
-def _measure_elements(profile: Profile, data: Mapping[Pair, _Flow]) -> None:
-    for flow in data.values():
-        flow.sizes = [elements(output_shape(profile, *tensor)) for tensor in flow.tensors]
 
 
 def _data_edges(
