@@ -44,8 +44,7 @@ from tfprof.graphs.read.graphdef import read_graph
 from tfprof.profiles.model.runs import KnownNames
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.profiles.read.profile_proto import read_profile
-from tfprof.profiles.read.run_metadata import read_run_metadata
-from tfprof.profiles.read.run_shapes import SeenShapes
+from tfprof.profiles.read.run_metadata import SeenShapes, read_run_metadata
 from tfprof.testing.builders import graph, op, options
 from tfprof.testing.xspace_builders import event, gpu, host, line
 

@@ -28,7 +28,7 @@ from tfprof.files.remote.path import AnyPath
 from tfprof.files.sniff import Format
 from tfprof.graphs.read.attr_values import decode_shape
 from tfprof.graphs.read.graphdef import GRAPH_FORMATS
-from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.executions import Device
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.profile_proto import read_profile
 from tfprof.profiles.session.inputs import GraphSource

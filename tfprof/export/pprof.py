@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tfprof.core.columns.stacks import Stacks
 from tfprof.core.wire import messages as pb
-from tfprof.profiles.write.pprof_tables import PprofTables
+from tfprof.profiles.write.device_pprof import PprofTables
 
 _LEVEL = 4
 _AT_ONCE = 1 << 14

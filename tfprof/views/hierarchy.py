@@ -1,4 +1,6 @@
-"""Shared by scope, graph and code view: account a tree, choose the shown rows, lay them out.
+"""Account a tree of the scope, graph or code view, choose the shown rows, and lay them out.
+
+The minimum bounds and the name filters are those of ``TFShow::ShouldShow``.
 
 The original recurses node by node (``tfprof_scope.cc``, ``tfprof_graph.cc``, ``tfprof_code.cc``);
 here each rule is one step over whole columns in preorder, so depth costs nothing.
@@ -10,13 +12,74 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tfprof.core.columns import tree_walks
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
-from tfprof.views.filtering import busy_nodes, named_to_show, names_mask, within_bounds
-from tfprof.views.ordering import NameRanks, sort_keys
+from tfprof.views.defaults import idle_metrics
+from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS, NameRanks, sort_keys
+
+
+def within_bounds(
+    options: ProfileOptions,
+    positions: Int64Array,
+    total: Metrics,
+    counted: Metrics,
+    occurrence: Int64Array | None,
+) -> BoolArray:
+    """Which of some nodes pass every ``min_*`` option.
+
+    A negative bound on float operations has an effect in classic mode only: other modes do not
+    count them for it.
+
+    Args:
+        options: The bounds.
+        positions: The nodes to look at, shape (m,).
+        total: Total metrics of every node.
+        counted: Metrics that ``min_params`` and ``min_float_ops`` look at: own metrics in scope
+            and graph view, totals in op and code view.
+        occurrence: What ``min_occurrence`` looks at, shape (n,); None where it has no effect.
+
+    Returns:
+        Shape (m,).
+    """
+    passed = np.ones(len(positions), np.bool_)
+    for option, metric in METRIC_OF_ORDER.items():
+        metrics = counted if option in OF_GRAPHS else total
+        minimum = options.minimum(option)
+        certain = metrics.never_negative or (option == "float_ops" and not options.classic)
+        if minimum > 0 or not certain:
+            passed &= metrics[METRIC_ROW[metric]][positions] >= minimum
+    if occurrence is not None:
+        passed &= occurrence[positions] >= options.minimum("occurrence")
+    return passed
+
+
+def busy_nodes(options: ProfileOptions, numbers: Metrics) -> BoolArray:
+    """Nodes that ran or have a shown number, shape (n,); all nodes without ``hides_idle``."""
+    busy = np.full(numbers.shape[1], not options.hides_idle)
+    if options.hides_idle:
+        for row in idle_metrics(options):
+            busy |= numbers[row] != 0
+    return busy
+
+
+def named_to_show(options: ProfileOptions, names: list[str], positions: Int64Array) -> BoolArray:
+    """Positions of names that some show regex and no hide regex matches."""
+    shown = names_mask(options.show, names, positions)
+    return shown & ~names_mask(options.hide, names, positions)
+
+
+def names_mask(matcher: NameMatcher, names: list[str], positions: Int64Array) -> BoolArray:
+    """Which of the names at some positions a matcher takes, shape (len(positions),)."""
+    if matcher.everything:
+        return np.ones(len(positions), np.bool_)
+    if not matcher.patterns:
+        return np.zeros(len(positions), np.bool_)
+    return matcher.mask(tree_walks.taken(names, positions))
+
 
 _ROOT_DEPTH = 1
 

@@ -11,7 +11,7 @@ from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import Metrics
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.filtering import busy_nodes, named_to_show, within_bounds
+from tfprof.views.hierarchy import busy_nodes, named_to_show, within_bounds
 from tfprof.views.ordering import NameRanks, name_ranks, sort_keys
 from tfprof.views.spans import Groups
 

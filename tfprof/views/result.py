@@ -19,8 +19,7 @@ from tfprof.files.checkpoint.value_text import short_text
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.parse import ProfileOptions
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
-from tfprof.profiles.accounting.input_shapes import InputShapes
-from tfprof.profiles.accounting.op_facts import OpFacts
+from tfprof.profiles.accounting.op_facts import InputShapes, OpFacts
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree

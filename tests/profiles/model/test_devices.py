@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.executions import Device
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.profiles.model.runs import DeviceBlocks, KnownNames, PlacedRun, RunColumns
-from tfprof.profiles.read.run_metadata import read_run_metadata
-from tfprof.profiles.read.run_shapes import SeenShapes
+from tfprof.profiles.read.run_metadata import SeenShapes, read_run_metadata
 
 pytestmark = pytest.mark.slow
 

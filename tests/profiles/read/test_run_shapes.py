@@ -9,7 +9,7 @@ import pytest
 import tfprof
 from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
-from tfprof.profiles.read import run_shapes
+from tfprof.profiles.read import run_metadata
 from tfprof.testing import builders as build
 
 Outputs = dict[int, "list[int] | None"]
@@ -39,13 +39,13 @@ def profiler_of(name: str, outputs: list[Any], *, classic: bool = False) -> tfpr
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """What is decoded from here on."""
     seen: list[bytes] = []
-    original = run_shapes._decoder
+    original = run_metadata._decoder
 
     def decoder() -> Any:
         decode = original()
         return lambda text: (seen.append(text), decode(text))[1]
 
-    monkeypatch.setattr(run_shapes, "_decoder", decoder)
+    monkeypatch.setattr(run_metadata, "_decoder", decoder)
     return seen
 
 

@@ -40,7 +40,7 @@ from tfprof.profiles.from_captures.captured_ops import (
 from tfprof.profiles.model.executions import StepDetail
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import AllocationColumns, AllocatorColumns, RunColumns, StatColumns
-from tfprof.profiles.model.summed_steps import SummedRuns, SummedSteps
+from tfprof.profiles.model.steps import SummedRuns, SummedSteps
 
 
 def memory_columns(

@@ -17,12 +17,10 @@ from tfprof.core.columns.remarks import Notices
 from tfprof.files.checkpoint.variable_values import VariableValues
 from tfprof.graphs.model.graph_columns import GraphColumns
 from tfprof.graphs.model.op_log_columns import OpLogColumns
-from tfprof.profiles.model.devices import Device
-from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, NO_OP, Device
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.runs import DeviceBlocks, PlacedRun, RunColumns, StatColumns
-from tfprof.profiles.model.steps import StepTable
-from tfprof.profiles.model.summed_steps import SummedRuns, SummedSteps
+from tfprof.profiles.model.steps import StepTable, SummedRuns, SummedSteps
 
 TRAINABLE_VARIABLES = "_trainable_variables"
 """Type of the ops that hold trainable variables."""

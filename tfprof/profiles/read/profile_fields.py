@@ -1,22 +1,79 @@
-"""Columns of a saved profile as texts and messages; equal ones get the same number."""
+"""A saved profile: the fields that are read, their columns as texts and messages, and damage."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tfprof.core.columns.columns import Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.remarks import Notice, Notices
 from tfprof.core.columns.strings import StringTable
 from tfprof.core.wire.lockstep import IrregularError
-from tfprof.core.wire.scan import Columns, Texts
+from tfprof.core.wire.plan import Entries, Plan, number, rows, text
+from tfprof.core.wire.scan import Columns, Texts, reordered, scan
 from tfprof.core.wire.text_index import TextIndex
+from tfprof.errors import MalformedProfileError
+from tfprof.profiles.model.executions import MEMORY_FIELDS
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     MessageT = TypeVar("MessageT", bound=Message)
+    from tfprof.core.wire.scan import Data
+
+
+class Damage:
+    """Receives reports of damage.
+
+    Args:
+        label: Name of the profile in errors.
+        notices: Where to note what was lost; None: damage is an error.
+    """
+
+    def __init__(self, label: str, notices: Notices | None) -> None:
+        self._label = label
+        self._notices = notices
+
+    @property
+    def recovers(self) -> bool:
+        """Whether damage is noted instead of refused."""
+        return self._notices is not None
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was lost."""
+        return () if self._notices is None else self._notices.as_tuple()
+
+    def error(self, problem: str) -> MalformedProfileError:
+        """The error to raise if the profile cannot be read at all."""
+        return MalformedProfileError(f"{self._label}: {problem}")
+
+    def report(self, code: str, broken: BoolArray, what: Callable[[int], str], loss: str) -> None:
+        """Report damage.
+
+        Args:
+            code: Code of the notice.
+            broken: Which things are damaged; nothing is reported if none is.
+            what: Gives the place of a damaged thing, and what is wrong with it.
+            loss: What is lost without the damaged things.
+
+        Raises:
+            MalformedProfileError: Something is damaged, and the profile is not to be recovered.
+        """
+        places = np.flatnonzero(broken)
+        if not len(places):
+            return
+        if self._notices is None:
+            raise self.error(
+                f"{what(int(places[0]))}. The profile is damaged: save it again, or load what is "
+                "left of it with recover=True"
+            )
+        self._notices.add(code, loss, len(places))
+
 
 _NUMBER_BYTES = 8
 
@@ -116,3 +173,87 @@ def has_repeats(first: Int64Array, second: Int64Array) -> bool:
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
     return bool(((first[1:] == first[:-1]) & (second[1:] == second[:-1])).any())
+
+
+Tables: TypeAlias = dict[str, Columns]
+"""Columns by the name of their table."""
+
+NODE = "nodes.value"
+EXEC = f"{NODE}.execs.value"
+
+
+@functools.cache
+def profile_plan() -> Plan:
+    """All fields; single executions and the values of attributes stay as bytes."""
+    times: Entries = [text("key"), rows("value.times", [rows("int64_values")])]
+    buffer = [number("key"), number("value.bytes"), number("value.ptr")]
+    execution: Entries = [
+        number("key"),
+        number("value.run_count"),
+        number("value.all_start_micros"),
+        number("value.latest_end_micros"),
+        rows("value.accelerator_execs", times),
+        rows("value.cpu_execs", times),
+        rows("value.devices"),
+        rows("value.memory_execs", [*map(number, MEMORY_FIELDS), rows("output_memory", buffer)]),
+        rows("value.allocations", [number("alloc_micros"), number("alloc_bytes")]),
+    ]
+    numbers = [number("key"), number("value")]
+    node: Entries = [
+        number("key"),
+        text("value.name"),
+        rows("value.inputs", numbers),
+        rows("value.shape"),
+        rows("value.op_types"),
+        text("value.canonical_device"),
+        number("value.float_ops"),
+        text("value.op"),
+        rows("value.trace"),
+        rows("value.attrs", [text("key"), rows("value")]),
+        rows("value.execs", execution),
+        rows("value.src_output_index", numbers),
+        rows("value.output_shapes", [number("key"), rows("value.int64_values")]),
+        rows("value.input_ports"),
+        number("value.further_runs"),
+    ]
+    return Plan(
+        "tfprof.SavedProfile",
+        [
+            rows("nodes", node),
+            number("has_trace"),
+            rows("steps"),
+            rows("id_to_string", [number("key"), text("value")]),
+            number("miss_accelerator_stream"),
+            rows("step_details"),
+            rows("detail_strings"),
+        ],
+    )
+
+
+@functools.cache
+def _node_plan() -> Plan:
+    return Plan("tfprof.SavedNodes", [rows("nodes", [rows("value")])])
+
+
+def scan_profile(data: Data) -> tuple[Tables, Texts]:
+    """The tables of a saved profile, with the nodes in the order of their ids; and the nodes.
+
+    Raises:
+        IrregularError: The bytes are no profile, or one that only protobuf can read.
+    """
+    plan = profile_plan()
+    try:
+        tables = scan(plan, data)
+        _, entries, values = scan(_node_plan(), data)
+    except (DecodeError, RuntimeWarning):
+        raise IrregularError from None
+    nodes = single(values, len(entries))
+    place = plan.table("nodes")
+    ids = tables[place].number("key")
+    if (np.diff(ids) <= 0).any():
+        order = np.argsort(ids, kind="stable")
+        if (np.diff(ids[order]) == 0).any():
+            raise IrregularError  # protobuf takes the last
+        tables = reordered(plan, tables, place, order)
+        nodes = nodes.take(order)
+    return {table.name: part for table, part in zip(plan.tables, tables, strict=True)}, nodes

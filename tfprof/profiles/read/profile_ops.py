@@ -19,8 +19,10 @@ from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.read.call_stacks import StackReader
-from tfprof.profiles.read.profile_damage import Damage
 from tfprof.profiles.read.profile_fields import (
+    NODE,
+    Damage,
+    Tables,
     counts_of,
     decode,
     has_equal_neighbours,
@@ -31,7 +33,6 @@ from tfprof.profiles.read.profile_fields import (
     parsed,
     single,
 )
-from tfprof.profiles.read.profile_plan import NODE, Tables
 
 _WANTED = ("shape", "_output_shapes", *KEPT_ATTRS, ELEMENT_TYPE)
 _OUTPUT_SHAPES = f"{NODE}.output_shapes"

@@ -39,10 +39,8 @@ from tfprof.profiles.model.executions import (
 from tfprof.profiles.model.ops import SavedNodes
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
-from tfprof.profiles.read.profile_damage import Damage
-from tfprof.profiles.read.profile_fields import counts_of
+from tfprof.profiles.read.profile_fields import Damage, Tables, counts_of, scan_profile
 from tfprof.profiles.read.profile_ops import OpReader
-from tfprof.profiles.read.profile_plan import Tables, scan_profile
 from tfprof.profiles.read.profile_steps import EXECS, read_steps
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from tfprof.core.columns.columns import Int64Array, taken_rows
 from tfprof.core.columns.remarks import Notices
 from tfprof.core.columns.strings import StringTable
 from tfprof.core.wire.lockstep import IrregularError
-from tfprof.profiles.model.devices import Device
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,
     MEMORY_FIELDS,
     Allocations,
     AllocatorLevels,
+    Device,
     Executions,
     MemoryUses,
     OutputBuffers,
@@ -27,9 +27,14 @@ from tfprof.profiles.model.executions import (
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES, StepRecords
-from tfprof.profiles.read.profile_damage import Damage
-from tfprof.profiles.read.profile_fields import has_repeats, intern_texts
-from tfprof.profiles.read.profile_plan import EXEC, NODE, Tables
+from tfprof.profiles.read.profile_fields import (
+    EXEC,
+    NODE,
+    Damage,
+    Tables,
+    has_repeats,
+    intern_texts,
+)
 
 EXECS = f"{NODE}.execs"
 _TABLES_OF_KIND = ((ACCELERATOR, f"{EXEC}.accelerator_execs"), (HOST, f"{EXEC}.cpu_execs"))

@@ -14,7 +14,7 @@ from tfprof.profiles.float_ops.registered_flops import count_registered_flops
 from tfprof.profiles.model.ops import FloatOps, in_64_bits
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import RunColumns
-from tfprof.profiles.read.run_shapes import SeenShapes
+from tfprof.profiles.read.run_metadata import SeenShapes
 
 if TYPE_CHECKING:
     from tfprof.graphs.model.program import Program

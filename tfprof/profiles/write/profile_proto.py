@@ -31,7 +31,7 @@ from tfprof.core.wire.varints import (
 )
 from tfprof.core.wire.walk import LENGTH_DELIMITED
 from tfprof.errors import UsageError
-from tfprof.profiles.model.devices import Device
+from tfprof.profiles.model.executions import Device
 from tfprof.profiles.model.ops import GraphNodes, OpTable, SavedNodes
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write.op_log import trace_message

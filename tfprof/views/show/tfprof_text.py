@@ -18,7 +18,7 @@ from tfprof.files.checkpoint.value_text import classic_text, report_text
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
+from tfprof.profiles.accounting.op_facts import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
 from tfprof.views.roots import GRAPH_ROOT_TYPE, SCOPE_PARENT_TYPE

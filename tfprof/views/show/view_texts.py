@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
 from tfprof.files.checkpoint.value_text import value_texts
-from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
+from tfprof.profiles.accounting.op_facts import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
 

@@ -24,7 +24,7 @@ from tfprof.core.wire.varints import (
 from tfprof.errors import UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.library_frames import is_library_file
-from tfprof.profiles.write.pprof_tables import PprofTables
+from tfprof.profiles.write.device_pprof import PprofTables
 from tfprof.profiles.write.wire_encoding import encode_packed
 from tfprof.views.code import GRADIENT_SUFFIX, CodeTree
 from tfprof.views.ordering import METRIC_OF_ORDER

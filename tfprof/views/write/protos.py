@@ -26,7 +26,7 @@ from tfprof.core.wire.encode import (
 from tfprof.errors import UsageError
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT
+from tfprof.profiles.accounting.op_facts import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
 

@@ -12,11 +12,13 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tfprof.views.write.client_timeline.memory import AllocationMaximum, MemoryUse, memory_of
 from tfprof.views.write.client_timeline.step import (
+    AllocationMaximum,
+    MemoryUse,
     Step,
     find_step_stats,
     make_step,
+    memory_of,
     read_devices,
     stretch_to_kernels,
 )

@@ -14,8 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
-from tfprof.profiles.model.devices import Device
-from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, Executions
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, Device, Executions
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last, expand_spans, spans_of
 from tfprof.views.write.trace_json import EVENTS_PER_CHUNK, blocks, classic_process_event, escaped

@@ -27,8 +27,14 @@ from tfprof.views.write.trace_json import (
     thread_event,
     trace_chunks,
 )
-from tfprof.views.write.view_timeline.drawn import Drawn, Thread, draw, first_fit_lanes
-from tfprof.views.write.view_timeline.levels import Level, device_levels
+from tfprof.views.write.view_timeline.drawn import (
+    Drawn,
+    Level,
+    Thread,
+    device_levels,
+    draw,
+    first_fit_lanes,
+)
 
 MOST_ARROWS_INTO: Final = 8
 """Arrows that lead to one execution: those from the inputs that it had to wait for longest."""

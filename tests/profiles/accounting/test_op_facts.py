@@ -1,5 +1,5 @@
 from tfprof.graphs.read.graphdef import read_graph
-from tfprof.profiles.accounting.input_shapes import CONTROL_INPUT, OpInputs
+from tfprof.profiles.accounting.op_facts import CONTROL_INPUT, OpInputs
 from tfprof.profiles.model.ops import OpTable
 from tfprof.testing.builders import graph, op
 
