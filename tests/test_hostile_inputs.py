@@ -32,7 +32,7 @@ from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.sniff import Format, sniff
 from tfprof.files.speedscope import stacks_of_speedscope
 from tfprof.graphs.costs.scope_sums import call_scope, scope_sums
-from tfprof.graphs.interpreter.naming import Names, function_label
+from tfprof.graphs.interpreter.sizes import Names, function_label
 from tfprof.graphs.read.program import read_program
 from tfprof.profiles.read.oplog import read_op_log
 from tfprof.testing.builders import graph, op, op_log, options, run, run_on, stat

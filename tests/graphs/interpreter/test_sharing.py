@@ -64,7 +64,7 @@ def facts(analysis):
     times = {place: str(number) for place, number in analysis.times.items()}
     return (
         list(analysis.order), analysis.outputs, verdicts, times, calls, str(analysis.results),
-        str(analysis.flops), str(analysis.macs),
+        str(analysis.flops), str(analysis.cost.macs),
     )  # fmt: skip
 
 

@@ -185,5 +185,5 @@ def test_loops_of_tensorflow_1(add_shapes):
     analysis, engine = analyse(pb.GraphDef.FromString(data))
     nested = 10 * 5 * 4 * 16 * 16
     # The product, and its gradients by both factors.
-    assert str(analysis.macs) == f"{3 * 20 * 16 * 3:,}·B + {nested:,}"
+    assert str(analysis.cost.macs) == f"{3 * 20 * 16 * 3:,}·B + {nested:,}"
     assert list(engine.notes) == []

@@ -96,7 +96,7 @@ def callers(*functions, **options):
         for each in functions
     ]  # fmt: skip
     found = program(graph(placeholder("x", 4), *calls, *functions), **options)
-    return [each.kind for each in found.body.nodes[1:]], found
+    return [each.kind for each in list(found.body.nodes)[1:]], found
 
 
 def test_functions_equal_but_for_names_share_a_body():

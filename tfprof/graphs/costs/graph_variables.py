@@ -199,7 +199,7 @@ class _Uses:
     def _update(self, name: str) -> bool:
         """Look at one body; returns whether anything new was learned."""
         uses, nodes = self._uses[name], self._bodies[name].nodes
-        ops, (starts, sources) = nodes.ops, nodes.data_sources()
+        ops, (starts, sources) = nodes.ops, nodes.data_sources
         changed = [
             source
             for place, op in enumerate(ops)

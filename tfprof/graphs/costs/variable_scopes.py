@@ -59,7 +59,7 @@ def using_scopes(root: Analysis, variables: Iterable[Variable]) -> dict[str, str
 def _held(analysis: Analysis, bindings: Bindings, shapes: Shapes) -> dict[int, str]:
     """Nodes whose output is a variable, its handle or its value, by place."""
     body, nodes = analysis.body, analysis.body.nodes
-    ops, (starts, sources) = nodes.ops, nodes.data_sources()
+    ops, (starts, sources) = nodes.ops, nodes.data_sources
     held = {place: name for place, name in enumerate(bindings) if name is not None}
     for place in analysis.order:
         op = ops[place]
@@ -91,7 +91,7 @@ def _variable(name: str, node: Node, shapes: Shapes) -> str | None:
 def _uses(analysis: Analysis, held: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     """Forward ops that take a variable."""
     nodes = analysis.body.nodes
-    ops, (starts, sources) = nodes.ops, nodes.data_sources()
+    ops, (starts, sources) = nodes.ops, nodes.data_sources
     for place in analysis.order:
         if ops[place] in _NO_USES or place in held:
             continue

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -96,28 +96,25 @@ class Outcome:
         return self.ids[slot] if slot < len(self.ids) else 0
 
 
-class Outcomes(Sequence["Outcome | None"]):
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
     """The outcome of each node, None for one that does not run.
 
-    Args:
+    Attributes:
         distinct: The outcomes; more may come.
         numbers: Place of each node's in them, -1 without one.
     """
 
-    def __init__(self, distinct: Sequence[Outcome], numbers: array[int]) -> None:
-        self.distinct = distinct
-        self.numbers = numbers
+    distinct: Sequence[Outcome]
+    numbers: array[int]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @overload
-    def __getitem__(self, place: int) -> Outcome | None: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Outcome | None]: ...
-    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome | None] | None:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
+    def __iter__(self) -> Iterator[Outcome | None]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, place: int) -> Outcome | None:
         number = self.numbers[place]
         return self.distinct[number] if number >= 0 else None
 
@@ -190,23 +187,13 @@ class Analysis:
         return tuple(map(self.tensor, self.body.nodes[place].inputs))
 
     @property
-    def macs(self) -> Number:
-        """Multiply-adds of one run, functions included."""
-        return self.cost[0]
-
-    @property
-    def other(self) -> Number:
-        """Float operations that are not multiply-adds."""
-        return self.cost[1]
-
-    @property
     def flops(self) -> Number:
         """Float operations of one run, functions included."""
-        return 2 * self.macs + self.other
+        return self.cost.flops
 
     @cached_property
-    def cost(self) -> tuple[Number, Number]:
-        """Multiply-adds and other operations of one run."""
+    def cost(self) -> Cost:
+        """The cost of one run, functions included."""
         counted: Iterable[tuple[Outcome | None, Number, int]]
         if self.times or len(self.outcomes) < _FEW:
             counted = [(each, self.times.get(n, 1), 1) for n, each in enumerate(self.outcomes)]
@@ -222,6 +209,7 @@ class Analysis:
                 macs.append(cost.macs * often * count)
                 other.append(cost.other * often * count)
             for call in outcome.calls or ():
-                macs.append(scaled(call.analysis.macs * often, call.times) * count)
-                other.append(scaled(call.analysis.other * often, call.times) * count)
-        return total(macs), total(other)
+                called = call.analysis.cost
+                macs.append(scaled(called.macs * often, call.times) * count)
+                other.append(scaled(called.other * often, call.times) * count)
+        return Cost(total(macs), total(other))

@@ -7,12 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Call, Request, Status, Verdict
+from tfprof.graphs.interpreter.while_loops import run_for, run_while
 from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.op_call import UnknownError
 from tfprof.graphs.model.program import Body, FunctionRef
 from tfprof.graphs.model.run_counts import Times
 from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
+from tfprof.graphs.shapes.dims import common_shape
 
 if TYPE_CHECKING:
     from tfprof.graphs.interpreter.engine import Engine
@@ -70,6 +72,12 @@ class Caller:
             raise UnknownError(f"the function {reference.name} {why}")
         return body
 
+    def chosen(self) -> int | None:
+        """The number in the first input, which chooses a branch; None if it is unknown."""
+        values = self.inputs[0].values if self.inputs else None
+        known = values is not None and len(values) == 1 and isinstance(values[0], int)
+        return values[0] if known else None  # type: ignore[index, return-value]
+
     def add(self, analysis: Analysis, times: Times = 1, role: str = "") -> None:
         """Add a function that the node runs."""
         self.calls.append(Call(analysis, times, role))
@@ -82,11 +90,11 @@ class Caller:
 
 
 def _call(attr: str, skipped_first: int = 0, skipped_last: int = 0) -> Callable[[Caller], Asking]:
-    """A plain call of the function that ``attr`` names."""
+    """A plain call of the function that ``attr``, or if it is empty the op type, names."""
 
     def handler(caller: Caller) -> Asking:
         last = len(caller.inputs) - skipped_last
-        body = caller.function(attr)
+        body = caller.function(attr) if attr else caller.named(FunctionRef(caller.node.kind.op))
         analysis = yield Request(body, caller.inputs[skipped_first:last])
         caller.add(analysis)
         caller.answer(analysis.results)
@@ -94,34 +102,21 @@ def _call(attr: str, skipped_first: int = 0, skipped_last: int = 0) -> Callable[
     return handler
 
 
-def _legacy_call(caller: Caller) -> Asking:
-    """An op whose type is the name of a function."""
-    body = caller.named(FunctionRef(caller.node.kind.op))
-    analysis = yield Request(body, caller.inputs)
-    caller.add(analysis)
-    caller.answer(analysis.results)
-
-
 def _if(caller: Caller) -> Asking:
-    attrs = caller.node.kind.attrs
     roles = ("then_branch", "else_branch")
-    chosen: int | None = None
-    condition = caller.inputs[0].values if caller.inputs else None
-    if condition is not None and len(condition) == 1 and isinstance(condition[0], (bool, int)):
-        chosen = 0 if condition[0] else 1
-    branches = [caller.named(attrs.get(role)) for role in roles]
-    yield from _branches(caller, branches, roles, chosen)
+    condition = caller.chosen()
+    chosen = None if condition is None else int(not condition)
+    yield from _branches(caller, list(map(caller.function, roles)), roles, chosen)
 
 
 def _case(caller: Caller) -> Asking:
     references = caller.node.kind.attrs.get("branches", ())
     if not isinstance(references, tuple) or not references:
         raise UnknownError("the graph does not say which functions are called")
-    branches = [caller.named(reference) for reference in references]
-    index = caller.inputs[0].values if caller.inputs else None
-    chosen: int | None = None
-    if index is not None and len(index) == 1 and isinstance(index[0], int):
-        chosen = index[0] if 0 <= index[0] < len(branches) else len(branches) - 1
+    branches = list(map(caller.named, references))
+    chosen = caller.chosen()
+    if chosen is not None and not 0 <= chosen < len(branches):
+        chosen = len(branches) - 1
     roles = [f"branch{place}" for place in range(len(branches))]
     yield from _branches(caller, branches, roles, chosen)
 
@@ -158,8 +153,9 @@ def _weights(
         if any(runs):
             chosen = next(place for place, count in enumerate(runs) if count)
     if chosen is None:
-        chosen = costliest([analysis.flops for analysis in analyses])
-        if any(analysis.flops != analyses[chosen].flops for analysis in analyses):
+        costs = [analysis.flops for analysis in analyses]
+        chosen = costliest(costs)
+        if any(cost != costs[chosen] for cost in costs):
             caller.engine.note(COSTLIEST)
     return [int(place == chosen) for place in range(len(analyses))]
 
@@ -176,12 +172,8 @@ def costliest(costs: Sequence[Number]) -> int:
 def join(tensors: Sequence[Tensor]) -> tuple[Tensor, PartialShape]:
     """What several tensors have in common; and their shape, None where they differ."""
     first = tensors[0]
-    shape: PartialShape = first.shape
-    for tensor in tensors[1:]:
-        if shape is None or tensor.shape is None or len(shape) != len(tensor.shape):
-            shape = None
-            break
-        shape = tuple([a if a == b else None for a, b in zip(shape, tensor.shape, strict=True)])
+    shapes = [tensor.shape for tensor in tensors]
+    shape = None if None in shapes else common_shape(shapes)
     values = first.values if all(tensor.values == first.values for tensor in tensors) else None
     handle = first.handle if all(tensor.handle == first.handle for tensor in tensors) else None
     known = None if shape is None or None in shape else first.shape
@@ -218,18 +210,6 @@ def _not_run(reason: str) -> Callable[[Caller], Asking]:
     return handler
 
 
-def _while(caller: Caller) -> Asking:
-    from tfprof.graphs.interpreter.while_loops import run_while
-
-    yield from run_while(caller)
-
-
-def _for(caller: Caller) -> Asking:
-    from tfprof.graphs.interpreter.while_loops import run_for
-
-    yield from run_for(caller)
-
-
 Handler = Callable[[Caller], Asking]
 """Analyses the functions that a node runs."""
 
@@ -241,10 +221,10 @@ CALLS: dict[str, Handler] = {
     **dict.fromkeys(("XlaLaunch", "XlaLaunchV2"), _call("function")),
     **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf"), _if),
     **dict.fromkeys(("Case", "StatelessCase"), _case),
-    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile"), _while),
-    "For": _for,
+    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile"), run_while),
+    "For": run_for,
     "MapDefun": _map_defun,
-    "LegacyCall": _legacy_call,
+    "LegacyCall": _call(""),
     "SymbolicGradient": _not_run("the gradient of a function is made only when the graph runs"),
     **dict.fromkeys(
         ("XlaCallModule", "XlaHostCompute", "_XlaHostComputeMlir", "_XlaCompile", "_XlaRun",

@@ -9,14 +9,14 @@ from tfprof.graphs.interpreter.analysis import Analysis, Status
 from tfprof.graphs.interpreter.calls import COSTLIEST, costliest, join
 from tfprof.graphs.interpreter.dataflow import BACK_EDGES, MERGE
 from tfprof.graphs.interpreter.frames import ENTER, EXIT, POP, SWITCH, Frames, Loop, Side
-from tfprof.graphs.interpreter.loop_variables import (
+from tfprof.graphs.interpreter.trip_counts import (
+    Counter,
     Variable,
     after_loop,
     counters_of,
     is_internal,
     variable,
 )
-from tfprof.graphs.interpreter.trip_counts import Counter
 from tfprof.graphs.interpreter.while_loops import trips_of
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.run_counts import scaled
@@ -43,7 +43,6 @@ class ControlFlow:
         self._body = body
         self._engine = engine
         self._variables: dict[int, Variable] = {}
-        self._counters: dict[int, dict[str, Counter]] = {}
         self._trips: dict[int, Number] = {}
         self._after: dict[int, Tensor] = {}
         self._varying: dict[int, Dims | None] = {}
@@ -114,10 +113,8 @@ class ControlFlow:
         if known is not None:
             return known
         tensor = inputs[0] if inputs else UNKNOWN
-        handle = tensor.handle
-        if handle is not None:
-            handle = handle._replace(length=None)
-        return Tensor(tensor.shape, tensor.dtype, None, handle)
+        handle = None if tensor.handle is None else tensor.handle._replace(length=None)
+        return tensor._replace(values=None, handle=handle)
 
     def _source(self, place: int) -> int:
         """The node that a node's first input comes from, -1 without one."""
@@ -129,16 +126,13 @@ class ControlFlow:
         before = self._known
         self._notes.clear()
         for number, loop in enumerate(self._frames.loops):
-            counters: dict[str, Counter] = {}
-            for merge, back in loop.merges.items():
-                after = analysis.tensor((back, 0))
-                counters.update(counters_of(self._variables[merge], after))
-                self._compare(merge, after)
-            trips = self._trip_count(analysis, loop, counters)
-            self._trips[number] = trips
-            for merge, back in loop.merges.items():
-                after = analysis.tensor((back, 0))
-                self._after[merge] = after_loop(self._variables[merge], after, counters, trips)
+            after = {merge: analysis.tensor((back, 0)) for merge, back in loop.merges.items()}
+            counters = counters_of([self._variables[merge] for merge in after], after.values())
+            for merge, tensor in after.items():
+                self._compare(merge, tensor)
+            self._trips[number] = trips = self._trip_count(analysis, loop, counters)
+            for merge, tensor in after.items():
+                self._after[merge] = after_loop(self._variables[merge], tensor, counters, trips)
         self._known = dict(self._after), dict(self._varying), dict(self._stacks)
         return self._known != before
 
@@ -160,8 +154,7 @@ class ControlFlow:
         condition = analysis.tensor((loop.condition, 0))
         outer = name.rpartition("/")[0] or name
         trips, note = trips_of(self._engine, self._body.name, (name, outer), condition, counters)
-        if note:
-            self._notes.append(note)
+        self._notes.append(note)
         return trips
 
     def count(self, analysis: Analysis) -> None:
@@ -189,8 +182,10 @@ class ControlFlow:
         for predicate in sorted(switches, key=lambda key: (-switches[key], key)):
             places = [on_side.get((*predicate, side), []) for side in (0, 1)]
             costs = [total(self._cost(analysis, place) for place in side) for side in places]
-            chosen = self._known_side(analysis, predicate)
-            if chosen is None:
+            values = analysis.tensor(predicate).values
+            if values and isinstance(values[0], bool):
+                chosen: int | None = int(values[0])
+            else:
                 chosen = self._side_that_ran(places)
             if chosen is None:
                 chosen = costliest(costs)
@@ -206,12 +201,6 @@ class ControlFlow:
         own = outcome.verdict.cost.flops if outcome.verdict.status is Status.COUNTED else 0
         called = [scaled(call.analysis.flops, call.times) for call in outcome.calls or ()]
         return total([own, *called]) * analysis.times.get(place, 1)
-
-    def _known_side(self, analysis: Analysis, predicate: tuple[int, int]) -> int | None:
-        values = analysis.tensor(predicate).values
-        if values and isinstance(values[0], bool):
-            return int(values[0])
-        return None
 
     def _side_that_ran(self, places: list[list[int]]) -> int | None:
         """The side whose ops ran, if runs show that it was only one."""

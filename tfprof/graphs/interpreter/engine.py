@@ -147,8 +147,9 @@ class Engine:
         return None if name in self._walking else self.program.function(name)
 
     def note(self, text: str) -> None:
-        """Add a remark for the reader."""
-        self.notes.setdefault(text)
+        """Add a remark for the reader, unless it is empty."""
+        if text:
+            self.notes.setdefault(text)
 
     def _plan(self, body: Body) -> _Plan:
         plan = self._plans.get(body.name)

@@ -95,7 +95,7 @@ def node_phases(nodes: NodeTable, order: Sequence[int], around: Phase) -> dict[i
     phases = _phases_alone(nodes, order, around)
     if Phase.BACKWARD not in phases.values():
         return phases
-    ops, (starts, sources) = nodes.ops, nodes.data_sources()
+    ops, (starts, sources) = nodes.ops, nodes.data_sources
     of_gradients: set[int] = set()
     assigned: set[int] = set()
     updates: set[int] = set()
@@ -141,7 +141,7 @@ def _spread_updates(
     nodes: NodeTable, order: Sequence[int], phases: dict[int, Phase], updates: set[int]
 ) -> None:
     """Assign to the optimizer all ops whose results only the optimizer uses."""
-    starts, sources = nodes.data_sources()
+    starts, sources = nodes.data_sources
     used = bytearray(len(nodes))
     for place in reversed(order):
         phase = phases[place]

@@ -6,16 +6,18 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tfprof.graphs.interpreter.analysis import Analysis, Request
-from tfprof.graphs.interpreter.loop_variables import (
+from tfprof.graphs.interpreter.sizes import function_label
+from tfprof.graphs.interpreter.trip_counts import (
+    Counter,
+    TripCount,
     Variable,
     after_loop,
     counters_of,
     is_internal,
+    trip_count,
     variable,
     without_fixed,
 )
-from tfprof.graphs.interpreter.naming import function_label
-from tfprof.graphs.interpreter.trip_counts import Counter, TripCount, trip_count
 from tfprof.graphs.model.program import Body
 from tfprof.graphs.model.symbolic import Number, Symbolic, symbols_of
 from tfprof.graphs.model.tensors import DT_INT32, UNKNOWN, Comparison, Tensor
@@ -43,22 +45,18 @@ def run_while(caller: Caller) -> Asking:
         for place, tensor in enumerate(caller.inputs)
     ]
     variables, run = yield from _settled(caller, body, variables)
-    counters = _counters(variables, run)
+    counters = counters_of(variables, run.results)
     settled = [without_fixed(var, counters) for var in variables]
     if settled != variables:  # a value that never changes is known at every iteration
         variables, run = yield from _settled(caller, body, settled)
-        counters = _counters(variables, run)
+        counters = counters_of(variables, run.results)
     asked = yield Request(condition, tuple(v.during for v in variables))
     condition_value = asked.results[0] if asked.results else UNKNOWN
-    trips, note = trips_of(
-        caller.engine, caller.body.name, (caller.node.name,), condition_value, counters
-    )
-    if note:
-        caller.engine.note(note)
-    outputs = [
-        after_loop(var, after, counters, trips)
-        for var, after in zip(variables, run.results, strict=False)
-    ]
+    names = (caller.node.name,)
+    trips, note = trips_of(caller.engine, caller.body.name, names, condition_value, counters)
+    caller.engine.note(note)
+    pairs = zip(variables, run.results, strict=False)
+    outputs = [after_loop(var, after, counters, trips) for var, after in pairs]
     if any(_depends(analysis, counters) for analysis in (run, asked)):
         yield from _iterations(caller, body, condition, variables, counters, trips)
     else:
@@ -77,19 +75,11 @@ def run_for(caller: Caller) -> Asking:
         gap = (counter, limit[0]) if step[0] > 0 else (limit[0], counter)
         inferred = trip_count(Comparison("<", *gap), {"i": Counter(start[0], step[0])})  # type: ignore[arg-type]
     trips, note = _judged_trips(caller.engine, inferred, caller.body.name, caller.node.name)
-    if note:
-        caller.engine.note(note)
+    caller.engine.note(note)
     args = tuple(tensor._replace(values=None) for tensor in caller.inputs[3:])
     run = yield Request(body, (Tensor((), DT_INT32), *args))
     caller.add(run, trips, "body")
     caller.answer([result._replace(values=None) for result in run.results])
-
-
-def _counters(variables: Sequence[Variable], run: Analysis) -> dict[str, Counter]:
-    counters: dict[str, Counter] = {}
-    for var, after in zip(variables, run.results, strict=False):
-        counters.update(counters_of(var, after))
-    return counters
 
 
 def _is_passed_on(body: Body, place: int) -> bool:

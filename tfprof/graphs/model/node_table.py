@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.graphs.model.tensors import PartialShape
 
 
+@dataclass(slots=True, eq=False)
 class Kind:
     """Type and attributes that several nodes share; each combination exists once.
 
@@ -24,20 +26,10 @@ class Kind:
         stateful: Such a node has side effects, so it runs even if its outputs are unused.
     """
 
-    __slots__ = ("attrs", "op", "output_types", "stateful")
-
-    def __init__(
-        self,
-        op: str,
-        attrs: Mapping[str, Any],
-        output_types: tuple[int, ...],
-        *,
-        stateful: bool = False,
-    ) -> None:
-        self.op = op
-        self.attrs = attrs
-        self.output_types = output_types
-        self.stateful = stateful
+    op: str
+    attrs: Mapping[str, Any]
+    output_types: tuple[int, ...]
+    stateful: bool = False
 
 
 class Node(NamedTuple):
@@ -91,8 +83,8 @@ class RowNames(Sequence[str]):
         return self._names[int(self._ids[place])]
 
 
-@dataclass(slots=True, eq=False)
-class NodeTable(Sequence[Node]):
+@dataclass(eq=False)
+class NodeTable:
     """Nodes as columns.
 
     Kinds and lists of shapes belong to the program: graph and functions share them.
@@ -116,23 +108,17 @@ class NodeTable(Sequence[Node]):
     offsets: Int64Array
     sources: Int64Array
     ports: Int64Array
-    _made: list[Node | None] = field(init=False)
-    _ops: list[str] | None = field(init=False, default=None)
-    _data_sources: tuple[array[int], array[int]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self._made = [None] * len(self.names)
+        self._made: list[Node | None] = [None] * len(self.names)
 
     def __len__(self) -> int:
         return len(self._made)
 
-    @overload
-    def __getitem__(self, place: int) -> Node: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Node]: ...
-    def __getitem__(self, place: int | slice) -> Node | list[Node]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
+    def __iter__(self) -> Iterator[Node]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, place: int) -> Node:
         node = self._made[place]
         if node is None:
             place %= len(self)
@@ -156,13 +142,11 @@ class NodeTable(Sequence[Node]):
         """Type and attributes of a node."""
         return self.kinds[int(self.kind_ids[place])]
 
-    @property
+    @cached_property
     def ops(self) -> list[str]:
         """Op type of each node."""
-        if self._ops is None:
-            op_types = self.kinds.op_types
-            self._ops = [op_types[kind_id] for kind_id in self.kind_ids.tolist()]
-        return self._ops
+        op_types = self.kinds.op_types
+        return [op_types[kind_id] for kind_id in self.kind_ids.tolist()]
 
     def of_types(self, op_types: Container[str]) -> list[int]:
         """Places of the nodes of some types."""
@@ -173,18 +157,15 @@ class NodeTable(Sequence[Node]):
             return places
         return [place for place, op in enumerate(self.ops) if op in op_types]
 
+    @cached_property
     def data_sources(self) -> tuple[array[int], array[int]]:
         """Producers of each node's inputs, control inputs left out, for walks node by node.
 
-        Returns:
-            Start of each node's inputs in the second column, shape (n + 1,); and the places.
+        The first column is the start of each node's inputs in the second one, shape (n + 1,).
         """
-        if self._data_sources is None:
-            is_data = self.ports >= 0
-            starts = np.zeros(len(is_data) + 1, np.int64)
-            np.cumsum(is_data, out=starts[1:])
-            self._data_sources = as_array(starts[self.offsets]), as_array(self.sources[is_data])
-        return self._data_sources
+        is_data = self.ports >= 0
+        starts = np.concatenate([[0], np.cumsum(is_data)])
+        return as_array(starts[self.offsets]), as_array(self.sources[is_data])
 
 
 def as_array(column: Int64Array) -> array[int]:

@@ -10,6 +10,7 @@ for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 Number: TypeAlias = "int | Symbolic"
@@ -22,6 +23,7 @@ _MOST_PRODUCTS = 4096
 """Products of longer numbers are refused: they are unreadable, and grow exponentially."""
 
 
+@dataclass(slots=True, eq=False)
 class _Atom:
     """An unknown: a name, or a function of two numbers.
 
@@ -32,20 +34,10 @@ class _Atom:
         is_size: It is a name for a positive number.
     """
 
-    __slots__ = ("function", "is_size", "key", "operands")
-
-    def __init__(
-        self,
-        key: str,
-        function: str = "",
-        operands: tuple[Number, ...] = (),
-        *,
-        is_size: bool = False,
-    ) -> None:
-        self.key = key
-        self.function = function
-        self.operands = operands
-        self.is_size = is_size
+    key: str
+    function: str = ""
+    operands: tuple[Number, ...] = ()
+    is_size: bool = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Atom) and self.key == other.key
@@ -249,32 +241,24 @@ def typical(number: Number) -> int:
 
 def total(numbers: Iterable[Number]) -> Number:
     """Sum, in time linear in the number of terms."""
-    known = 0
-    terms: dict[_Monomial, int] = {}
+    terms: dict[_Monomial, int] = {(): 0}
     for number in numbers:
         if isinstance(number, Symbolic):
             for term, factor in number._terms.items():
                 terms[term] = terms.get(term, 0) + factor
         else:
-            known += number
-    if not terms:
-        return known
-    terms[()] = terms.get((), 0) + known
+            terms[()] += number
     return _number(terms)
 
 
 def floor_div(a: Number, b: Number) -> Number:
     """``a // b``; exact where ``b`` divides the terms of ``a``."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    return _quotient("floor", a, b)
+    return a // b if isinstance(a, int) and isinstance(b, int) else _quotient("floor", a, b)
 
 
 def ceil_div(a: Number, b: Number) -> Number:
     """``a / b``, rounded up."""
-    if isinstance(a, int) and isinstance(b, int):
-        return -(-a // b)
-    return _quotient("ceil", a, b)
+    return -(-a // b) if isinstance(a, int) and isinstance(b, int) else _quotient("ceil", a, b)
 
 
 def _quotient(function: str, a: Number, b: Number) -> Number:
