@@ -17,9 +17,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from tfprof.graphs.interpreter.while_loops import is_passed_on
 from tfprof.graphs.model.node_table import Kind, NodeTable
 from tfprof.graphs.model.program import Body, FunctionRef, Variable
-from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, PartialShape, Tensor
+from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, Tensor
 from tfprof.graphs.model.variable_names import CONSTANT_OPS, VARIABLE_OPS, belongs_to_optimizer
 
 _FORM_OPS = frozenset({
@@ -65,15 +66,10 @@ class GraphVariables(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def no_functions(name: str) -> Body | None:
-    """The function library of a graph without one."""
-    return None
-
-
 def variables_of_graph(
     body: Body,
     trainable_names: Collection[str] | None = None,
-    functions: Functions = no_functions,
+    functions: Functions = lambda name: None,
 ) -> GraphVariables:
     """The variables that a graph declares; if there are none, the weights frozen into it.
 
@@ -99,12 +95,8 @@ def variables_of_graph(
         else:
             trains = None if trainable is None else is_known
             kept.append(replace(variable, trainable=trains))
-    notes = []
-    if left_out:
-        notes.append(
-            f"{left_out} variables are left out: by their names, they belong to optimizers"
-        )
-    return GraphVariables(kept, tuple(notes))
+    note = f"{left_out} variables are left out: by their names, they belong to optimizers"
+    return GraphVariables(kept, (note,) if left_out else ())
 
 
 def _declared(body: Body) -> Iterator[Variable]:
@@ -112,16 +104,13 @@ def _declared(body: Body) -> Iterator[Variable]:
     seen = set()
     for node in map(body.nodes.__getitem__, body.nodes.of_types(VARIABLE_OPS)):
         attrs = node.kind.attrs
-        shape, dtype = _shape(attrs.get("shape")), attrs.get("dtype", 0)
+        shape, dtype = attrs.get("shape"), attrs.get("dtype", 0)
+        shape = shape if isinstance(shape, tuple) else None
         shared = attrs.get("shared_name")
         key = (attrs.get("container"), shared or node.name, bool(shared), shape, dtype)
         if key not in seen:
             seen.add(key)
             yield Variable(node.name, shape, dtype if isinstance(dtype, int) else 0)
-
-
-def _shape(value: object) -> PartialShape:
-    return value if isinstance(value, tuple) else None
 
 
 def _frozen(body: Body, functions: Functions) -> GraphVariables:
@@ -245,20 +234,10 @@ class _Uses:
         """Whether the body of a loop returns an argument as it is."""
         reference = kind.attrs.get("body")
         body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
-        if body is None or slot >= len(body.results):
-            return False
-        place, seen = body.results[slot][0], set()
-        while place >= body.n_args and place not in seen:
-            seen.add(place)
-            producer = body.nodes[place]
-            if producer.kind.op != "Identity" or not producer.inputs:
-                return False
-            place = producer.inputs[0][0]
-        return place == slot
+        return body is not None and is_passed_on(body, slot)
 
     def _called_by(self, kind: Kind) -> list[str]:
-        callees = self._callees.get(kind)
-        if callees is None:
+        if kind not in self._callees:
             callees = [name for name in _callees(kind) if name and name in self._bodies]
             self._callees[kind] = callees
-        return callees
+        return self._callees[kind]

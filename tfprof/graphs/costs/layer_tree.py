@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from tfprof.graphs.costs.params import ParamRow
+from tfprof.graphs.costs.params import ParamRow, ParamsReport
+from tfprof.graphs.costs.scope_outputs import enclosing
 from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added
 from tfprof.graphs.live.traced_graph import TracedLayer
 from tfprof.graphs.model.symbolic import Number, typical
@@ -40,22 +42,13 @@ class Weights(NamedTuple):
 
 def weights_of(rows: Iterable[ParamRow]) -> Weights:
     """The parameters of variables."""
-    rows = list(rows)
-    if not rows:
-        return Weights()
-
-    def count(trainable: bool | None) -> int:
-        return sum(row.params or 0 for row in rows if row.trainable is trainable)
-
-    return Weights(count(True), count(False), count(None), sum(r.size_bytes or 0 for r in rows))
+    report = ParamsReport(tuple(rows))
+    return Weights(report.trainable, report.non_trainable, report.unknown, report.bytes)
 
 
 def added_weights(parts: Iterable[Weights]) -> Weights:
     """The sum of parameters."""
-    parts = list(parts)
-    if len(parts) == 1:
-        return parts[0]
-    return Weights(*map(sum, zip(*parts, strict=True))) if parts else Weights()
+    return Weights(*map(sum, zip(Weights(), *parts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +122,7 @@ def layer_rows(
         path = f"{layer.path}/{NO_LAYER}"
         parts[path] = _Part(NO_LAYER, "", layer.path, ())
         weights[path] = list(by_name.values())
-    own: dict[str, list[Amounts]] = {path: [] for path in parts}
+    own: dict[str, list[Amounts]] = defaultdict(list)
     for scope, amounts in sums.own.items():
         own[_nearest(scope, parts) or layer.path].append(amounts)
     return _rows(parts, own, weights)
@@ -148,14 +141,12 @@ def scope_rows(
     """
     parts = {"": _Part("", "", None, _shapes(sums, ""))}
     for scope in sums.own:
-        missing = takewhile(lambda each: each not in parts, _enclosing(scope))
+        missing = takewhile(lambda each: each not in parts, enclosing(scope))
         for each in reversed(list(missing)):
             around, _, name = each.rpartition("/")
             parts[each] = _Part(name, "scope", around, _shapes(sums, each))
-    own: dict[str, list[Amounts]] = {path: [] for path in parts}
-    for scope, amounts in sums.own.items():
-        own[scope].append(amounts)
-    weights: dict[str, list[ParamRow]] = {path: [] for path in parts}
+    own = {scope: [amounts] for scope, amounts in sums.own.items()}
+    weights: dict[str, list[ParamRow]] = defaultdict(list)
     homeless = []
     for variable in variables:
         named = _nearest(variable.name.rpartition("/")[0], parts)
@@ -167,20 +158,13 @@ def scope_rows(
             homeless.append(variable)
     if homeless:
         parts[NO_LAYER] = _Part(NO_LAYER, "", "", ())
-        own[NO_LAYER], weights[NO_LAYER] = [], homeless
+        weights[NO_LAYER] = homeless
     return _rows(parts, own, weights)
-
-
-def _enclosing(scope: str) -> Iterator[str]:
-    """A scope and those around it."""
-    while scope:
-        yield scope
-        scope = scope.rpartition("/")[0]
 
 
 def _nearest(scope: str, parts: Mapping[str, _Part]) -> str | None:
     """The innermost row that a scope is in; None for the whole and for no row."""
-    return next((each for each in _enclosing(scope) if each in parts), None)
+    return next((each for each in enclosing(scope) if each in parts), None)
 
 
 def _rows(
@@ -189,11 +173,10 @@ def _rows(
     weights: Mapping[str, list[ParamRow]],
 ) -> list[LayerRow]:
     """Rows in preorder, with totals."""
-    children: dict[str, list[str]] = {path: [] for path in parts}
+    children: dict[str | None, list[str]] = defaultdict(list)
     for path, part in parts.items():
-        if part.parent is not None:
-            children[part.parent].append(path)
-    root = next(path for path, part in parts.items() if part.parent is None)
+        children[part.parent].append(path)
+    root = children[None][0]
     order: list[str] = []
     depths, places = {root: 0}, {}
     waiting = [root]
@@ -207,7 +190,7 @@ def _rows(
     for path in reversed(order):
         part = parts[path]
         inner = [rows[child] for child in children[path]]
-        here, held = added(own[path]), weights_of(weights.get(path, ()))
+        here, held = added(own.get(path, ())), weights_of(weights.get(path, ()))
         rows[path] = LayerRow(
             path, part.name, part.kind, depths[path],
             -1 if part.parent is None else places[part.parent], part.shapes,

@@ -126,19 +126,20 @@ class ParamsReport(NotebookMixin, ReadByDataFrames):
     def __int__(self) -> int:
         return self.total
 
+    @property
+    def headline(self) -> str:
+        """``25,610,269 parameters (102 MB): 25,557,032 trainable, 53,237 not trainable``."""
+        counts = {
+            "trainable": self.trainable,
+            "not trainable": self.non_trainable,
+            "not known to be trainable or not": self.unknown,
+        }
+        parts = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+        detail = f": {parts}" if parts else ""
+        return f"{self.total:,} parameters ({human_memory(self.bytes)}){detail}"
+
     def __str__(self) -> str:
-        parts = [
-            f"{count:,} {what}"
-            for count, what in (
-                (self.trainable, "trainable"),
-                (self.non_trainable, "not trainable"),
-                (self.unknown, "not known to be trainable or not"),
-            )
-            if count
-        ]
-        total = f"{self.total:,} parameters ({human_memory(self.bytes)})"
-        lines = [total + (": " if parts else "") + ", ".join(parts)]
-        return "\n".join([*lines, *_table(self.rows), *self.notes])
+        return "\n".join([self.headline, *_table(self.rows), *self.notes])
 
 
 def _table(rows: Iterable[ParamRow]) -> list[str]:
@@ -172,14 +173,12 @@ def _shape_text(shape: PartialShape) -> str:
 def params_report(variables: Iterable[Variable], notes: Iterable[str] = ()) -> ParamsReport:
     """Count the parameters of variables, each given once; ``notes`` say where they come from."""
     rows = tuple(map(_row, variables))
-    own_notes = list(notes)
     without = sum(row.params is None for row in rows)
-    if without:
-        own_notes.append(
-            f"{without} of {len(rows)} variables have no complete shape in this program: "
-            "they are not counted"
-        )
-    return ParamsReport(rows, tuple(own_notes))
+    note = (
+        f"{without} of {len(rows)} variables have no complete shape in this program: "
+        "they are not counted"
+    )
+    return ParamsReport(rows, (*notes, note) if without else tuple(notes))
 
 
 def _row(variable: Variable) -> ParamRow:

@@ -28,6 +28,7 @@ from tfprof.graphs.model.tensors import (
     DT_VARIANT,
     ELEMENT_BYTES,
     REF,
+    Handle,
     Tensor,
     known_dims,
 )
@@ -73,11 +74,9 @@ def bound_of(
     memory: int | None = None
     if isinstance(moved, int) and device.bytes_per_second is not None:
         memory = math.floor(moved * _PICOS / device.bytes_per_second)
-    if compute is None or memory is None:
-        known = compute if memory is None else memory
-        by = "" if known is None else "memory" if compute is None else "compute"
-        return Bound(known, by, moved)
-    return Bound(max(compute, memory), "compute" if compute >= memory else "memory", moved)
+    known = [(n, by) for n, by in ((compute, "compute"), (memory, "memory")) if n is not None]
+    picos, by = max(known, key=lambda limit: limit[0], default=(None, ""))
+    return Bound(picos, by, moved)
 
 
 def _compute_picos(cost: Cost, dtype: int, device: Device) -> int | None:
@@ -106,11 +105,12 @@ def moved_bytes(op_type: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor
     """Bytes of inputs and outputs; None if a shape or type is unknown."""
     sizes = []
     for tensor in inputs:
+        size = tensor_bytes(tensor)
         if tensor.dtype == DT_RESOURCE and _UPDATES_ALL.match(op_type):
-            size = _handle_bytes(tensor)
-            sizes.append(None if size is None else 2 * size)
-        else:
-            sizes.append(tensor_bytes(tensor))
+            handle = tensor.handle or Handle(None)
+            held = tensor_bytes(Tensor(known_dims(handle.shape), handle.dtype))
+            size = None if held is None else 2 * held
+        sizes.append(size)
     sizes += [tensor_bytes(tensor) for tensor in outputs]
     known = [size for size in sizes if size is not None]
     return total(known) if len(known) == len(sizes) else None
@@ -122,13 +122,6 @@ def tensor_bytes(tensor: Tensor) -> Number | None:
     if tensor.shape is None or width is None:
         return None
     return math.prod(tensor.shape) * width
-
-
-def _handle_bytes(tensor: Tensor) -> Number | None:
-    handle = tensor.handle
-    if handle is None:
-        return None
-    return tensor_bytes(Tensor(known_dims(handle.shape), handle.dtype))
 
 
 class RooflineRow(NamedTuple):
@@ -181,13 +174,10 @@ class Roofline(ReadByDataFrames):
     @property
     def micros(self) -> float | None:
         """Microseconds that the ops take at least; None if numbers of runs are unknown."""
-        return self._micros("compute", "memory")
+        return self.micros_by("compute", "memory")
 
-    def micros_by(self, resource: str) -> float | None:
+    def micros_by(self, *resources: str) -> float | None:
         """Microseconds of the ops that ``compute`` or ``memory`` limits."""
-        return self._micros(resource)
-
-    def _micros(self, *resources: str) -> float | None:
         picos = total(row.picos or 0 for row in self.rows if row.bound.by in resources)
         return picos / 1e6 if isinstance(picos, int) else None
 
@@ -242,10 +232,7 @@ def time_text(micros: float) -> str:
 def roofline(ops: Iterable[OpRow], device: Device) -> Roofline:
     """The roofline of the ops of a step; initializers are left out."""
     rows = tuple(
-        RooflineRow(
-            row,
-            bound_of(row.op_type, row.verdict.cost, row.inputs, row.outputs, device),
-        )
+        RooflineRow(row, bound_of(row.op_type, row.verdict.cost, row.inputs, row.outputs, device))
         for row in ops
         if row.phase in STEP and has_work(row.verdict)
     )

@@ -7,6 +7,7 @@ their input on, such as ``Identity`` and ``Reshape``, make no tensor of their ow
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from tfprof.graphs.interpreter.analysis import Analysis
@@ -68,7 +69,9 @@ def leaving(
                 origins[place, slot] = sources[slot if is_one_to_one else 0]
             continue
         for source in sources:
-            _meet(common, source, scopes[source[0]], scopes[place])
+            before = common.get(source, scopes[source[0]])
+            if before is not None:
+                common[source] = _common(before, scopes[place])
     if results is not None:
         common.update((origins.get(edge, edge), None) for edge in results)
     for place in analysis.order:
@@ -83,16 +86,9 @@ def leaving(
                 yield Leaving(edge, within)
 
 
-def _meet(common: dict[Edge, str | None], source: Edge, own: str, other: str) -> None:
-    """Note that an op of a scope uses a tensor."""
-    before = common.get(source, own)
-    if before is not None:
-        common[source] = before if before == other else _common(before, other)
-
-
 def _common(a: str, b: str) -> str:
     """The innermost scope that two scopes are in."""
-    while a and not f"{b}/".startswith(f"{a}/"):
+    while a != b and a and not f"{b}/".startswith(f"{a}/"):
         a = a.rpartition("/")[0]
     return a
 
@@ -108,6 +104,11 @@ def _is_computed(analysis: Analysis, place: int) -> bool:
 
 def left_scopes(scope: str, within: str | None) -> Iterator[str]:
     """The scopes that a tensor leaves, innermost first."""
-    while scope and scope != within:
+    return takewhile(lambda each: each != within, enclosing(scope))
+
+
+def enclosing(scope: str) -> Iterator[str]:
+    """A scope and those around it, innermost first."""
+    while scope:
         yield scope
         scope = scope.rpartition("/")[0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tfprof.core.columns.tree_walks import most_scope_bytes, too_many_scopes
 from tfprof.graphs.costs.roofline import tensor_bytes
-from tfprof.graphs.costs.scope_outputs import Edge, leaving, left_scopes
+from tfprof.graphs.costs.scope_outputs import Edge, enclosing, leaving, left_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.graphs.interpreter.phases import Phase, phase_of_function
 from tfprof.graphs.interpreter.tally import Visit, visits
@@ -54,12 +54,7 @@ class Amounts(NamedTuple):
         """The amounts of all runs; rounded, if these are a fraction."""
         if runs == 1:
             return self
-        return self._replace(
-            macs=scaled(self.macs, runs),
-            other=scaled(self.other, runs),
-            activation_bytes=scaled(self.activation_bytes, runs),
-            picos=scaled(self.picos, runs),
-        )
+        return Amounts(*[scaled(number, runs) for number in self[:4]], self.unsized, self.untimed)
 
 
 def added(amounts: Iterable[Amounts]) -> Amounts:
@@ -67,14 +62,7 @@ def added(amounts: Iterable[Amounts]) -> Amounts:
     parts = list(amounts)
     if len(parts) == 1:
         return parts[0]
-    return Amounts(
-        total(part.macs for part in parts),
-        total(part.other for part in parts),
-        total(part.activation_bytes for part in parts),
-        total(part.picos for part in parts),
-        sum(part.unsized for part in parts),
-        sum(part.untimed for part in parts),
-    )
+    return Amounts(*map(total, zip(Amounts(), *parts, strict=True)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -240,23 +228,19 @@ def with_inner_scopes(own: Mapping[str, Amounts]) -> dict[str, Amounts]:
     parts: dict[str, list[Amounts]] = defaultdict(list)
     room = most_scope_bytes(sum(map(len, own)))
     for scope, amounts in own.items():
-        around = scope
-        while around:
+        for around in enclosing(scope):
             room -= len(around)
             if room < 0:
                 raise too_many_scopes(own)
             parts[around].append(amounts)
-            around = around.rpartition("/")[0]
         parts[""].append(amounts)
     return {scope: added(parts[scope]) for scope in sorted(parts)}
 
 
 def call_scope(name: str, scope_of: Mapping[str, str]) -> str:
     """The scope of a call: the name of its node without default names at its end."""
-    return scope_of.get(name, _named_part(name))
-
-
-def _named_part(name: str) -> str:
+    if name in scope_of:
+        return scope_of[name]
     end = len(name)
     while (start := name.rfind("/", 0, end)) < end and _UNNAMED_CALL.fullmatch(
         name, start + 1, end

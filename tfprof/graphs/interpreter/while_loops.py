@@ -41,7 +41,7 @@ def run_while(caller: Caller) -> Asking:
     body, condition = caller.function("body"), caller.function("cond")
     label = f"{caller.body.name}/{caller.node.name}"
     variables = [
-        variable(tensor, f"{label}.{place}", unchanged=_is_passed_on(body, place))
+        variable(tensor, f"{label}.{place}", unchanged=is_passed_on(body, place))
         for place, tensor in enumerate(caller.inputs)
     ]
     variables, run = yield from _settled(caller, body, variables)
@@ -82,7 +82,7 @@ def run_for(caller: Caller) -> Asking:
     caller.answer([result._replace(values=None) for result in run.results])
 
 
-def _is_passed_on(body: Body, place: int) -> bool:
+def is_passed_on(body: Body, place: int) -> bool:
     """Whether a loop returns an argument as it is."""
     if place >= len(body.results):
         return False

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tfprof.errors import UsageError
 from tfprof.graphs.costs.graph_variables import variables_of_graph
 from tfprof.graphs.costs.params import ParamsReport, params_report
 from tfprof.graphs.flops.registry import all_formulas
-from tfprof.graphs.interpreter.analysis import Analysis, Status
+from tfprof.graphs.interpreter.analysis import Status
 from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.model.program import Program
 from tfprof.graphs.reports.report import FlopsReport
-from tfprof.graphs.reports.targets import InputShapes, Target, shapes_by_node, target_of
+from tfprof.graphs.reports.targets import (
+    InputShapes,
+    Target,
+    declared_shape,
+    shapes_by_node,
+    target_of,
+)
 
 CONVENTIONS = ("flops", "macs")
 
@@ -106,41 +112,28 @@ def count(
         raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
     if batch is not None and not target.is_traced and not engine.batch_is_free:
         _check_batch(target, batch)
-    left_out = _leave_out(analysis, target.idle)
-    report = FlopsReport(
-        analysis, convention=convention, notes=tuple(engine.notes), layer_of=target.layer_of
-    )
-    if left_out:
-        report.notes += _note_on(report, left_out)
-    return report
-
-
-def _leave_out(analysis: Analysis, idle: Sequence[int]) -> set[int]:
-    """Set the runs of nodes to 0; returns those that would have run."""
     left_out = {
         place
-        for place in idle
+        for place in target.idle
         if analysis.outcomes[place] is not None and analysis.times.get(place) != 0
     }
     analysis.times.update(dict.fromkeys(left_out, 0))
-    return left_out
-
-
-def _note_on(report: FlopsReport, left_out: set[int]) -> tuple[str, ...]:
-    """A note on the nodes that are left out and have float operations."""
+    report = FlopsReport(
+        analysis, convention=convention, notes=tuple(engine.notes), layer_of=target.layer_of
+    )
     costly = sum(
-        row.analysis is report.analysis
+        row.analysis is analysis
         and row.place in left_out
         and row.phase in STEP
         and (row.verdict.cost.flops != 0 or row.verdict.status is Status.CALL)
-        for row in report.ops
+        for row in (report.ops if left_out else ())
     )
-    if not costly:
-        return ()
-    return (
-        f"ops of the graph that no recorded step has run are left out: {costly:,} with float "
-        "operations; the option static counts the whole graph",
-    )
+    if costly:
+        report.notes += (
+            f"ops of the graph that no recorded step has run are left out: {costly:,} with float "
+            "operations; the option static counts the whole graph",
+        )
+    return report
 
 
 def _trip_counts(given: Mapping[str, int] | int | None) -> Mapping[str, int]:
@@ -164,8 +157,7 @@ def _check_batch(target: Target, batch: int) -> None:
     if not target.program.inputs:
         raise UsageError(f"batch={batch}: this graph has no inputs, so it has no batch to choose")
     for name, place in target.program.inputs.items():
-        node = nodes[place]
-        shape = node.declared[0] if node.declared else node.kind.attrs.get("shape")
+        shape = declared_shape(nodes[place])
         if shape and shape[0] != batch:
             raise UsageError(
                 f"batch={batch}: the input {name} has a fixed first dimension of {shape[0]}; "

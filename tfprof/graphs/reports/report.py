@@ -80,7 +80,10 @@ class FlopsReport(NotebookMixin, ReadByDataFrames):
     @cached_property
     def by_type(self) -> dict[str, Number]:
         """Count of each op type that has any, largest first."""
-        return self._largest_first(tally.by_type(self._step_ops()))
+        costs = tally.by_type([row for row in self.ops if row.phase in STEP])
+        counts = {name: self._count(cost) for name, cost in costs.items()}
+        known = {name: count for name, count in counts.items() if count != 0}
+        return dict(sorted(known.items(), key=lambda item: (-typical(item[1]), item[0])))
 
     @cached_property
     def by_scope(self) -> dict[str, Number]:
@@ -164,13 +167,5 @@ class FlopsReport(NotebookMixin, ReadByDataFrames):
     def __repr__(self) -> str:
         return f"<FlopsReport {self.flops:,} FLOPs>"
 
-    def _step_ops(self) -> list[tally.OpRow]:
-        return [row for row in self.ops if row.phase in STEP]
-
     def _count(self, cost: Cost) -> Number:
         return cost.flops if self.convention == "flops" else cost.macs
-
-    def _largest_first(self, costs: Mapping[str, Cost]) -> dict[str, Number]:
-        counts = {name: self._count(cost) for name, cost in costs.items()}
-        known = {name: count for name, count in counts.items() if count != 0}
-        return dict(sorted(known.items(), key=lambda item: (-typical(item[1]), item[0])))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
@@ -15,7 +17,7 @@ from tfprof.graphs.costs.hardware import Device, DeviceLike, device_of
 from tfprof.graphs.costs.layer_tree import LayerRow, folded, layer_rows, scope_rows, share
 from tfprof.graphs.costs.params import ParamsReport
 from tfprof.graphs.costs.roofline import ASSUMPTION, bound_of
-from tfprof.graphs.costs.scope_sums import Amounts, PicosOf, ScopeSums, added, scope_sums
+from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added, scope_sums
 from tfprof.graphs.costs.variable_scopes import using_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Verdict
 from tfprof.graphs.model.program import Variable
@@ -102,15 +104,12 @@ def summary_of(
             for place in program.fetches
             for slot in range(len(analysis.outputs.get(place, ())))
         ]
-    sums = scope_sums(
-        analysis,
-        target.layer_of if target.layers else None,
-        results,
-        None if device is None else _picos_of(device),
-    )
-    _add_rounding(sums, report, target.layers[0].path if target.layers else "")
-    if target.layers:
-        rows = layer_rows(target.layers[0], sums, params.rows, _batch(target, analysis))
+    layers = target.layers
+    picos_of = None if device is None else partial(_picos_of, device)
+    sums = scope_sums(analysis, target.layer_of if layers else None, results, picos_of)
+    _add_rounding(sums, report, layers[0].path if layers else "")
+    if layers:
+        rows = layer_rows(layers[0], sums, params.rows, _batch(target, analysis))
     else:
         variables = [Variable(row.name, row.shape, 0) for row in params.rows]
         rows = scope_rows(sums, params.rows, using_scopes(analysis, variables))
@@ -128,21 +127,15 @@ def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
 
 def _batch(target: Target, analysis: Analysis) -> Number | None:
     """First dimension of the inputs, if all have the same."""
-    sizes = set()
-    for place in target.program.inputs.values():
-        outputs = analysis.outputs.get(place, ())
-        if outputs and outputs[0].shape:
-            sizes.add(outputs[0].shape[0])
+    inputs = [analysis.outputs.get(place, ()) for place in target.program.inputs.values()]
+    sizes = {outputs[0].shape[0] for outputs in inputs if outputs and outputs[0].shape}
     return sizes.pop() if len(sizes) == 1 else None
 
 
-def _picos_of(device: Device) -> PicosOf:
-    def picos_of(analysis: Analysis, place: int, verdict: Verdict) -> int | None:
-        op = analysis.body.nodes.ops[place]
-        inputs, outputs = analysis.inputs(place), analysis.outputs[place]
-        return bound_of(op, verdict.cost, inputs, outputs, device).picos
-
-    return picos_of
+def _picos_of(device: Device, analysis: Analysis, place: int, verdict: Verdict) -> int | None:
+    op = analysis.body.nodes.ops[place]
+    inputs, outputs = analysis.inputs(place), analysis.outputs[place]
+    return bound_of(op, verdict.cost, inputs, outputs, device).picos
 
 
 class ModelSummary(NotebookMixin, ReadByDataFrames):
@@ -205,19 +198,15 @@ class ModelSummary(NotebookMixin, ReadByDataFrames):
         """Remarks on the times."""
         if self.device is None:
             return ()
-        notes = [f"times of {self.device.about} ({self.device.source}) are {ASSUMPTION}"]
+        times = f"times of {self.device.about} ({self.device.source}) are {ASSUMPTION}"
         untimed = self.rows[0].total.untimed
-        if untimed:
-            notes.append(
-                f"{untimed:,} ops take no time here: sizes are unknown, or no rate is published"
-            )
-        return tuple(notes)
+        note = f"{untimed:,} ops take no time here: sizes are unknown, or no rate is published"
+        return (times, note) if untimed else (times,)
 
     def share(self, row: LayerRow) -> float | None:
         """Share of a row in the whole, by the convention; None if the whole is 0."""
-        if self.report.convention == "macs":
-            return share(row.total.macs, self.rows[0].total.macs)
-        return share(row.total.flops, self.rows[0].total.flops)
+        count = attrgetter(f"total.{self.report.convention}")
+        return share(count(row), count(self.rows[0]))
 
     def to_rows(self) -> list[dict[str, Any]]:
         """The rows as dictionaries, such as ``pandas.DataFrame`` takes.
@@ -227,13 +216,13 @@ class ModelSummary(NotebookMixin, ReadByDataFrames):
         return [self._plain(row) for row in self.rows]
 
     def _plain(self, row: LayerRow) -> dict[str, Any]:
-        shapes = None if row.shapes is None else [shape_text(shape) for shape in row.shapes]
+        shapes = None if row.shapes is None else "; ".join(map(shape_text, row.shapes))
         plain = {
             "path": row.path,
             "name": row.name or "total",
             "type": row.kind,
             "depth": row.depth,
-            "output_shapes": None if shapes is None else "; ".join(shapes),
+            "output_shapes": shapes,
             "params": row.weights.params,
             "trainable_params": row.weights.trainable,
             "non_trainable_params": row.weights.non_trainable,

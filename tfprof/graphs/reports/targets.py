@@ -12,6 +12,7 @@ from tfprof.files.disk import is_ordinary_file
 from tfprof.files.remote.path import AnyPath, as_path
 from tfprof.graphs.live.model_graphs import traced
 from tfprof.graphs.live.traced_graph import TracedLayer
+from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.program import Program
 from tfprof.graphs.model.seen_program import HasSeenProgram, ObservedControlFlow
 from tfprof.graphs.model.tensors import PartialShape
@@ -108,16 +109,13 @@ def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, Par
     nodes = program.body.nodes
     shapes: dict[str, PartialShape] = {}
     for name, shape in given.items():
-        place = program.inputs.get(name)
+        places = program.inputs
+        place = places.get(name, next((p for p in places.values() if nodes[p].name == name), None))
         if place is None:
-            place = next((p for p in program.inputs.values() if nodes[p].name == name), None)
-        if place is None:
-            there = ", ".join(program.inputs) or "none"
+            there = ", ".join(places) or "none"
             raise UsageError(f"input_shapes: there is no input {name!r}; inputs: {there}")
         node = nodes[place]
-        declared = node.kind.attrs.get("shape")
-        if node.declared:
-            declared = node.declared[0]
+        declared = declared_shape(node)
         wanted = _checked(name, shape)
         if not _fits(wanted, declared):
             raise UsageError(
@@ -126,6 +124,11 @@ def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, Par
             )
         shapes[node.name] = wanted
     return shapes
+
+
+def declared_shape(node: Node) -> PartialShape:
+    """The shape that the graph gives an input."""
+    return node.declared[0] if node.declared else node.kind.attrs.get("shape")
 
 
 def _by_name(program: Program, input_shapes: Any) -> dict[str, Any]:

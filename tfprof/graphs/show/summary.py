@@ -114,19 +114,10 @@ def total_lines(summary: Summary, width: int = PLAIN_WIDTH) -> list[str]:
 
 
 def params_line(params: ParamsReport) -> str:
-    """``25,610,269 parameters (102 MB): 25,557,032 trainable, 53,237 not trainable``."""
-    parts = [
-        f"{count:,} {what}"
-        for count, what in (
-            (params.trainable, "trainable"),
-            (params.non_trainable, "not trainable"),
-        )
-        if count
-    ]
-    if params.unknown and parts:
-        parts.append(f"{params.unknown:,} not known to be trainable or not")
-    detail = f": {', '.join(parts)}" if parts else ""
-    return f"{params.total:,} parameters ({human_memory(params.bytes)}){detail}"
+    """The number of parameters, and which of them train if the program says so."""
+    if params.unknown == params.total:
+        return params.headline.partition(": ")[0]
+    return params.headline
 
 
 def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
