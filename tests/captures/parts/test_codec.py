@@ -127,6 +127,7 @@ def test_damaged_bytes_are_refused(data):
         {"records": "model.xspace:np", "of": {}, "rows": [0]},
         {"records": "events.ops.device_ops:OpKey", "of": {}, "rows": [0]},
         {"calls": "events.ops.device_ops:OpKey", "of": [[]]},
+        {"enums": "run.memo:Memo", "of": [1]},
         {"words": ["nobody"]},
         [],
         7,

@@ -238,6 +238,12 @@ class _Reader:
         return list(itertools.starmap(kind, zip(*values, strict=True)))
 
 
+def _may_be_made(kind: type) -> bool:
+    """Whether making one of a class does nothing but keep values."""
+    is_record = hasattr(kind, "_fields") or dataclasses.is_dataclass(kind)
+    return is_record or issubclass(kind, enum.Enum) or hasattr(kind, "from_parts")
+
+
 def _class_of(text: str) -> Any:
     """A record, an enumeration or a call of ``tfprof.captures``.
 
@@ -248,6 +254,6 @@ def _class_of(text: str) -> Any:
     kind: Any = importlib.import_module(_HOME + module)
     for part in name.split("."):
         kind = getattr(kind, part)
-    if not isinstance(kind, type) or kind.__module__ != _HOME + module:
+    if not isinstance(kind, type) or kind.__module__ != _HOME + module or not _may_be_made(kind):
         raise MalformedProfileError(f"partial results hold {text}, which is not a record")
     return kind
