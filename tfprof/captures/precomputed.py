@@ -400,10 +400,10 @@ def _chrome(trace: pb.Trace) -> Row:
 
 def _trace(content: Any) -> ToolResult:
     """The tracks of a trace in Chrome's JSON: an object with ``traceEvents``, or a list."""
-    events = content["traceEvents"] if isinstance(content, Mapping) else content
+    whole = content if isinstance(content, Mapping) else {"traceEvents": content}
     names: dict[Any, str] = {}
     counts: Counter[tuple[Any, Any]] = Counter()
-    for event in events:
+    for event in whole["traceEvents"]:
         kind, pid, tid = event.get("ph"), event.get("pid"), event.get("tid")
         if kind in ("X", "i", "I", "B", "E"):
             counts[pid, tid] += 1
@@ -417,4 +417,4 @@ def _trace(content: Any) -> ToolResult:
         }
         for (pid, tid), count in sorted(counts.items(), key=lambda one: natural_order(str(one[0])))
     ]
-    return _result("trace", [_table("tracks", rows)], {}, (), content)
+    return _result("trace", [_table("tracks", rows)], {}, (), whole)

@@ -49,7 +49,7 @@ def test_relative_limits(written, dimension, factor, amount):
     [
         ("25", TIME, "has no unit"), ("25 mz", TIME, "has the unit 'mz'"), (25, TIME, "'ms'"),
         ("25 ms", BYTES, "a size in memory is limited"), (">= 3", COUNT, "upper limits"),
-        ("fast", TIME, "no number with a unit"), (True, COUNT, "True is not a limit"),
+        ("fast", TIME, "not a number with a unit"), (True, COUNT, "True is not a limit"),
         ("5 %", TIME, "has the unit '%'"), ("-100 %", TIME, "less than nothing"),
         ("12 m", COUNT, "has the unit 'm'"), ({}, COUNT, "is not a limit"),
         ("1e99 G e", COUNT, "unit"),
@@ -127,7 +127,7 @@ def test_typos_name_the_line_and_the_remedy(content, said):
 def test_what_cannot_be_read(tmp_path):
     with pytest.raises(InputError):
         read_budget(tmp_path / "none.toml")
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not a text"):
         budget_of(b"\xff\xfe")
     with pytest.raises(UsageError):
         budget_of(b"a = " + b"[" * 100_000)

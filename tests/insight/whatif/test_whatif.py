@@ -37,7 +37,7 @@ def test_more_that_is_faster_takes_no_longer(run):
         ({"faster": {"layer": 2}}, "regular expression of the whole name"),
         ({"faster": {"Conv2": 2}}, "Conv2D"),
         ({"faster": {"Conv2D": 0.5}}, "a number from 1 on"),
-        ({"faster": {"(": 2}}, "no regular expression"),
+        ({"faster": {"(": 2}}, "not a regular expression"),
         ({"free": "collectives"}, "no collectives in this run"),
     ],
 )
