@@ -279,6 +279,11 @@ def test_a_run_folder(write, tmp_path):
     assert second.checks[0].message.startswith("holds no events")
 
 
+def test_runs_without_a_log_folder(write, tmp_path):
+    paths = [write(f"{name}/host.xplane.pb", CAPTURE) for name in ("a", "b")]
+    assert [area.title for area in check_paths([tmp_path])] == [*map(str, paths)]
+
+
 def test_what_was_missing_when_a_host_was_captured(write, tmp_path):
     """From ``capture.json``: notes that the file itself shows are not repeated."""
     write("plugins/profile/run/b.xplane.pb", EMPTY_CAPTURE)

@@ -28,7 +28,7 @@ from tfprof.files.compression import decompressed
 from tfprof.files.disk import PACKED_SUFFIXES
 from tfprof.files.open import SAVED_MODEL_NAMES
 from tfprof.files.remote.path import AnyPath, as_path, named
-from tfprof.files.run_folder import capture_files, host_name
+from tfprof.files.run_folder import capture_files, host_name, runs
 from tfprof.files.sniff import Format, advice, sniff
 from tfprof.inputs.resolve import KINDS, Kind, is_prefix, look_at
 from tfprof.inputs.run_files import SURE
@@ -161,6 +161,9 @@ def _check_folder(folder: AnyPath, readable: _Readable) -> Iterator[Area]:
     elif homes:
         for home in homes:
             yield from _check_runs(home, readable)
+    elif not files and (found := runs(folder)):
+        for place in found.values():
+            yield from _check_folder(place, readable)
     else:
         yield from _check_files(folder, files, readable)
 
@@ -177,9 +180,9 @@ def _profile_folders(folder: AnyPath) -> list[AnyPath]:
 
 def _check_runs(home: AnyPath, readable: _Readable) -> Iterator[Area]:
     """The runs in ``plugins/profile``: all checks of the newest; the others only if empty."""
-    runs = sorted(path for path in home.iterdir() if path.is_dir())
-    full = [run for run in runs if capture_files(run)]
-    if not runs:
+    folders = sorted(path for path in home.iterdir() if path.is_dir())
+    full = [run for run in folders if capture_files(run)]
+    if not folders:
         nothing = "no run was captured here"
         yield Area(str(home), (Check("runs", "error", nothing, LONGER_WINDOW),))
         return
@@ -188,7 +191,7 @@ def _check_runs(home: AnyPath, readable: _Readable) -> Iterator[Area]:
         newest = "it is" if len(full) == 1 else "the newest is"
         text = f"{plural(len(full), 'captured run')}; {newest} {full[-1].name}"
         checks.append(Check("runs", "ok", text))
-    for run in runs:
+    for run in folders:
         if run not in full:
             empty = _empty_run(_files_in(run))
             status: Status = "warning" if full and empty.status == "error" else empty.status

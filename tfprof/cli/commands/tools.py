@@ -39,7 +39,11 @@ def show(run: str | None, demo: bool, **params: Any) -> None:
         source = source_of(question)
         show_contents(demo_paths(question), None, result.format, target, source)
         return
-    show_contents(capture_paths(from_params(RunInputs, params)), run, result.format, target)
+    from tfprof.inputs.resolve import resolve
+
+    paths = capture_paths(from_params(RunInputs, params))
+    resolve(paths).only_captures("tools")
+    show_contents(paths, run, result.format, target)
 
 
 def show_contents(
@@ -54,10 +58,7 @@ def show_contents(
         target: Where the result goes.
         source: What a page is about; by default the names of the paths.
     """
-    from tfprof.inputs.resolve import resolve
-
     with warnings_as_notes():
-        resolve(paths).only_captures("tools")
         captured = open_captures(paths, name, _look_at)
     if form == "html":
         from tfprof.ui.pages.contents_page import contents_of_run
