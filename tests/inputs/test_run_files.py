@@ -135,7 +135,7 @@ def test_two_graphs_are_one_too_many(run):
         assert part in str(caught.value)
     chosen = look_at(str(run / "other.pbtxt"))
     assert find_run_files(resolve([run]), [chosen]).graph is chosen
-    with pytest.raises(UsageError, match=r"graph\.pbtxt and an option both name a graph"):
+    with pytest.raises(UsageError, match=r"graph\.pbtxt and an option both name the graph"):
         find_run_files(resolve([run / "graph.pbtxt"]), [chosen])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfprof.cli.fleet_options import Reading, fleet_for, read_for
 from tfprof.cli.inputs import RunInputs
@@ -150,19 +150,15 @@ def open_captures(
     return read_for(question, paths, run, reading)
 
 
-class Answer(NamedTuple):
-    """What a tool answers; of some hosts only if Ctrl-C came before the others were read."""
-
-    result: ToolResult
-    is_interrupted: bool = False
-
-
-def answer(tool: str, question: Question) -> Answer:
+def answer(tool: str, question: Question) -> tuple[ToolResult, bool]:
     """Run a tool, or read its result if the paths hold a precomputed one.
 
     Args:
         tool: Name of the tool on the command line.
         question: The options.
+
+    Returns:
+        What it answers, and whether Ctrl-C came before all hosts were read.
 
     Raises:
         UsageError: The options contradict each other or the files.
@@ -171,8 +167,8 @@ def answer(tool: str, question: Question) -> Answer:
     question = _with_paths(tool, question)
     precomputed = _precomputed(tool, question)
     if precomputed is not None:
-        return Answer(precomputed)
-    return Answer(*_asked(tool, question, partial(_answered, tool, question)))
+        return precomputed, False
+    return _asked(tool, question, partial(_answered, tool, question))
 
 
 def _asked(tool: str, question: Question, ask: Callable[[Run], T]) -> tuple[T, bool]:

@@ -255,7 +255,7 @@ def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
     if inputs[0].kind in (Kind.PROFILE, Kind.EVENTS, Kind.FOLDER):
         return profiler_of(find_run_files(inputs), watch=watch)
     if inputs[0].kind not in (Kind.GRAPH, Kind.OTHER):
-        raise inputs[0].refusal("no graph or profile, of which float operations are counted")
+        raise inputs[0].refusal("float operations are counted in graphs and profiles")
     return target
 
 

@@ -81,11 +81,6 @@ class SiteInputs:
     sources: tuple[str, ...] = ()
 
 
-def open_site(inputs: SiteInputs) -> Site:
-    """The site of the runs that the options name; errors are those of ``open_runs``."""
-    return site_of(open_runs(inputs, read_hosts), inputs.classic)
-
-
 def site_of(runs: Sequence[Opened], classic: bool | None) -> Site:
     """The site of runs."""
     from tfprof.options.parse import is_classic

@@ -112,8 +112,7 @@ def find_run_files(
     for file in files:
         if file.kind in without:
             raise UsageError(
-                f"{file.path} and an option both name {with_article(file.kind.value)}; give one of "
-                "them"
+                f"{file.path} and an option both name the {file.kind.value}; give one of them"
             )
     files += given
     checkpoints += [file.path for file in files if file.kind is Kind.CHECKPOINT]

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfprof.cli.commands.tool import print_notes_of
+from tfprof.cli.fleet_options import read_hosts
 from tfprof.cli.options import Command, CommandOption, IntType, from_params
 from tfprof.cli.output import note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, file_options
-from tfprof.cli.sites import SiteInputs, open_site, site_options, sources_option
+from tfprof.cli.sites import SiteInputs, open_runs, site_of, site_options, sources_option
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import as_params
 from tfprof.core.text.units import human_memory, some
@@ -29,7 +30,7 @@ def run(
     from tfprof.ui.web.report import report
 
     with warnings_as_notes():
-        site = open_site(inputs)
+        site = site_of(open_runs(inputs, read_hosts), inputs.classic)
         against = compare or _named_second(inputs, site)
         with progress() as watch:
             watch.stage("making the pages")

@@ -55,15 +55,14 @@ def run(tool: Tool, question: Question, shown: _Shown, result: ResultChoice) -> 
         write_page(with_choice(page, table, shown.top), source, target)
         return
     with warnings_as_notes():
-        answered = answer(tool.name, question)
-    tool_result = answered.result
+        tool_result, is_interrupted = answer(tool.name, question)
     if shown.form == "csv" and shown.table == ALL_TABLES:
         _write_tables(tool_result, shown.top, target)
     else:
         target.write(_written(tool_result, shown, target))
     if shown.form in ("csv", "gviz") or shown.table:
         print_notes(tool_result.notes)
-    if answered.is_interrupted:
+    if is_interrupted:
         raise KeyboardInterrupt  # as for any command that Ctrl-C has ended
 
 

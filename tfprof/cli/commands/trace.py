@@ -25,7 +25,7 @@ def run(**params: Any) -> None:
             target.write(report_of("trace", from_params(Question, params)).decode())
         return
     with warnings_as_notes():
-        result = answer("trace", from_params(Question, params)).result
+        result, _ = answer("trace", from_params(Question, params))
     print_notes(result.notes)
     chunks = _chunks(result)
     if target.path is None:
