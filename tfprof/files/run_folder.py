@@ -75,11 +75,10 @@ def holds_captures(folder: AnyPath) -> bool:
         InputError: It cannot be read.
     """
     inside = entries(folder)
-    if capture_files(folder) or any(
-        is_folder(each.joinpath(*_PROFILES)) for each in (folder, *inside)
-    ):
+    has_files = any(map(is_ordinary_file, inside))
+    if capture_files(folder) or (not has_files and runs(folder)):
         return True
-    return not any(map(is_ordinary_file, inside)) and bool(runs(folder))
+    return any(is_folder(each.joinpath(*_PROFILES)) for each in (folder, *inside))
 
 
 def runs(folder: AnyPath) -> dict[str, AnyPath]:
