@@ -61,7 +61,8 @@ class Opened:
             if self.precomputed:
                 holds = "results of an older profiler"
             raise EmptyProfileError(
-                f"{self.source}: holds {holds}, and no ops; give a capture, a profile or a graph"
+                f"{self.source}: holds {holds}, which tfprof ui shows, and no ops. Give a capture, "
+                "a profile or a graph"
             )
         return self.profiler()
 

@@ -1,4 +1,4 @@
-"""What the paths are that people name: each is looked at here, once, for all that is opened.
+"""Kinds of inputs: what a path is, decided once for every command and function that opens paths.
 
 >>> resolve([tfprof.demo_files().graph])[0].kind
 <Kind.GRAPH: 'graph'>
@@ -37,7 +37,7 @@ _HEAD_BYTES = 1 << 20
 
 
 class Kind(enum.Enum):
-    """What a path can be; who reads it depends on nothing else."""
+    """What a path can be: it alone decides who reads the path, and which commands take it."""
 
     LOGS = "folder with captures"
     CAPTURE = "capture"
@@ -69,7 +69,8 @@ KINDS: Final = {
     Format.SPEEDSCOPE: Kind.STACKS,
     Format.COLLAPSED: Kind.STACKS,
 }
-"""The kind of a file, by its content. Names decide for captures and results of older profilers."""
+"""The kind of a file, by its content. Captures and results of older profilers may have names of
+their own, which count more."""
 
 CAPTURES: Final = frozenset({Kind.LOGS, Kind.CAPTURE})
 PARTS: Final = frozenset({Kind.GRAPH, Kind.RUN, Kind.OP_LOG, Kind.CHECKPOINT, Kind.PROFILE})
@@ -117,7 +118,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class Input:
-    """A path, and what it is; looked at when that is first needed.
+    """A path and its kind; the file is opened when the kind is first needed, and only then.
 
     Attributes:
         path: As the user named it, without what must not be shown.
@@ -136,9 +137,9 @@ class Input:
 
     @cached_property
     def kind(self) -> Kind:
-        """What it is. ``OTHER`` also if that cannot be told: reading it says why.
+        """Its kind. ``OTHER`` also stands for what cannot be read: reading it gives the reason.
 
-        A pipe is ``OTHER`` as well: what comes out of it can be read only once.
+        A pipe is ``OTHER`` as well, as its content can be read only once.
         """
         try:
             if is_folder(self.path):
@@ -153,25 +154,25 @@ class Input:
         return Kind.RESULT if kind is not Kind.TRACE and legacy_name(self.path) else kind
 
     def refusal(self, wanted: str, expected: Format | None = None) -> UnknownFormatError:
-        """The error for a path that does not serve: what it is, and what takes it.
+        """The error where this kind is of no use: what the path is, and which commands take it.
 
         Args:
-            wanted: What would serve, as a sentence.
-            expected: The format that it should have had.
+            wanted: What is of use, in words.
+            expected: Its format.
         """
         if self.kind is Kind.RESULT:
-            said = "It is named like a result of an older profiler; tfprof ui shows it."
+            remedy = "It has the name of a result of an older profiler; tfprof ui shows it."
         else:
             is_capture = self.kind in CAPTURES
             found = certainly(Format.XSPACE) if is_capture else self.file.found
             if found.format is Format.EMPTY:
                 return _empty(self.path)
-            said = advice(found, expected)
-        return UnknownFormatError(f"{self.path}: {wanted}. {said}")
+            remedy = advice(found, expected)
+        return UnknownFormatError(f"{self.path}: {wanted}. {remedy}")
 
 
 class Inputs(tuple[Input, ...]):
-    """Paths in the order in which they were named, each with what it is."""
+    """Paths with their kinds, in the order of the command line."""
 
     __slots__ = ()
 
@@ -190,23 +191,25 @@ class Inputs(tuple[Input, ...]):
 
     @property
     def others(self) -> Inputs:
-        """What is no capture."""
+        """All but captures."""
         return self.but(CAPTURES)
 
     @property
     def paths(self) -> list[str]:
-        """As they were named."""
+        """The paths."""
         return [one.path for one in self]
 
     def only_captures(self, command: str) -> Inputs:
-        """The same, if nothing else is among them; what is unknown, readers refuse.
+        """The same inputs, for a command that reads captures only.
+
+        Folders, and files of an unknown kind, pass: their readers refuse them.
 
         Args:
-            command: What reads captures only.
+            command: Its name.
 
         Raises:
             UsageError: There are none.
-            UnknownFormatError: One is something else.
+            UnknownFormatError: One is of another kind.
         """
         if not self:
             raise UsageError(
@@ -220,7 +223,7 @@ class Inputs(tuple[Input, ...]):
 
 
 def resolve(paths: Iterable[str | os.PathLike[str]]) -> Inputs:
-    """What paths are: files by their content, folders by what they hold."""
+    """The kinds of paths: of files by their content, of folders by what they hold."""
     return Inputs(Input(named(path)) for path in paths)
 
 

@@ -13,7 +13,7 @@ from tfprof.cli.output import Target, harmless, note
 from tfprof.cli.progress import progress
 from tfprof.cli.results import ResultChoice, as_csv, as_json, as_text, result_options
 from tfprof.cli.spelling import did_you_mean
-from tfprof.errors import InputError, MalformedProfileError, UsageError
+from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.files.disk import is_folder
 
 if TYPE_CHECKING:
@@ -40,8 +40,12 @@ def run(
     if values and not names:
         raise UsageError("--values needs the NAME of a variable; '.*' means all")
     from tfprof.files.checkpoint import open_checkpoint
+    from tfprof.inputs.resolve import Input
 
-    checkpoint = open_checkpoint(path, recover=recover)
+    try:
+        checkpoint = open_checkpoint(path, recover=recover)
+    except UnknownFormatError as error:
+        raise Input(path).refusal("not a TensorFlow checkpoint") from error
     try:
         damage = checkpoint.damage
     except MalformedProfileError as error:
