@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tfprof.graphs.interpreter.while_loops import is_passed_on
 from tfprof.graphs.model.node_table import Kind, NodeTable
-from tfprof.graphs.model.program import Body, FunctionRef, Variable
+from tfprof.graphs.model.program import Body, FunctionRef, Variable, functions_in
 from tfprof.graphs.model.tensors import FLOAT_TYPES, QUANTIZED_TYPES, Tensor
 from tfprof.graphs.model.variable_names import CONSTANT_OPS, VARIABLE_OPS, belongs_to_optimizer
 
@@ -158,11 +158,7 @@ def _called(body: Body) -> Iterator[str]:
 def _callees(kind: Kind) -> Iterator[str]:
     """Functions that a node calls with its inputs; the op type may name one, too."""
     yield kind.op
-    for value in kind.attrs.values():
-        is_list = isinstance(value, tuple) and not isinstance(value, FunctionRef)
-        for item in value if is_list else (value,):
-            if isinstance(item, FunctionRef):
-                yield item.name
+    yield from functions_in(kind.attrs)
 
 
 _AS_WEIGHT = 1

@@ -14,6 +14,7 @@ from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added
 from tfprof.graphs.live.traced_graph import TracedLayer
 from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.shapes.dims import compatible
 
 NO_LAYER = "(weights outside all layers)"
 """Row of the variables that belong to no layer."""
@@ -217,17 +218,12 @@ def _completed(
     completed = []
     for shape in shapes:
         if shape is not None and None in shape:
-            fitting = next((other for other in inferred or () if _fits(shape, other)), None)
+            known = [other for other in inferred or () if other is not None]
+            fitting = next((other for other in known if compatible(shape, other)), None)
             first = batch if shape[0] is None else shape[0]
             shape = fitting or (first, *shape[1:])  # noqa: PLW2901
         completed.append(shape)
     return tuple(completed)
-
-
-def _fits(shape: PartialShape, other: PartialShape) -> bool:
-    if shape is None or other is None or len(shape) != len(other):
-        return False
-    return all(a is None or b is None or a == b for a, b in zip(shape, other, strict=True))
 
 
 def folded(rows: Sequence[LayerRow], depth: int | None, top: int | None) -> list[LayerRow]:

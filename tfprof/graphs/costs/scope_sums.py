@@ -54,7 +54,8 @@ class Amounts(NamedTuple):
         """The amounts of all runs; rounded, if these are a fraction."""
         if runs == 1:
             return self
-        return Amounts(*[scaled(number, runs) for number in self[:4]], self.unsized, self.untimed)
+        macs, other, size, picos = (scaled(number, runs) for number in self[:4])
+        return Amounts(macs, other, size, picos, self.unsized, self.untimed)
 
 
 def added(amounts: Iterable[Amounts]) -> Amounts:

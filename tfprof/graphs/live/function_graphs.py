@@ -101,9 +101,7 @@ def _body(eager: Any, name: str, definition: Any) -> FunctionBody:
         slots.add(ours)
         nodes.append(ours)
     for node in nodes:
-        flat = [slots.flat(tensor) for tensor in node.input]
-        del node.input[:]
-        node.input.extend(flat)
+        node.input[:] = [slots.flat(tensor) for tensor in node.input]
     outputs = [output.name for output in definition.signature.output_arg]
     results = {output: slots.flat(definition.ret[output]) for output in outputs}
     n_args = len(definition.signature.input_arg)

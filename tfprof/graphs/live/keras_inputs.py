@@ -21,9 +21,7 @@ class Call:
 
     def map(self, function: Callable[[Any], Any]) -> Call:
         """The call with a function applied to each spec."""
-        nest = tensorflow_module().nest
-        args, kwargs = nest.map_structure(function, (self.args, self.kwargs))
-        return Call(args, kwargs)
+        return Call(*tensorflow_module().nest.map_structure(function, (self.args, self.kwargs)))
 
     def flat(self) -> list[Any]:
         """All specs, positional ones first."""
@@ -32,9 +30,8 @@ class Call:
 
     def replaced(self, specs: Iterable[Any]) -> Call:
         """The call with other values in place of the specs, in the order of ``flat``."""
-        nest = tensorflow_module().nest
-        args, kwargs = nest.pack_sequence_as((self.args, self.kwargs), list(specs))
-        return Call(args, kwargs)
+        structure = (self.args, self.kwargs)
+        return Call(*tensorflow_module().nest.pack_sequence_as(structure, list(specs)))
 
 
 def call_of(model: Any, input_shapes: Any) -> Call:

@@ -229,14 +229,9 @@ def _unchanged_counters() -> Iterator[None]:
     from tensorflow.python.eager import context
 
     counts = keras_3_state("object_name_uids")
-    generators = [
-        generator
-        for generator in (
-            getattr(context.context(), "_rng", None),
-            getattr(_legacy_seeds(), "generator", None),
-        )
-        if generator is not None
-    ]
+    legacy_seeds = getattr(sys.modules.get("tf_keras.src.backend"), "_SEED_GENERATOR", None)
+    own = getattr(context.context(), "_rng", None), getattr(legacy_seeds, "generator", None)
+    generators = [generator for generator in own if generator is not None]
     before = dict(counts or {})
     states = [generator.getstate() for generator in generators]
     try:
@@ -247,8 +242,3 @@ def _unchanged_counters() -> Iterator[None]:
             counts.update(before)
         for generator, state in zip(generators, states, strict=True):
             generator.setstate(state)
-
-
-def _legacy_seeds() -> Any | None:
-    """The generator of tf_keras for seeds of initializers."""
-    return getattr(sys.modules.get("tf_keras.src.backend"), "_SEED_GENERATOR", None)

@@ -31,23 +31,20 @@ def mark_nodes(graph: Any, nodes: Iterable[Any]) -> None:
     framework, op_types = _user_formulas()
     for node in nodes:
         if node.op in op_types:
-            _mark(node, _count(framework, graph, graph.get_operation_by_name(node.name).node_def))
+            named = graph.get_operation_by_name(node.name).node_def
+            count = _count(framework, graph, named)
+            if count:
+                node.attr[GIVEN_FLOPS].i = count
 
 
 def mark_functions(functions: Iterable[Any]) -> None:
     """Write the counts into TensorFlow's FunctionDefs; nodes without static shapes get none."""
-    framework, op_types = _user_formulas()
-    if not op_types:
-        return
-    from tensorflow.python.framework import function_def_to_graph
-
+    _, op_types = _user_formulas()
     for function in functions:
-        nodes = [node for node in function.node_def if node.op in op_types]
-        if not nodes:
-            continue
-        body = function_def_to_graph.function_def_to_graph(function)
-        for node in nodes:
-            _mark(node, _count(framework, body, body.get_operation_by_name(node.name).node_def))
+        if any(node.op in op_types for node in function.node_def):
+            from tensorflow.python.framework import function_def_to_graph
+
+            mark_nodes(function_def_to_graph.function_def_to_graph(function), function.node_def)
 
 
 def _user_formulas() -> tuple[Any, frozenset[str]]:
@@ -71,8 +68,3 @@ def _count(framework: Any, graph: Any, node: Any) -> int:
     except ValueError:
         return 0
     return int(stats.value or 0)
-
-
-def _mark(node: Any, count: int) -> None:
-    if count:
-        node.attr[GIVEN_FLOPS].i = count

@@ -81,9 +81,7 @@ def _rename_arguments(function: Any) -> None:
             taken.add(argument.name)
     if new_names:
         for node in function.node_def:
-            renamed = [new_names.get(tensor, tensor) for tensor in node.input]
-            del node.input[:]
-            node.input.extend(renamed)
+            node.input[:] = [new_names.get(tensor, tensor) for tensor in node.input]
         for result, tensor in function.ret.items():
             function.ret[result] = new_names.get(tensor, tensor)
 
@@ -125,9 +123,7 @@ def name_captures(definition: Any, captured: set[str], layer_of: dict[str, str])
         if "_class" in node.attr:  # where to place it: next to a node with such a name
             del node.attr["_class"]
         if any(_producer(tensor) in new_names for tensor in node.input):
-            renamed = [_renamed(tensor, new_names) for tensor in node.input]
-            del node.input[:]
-            node.input.extend(renamed)
+            node.input[:] = [_renamed(tensor, new_names) for tensor in node.input]
 
 
 def _producer(tensor: str) -> str:

@@ -6,9 +6,9 @@ computes: all attributes, and the bodies of functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tfprof.graphs.model.node_table import NodeTable
 from tfprof.graphs.model.tensors import PartialShape
@@ -21,6 +21,15 @@ class FunctionRef(NamedTuple):
     """An attribute that names a function."""
 
     name: str
+
+
+def functions_in(attrs: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the functions that attributes refer to."""
+    for value in attrs.values():
+        is_list = isinstance(value, tuple) and not isinstance(value, FunctionRef)
+        for item in value if is_list else (value,):
+            if isinstance(item, FunctionRef):
+                yield item.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,17 +53,12 @@ def plain_shape(shape: pb.TensorShapeProto) -> tuple[int | None, ...] | None:
 def plain_attr(value: pb.AttrValue) -> AttrValue | None:
     """An attribute as in a table; None for kinds that no formula of classic mode reads."""
     kind = value.WhichOneof("value")
-    if kind == "b":
-        return bool(value.b)
-    if kind == "i":
-        return int(value.i)
-    if kind == "type":
-        return int(value.type)
     if kind == "s":
         return value.s.decode("utf-8", "replace")
     if kind == "list":
         return tuple(value.list.i)
-    return None
+    number: int | bool | None = getattr(value, kind) if kind in ("b", "i", "type") else None
+    return number
 
 
 def plain_value(value: pb.AttrValue) -> Any:

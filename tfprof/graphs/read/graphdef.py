@@ -11,7 +11,6 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.shapes import ShapeTable
 from tfprof.core.columns.strings import InternTable
 from tfprof.core.wire import messages as pb
-from tfprof.core.wire.parsing import parse
 from tfprof.core.wire.plan import Plan, rows
 from tfprof.core.wire.scan import scan
 from tfprof.errors import EmptyProfileError
@@ -26,9 +25,10 @@ from tfprof.graphs.read.node_columns import (
     input_offsets,
     value_numbers,
 )
+from tfprof.graphs.read.saved_objects import TRAINABLE_COLLECTION, collected_variables
 
 if TYPE_CHECKING:
-    from tfprof.files.open import Source
+    from tfprof.files.open import Opened, Source
 
 KEPT_ATTRS = ("adj_x", "data_format", "ksize", "strides", "transpose_a")
 """Attributes that FLOP formulas of classic mode read."""
@@ -61,35 +61,28 @@ def read_graph(source: Source) -> GraphColumns:
     opened = open_message(source, GRAPH_FORMATS, argument="graph")
     if opened.format is Format.GRAPH_DEF:
         return graph_columns(opened.data or opened.message)
-    if opened.format is Format.META_GRAPH_DEF:
-        return _from_meta_graph(opened.message, opened.label)
-    return _from_meta_graph(serving_graph(opened.message, opened.label), opened.label)
+    meta_graph = meta_graph_of(opened)
+    columns = graph_columns(meta_graph.graph_def)
+    columns.trainable_variables = collected_variables(
+        meta_graph, TRAINABLE_COLLECTION, f"{opened.label}, "
+    )
+    return columns
 
 
-def serving_graph(model: pb.SavedModel, label: str) -> pb.MetaGraphDef:
-    """The graph of a SavedModel that is tagged ``serve``, else the first.
+def meta_graph_of(opened: Opened) -> pb.MetaGraphDef:
+    """A MetaGraphDef, or the graph of a SavedModel that is tagged ``serve``, else the first.
 
     Raises:
         EmptyProfileError: It has none.
     """
-    meta_graphs = model.meta_graphs
+    if opened.format is Format.META_GRAPH_DEF:
+        meta_graph: pb.MetaGraphDef = opened.message
+        return meta_graph
+    meta_graphs: list[pb.MetaGraphDef] = list(opened.message.meta_graphs)
     if not meta_graphs:
-        raise EmptyProfileError(f"{label}: this SavedModel holds no graph")
+        raise EmptyProfileError(f"{opened.label}: this SavedModel holds no graph")
     serving = [graph for graph in meta_graphs if "serve" in graph.meta_info_def.tags]
     return (serving or meta_graphs)[0]
-
-
-def _from_meta_graph(meta_graph: pb.MetaGraphDef, label: str) -> GraphColumns:
-    columns = graph_columns(meta_graph.graph_def)
-    if "trainable_variables" in meta_graph.collection_def:
-        variables = meta_graph.collection_def["trainable_variables"].bytes_list.value
-        columns.trainable_variables = [_variable_op(variable, label) for variable in variables]
-    return columns
-
-
-def _variable_op(data: bytes, label: str) -> str:
-    variable = parse(pb.VariableDef, data, source=f"{label}, collection trainable_variables")
-    return str(variable.variable_name.partition(":")[0])
 
 
 def graph_columns(source: pb.GraphDef | bytes) -> GraphColumns:

@@ -21,7 +21,7 @@ from tfprof.core.wire.plan import Plan, rows
 from tfprof.core.wire.scan import Texts, scan
 from tfprof.graphs.model.graph_columns import AttrPlaces
 from tfprof.graphs.model.node_table import Kind, NodeTable
-from tfprof.graphs.model.program import Body, FunctionRef
+from tfprof.graphs.model.program import Body, functions_in
 from tfprof.graphs.model.tensors import DT_RESOURCE, Handle, PartialShape
 from tfprof.graphs.read.attr_values import base_type, partial_shape, plain_shape, plain_value
 from tfprof.graphs.read.kinds import KindTable, is_needed
@@ -255,13 +255,12 @@ class Library:
         )  # fmt: skip
         content = [column.tobytes() for column in columns]
         key = (*content, body.n_args, body.results, body.control_results)
-        known = self._alike.get(key)
-        if known is None:
-            known = body
+        if key not in self._alike:
             pairs = zip(nodes.kind_ids.tolist(), nodes.shape_list_ids.tolist(), strict=True)
-            if all(self._is_nameless(*pair) for pair in dict.fromkeys(pairs)):
-                self._alike[key] = body
-        return known
+            if not all(self._is_nameless(*pair) for pair in dict.fromkeys(pairs)):
+                return body
+            self._alike[key] = body
+        return self._alike[key]
 
     def _is_nameless(self, kind_id: int, shape_list_id: int) -> bool:
         """Whether the analysis of a node does not depend on its name.
@@ -278,13 +277,6 @@ class Library:
                 and (all_declared or kind.op == "_Arg")
                 and kind.op not in self._definitions
                 and "frame_name" not in kind.attrs
-                and not any(map(_names_function, kind.attrs.values()))
+                and not any(functions_in(kind.attrs))
             )
         return self._nameless[key]
-
-
-def _names_function(value: object) -> bool:
-    """Whether an attribute is a function, or a list of some."""
-    if isinstance(value, FunctionRef):
-        return True
-    return isinstance(value, tuple) and any(isinstance(each, FunctionRef) for each in value)

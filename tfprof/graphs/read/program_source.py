@@ -10,7 +10,7 @@ from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
 from tfprof.graphs.model.program import Program
-from tfprof.graphs.read.graphdef import GRAPH_FORMATS, serving_graph
+from tfprof.graphs.read.graphdef import GRAPH_FORMATS, meta_graph_of
 from tfprof.graphs.read.program import read_program
 from tfprof.graphs.read.saved_objects import variables_of
 
@@ -44,13 +44,7 @@ def open_program(source: Source, signature: str | None = None) -> Program:
         if signature is not None:
             raise UsageError(f"signature={signature!r}: a GraphDef has no signatures")
         return read_program(opened.data or opened.message)
-    if opened.format is Format.META_GRAPH_DEF:
-        return _of_meta_graph(opened.message, opened.label, signature)
-    meta_graph = serving_graph(opened.message, opened.label)
-    return _of_meta_graph(meta_graph, opened.label, signature)
-
-
-def _of_meta_graph(meta_graph: pb.MetaGraphDef, label: str, signature: str | None) -> Program:
+    meta_graph, label = meta_graph_of(opened), opened.label
     program = read_program(meta_graph.graph_def)
     program.variables = variables_of(meta_graph)
     chosen = _signature(meta_graph, label, signature)

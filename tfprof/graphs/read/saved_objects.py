@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.parsing import parse
 from tfprof.graphs.model.program import Variable
-from tfprof.graphs.model.tensors import INTEGER_TYPES, PartialShape
+from tfprof.graphs.model.tensors import INTEGER_TYPES
 from tfprof.graphs.model.variable_names import VARIABLE_OPS, belongs_to_optimizer
 from tfprof.graphs.read.attr_values import base_type, plain_shape
 
@@ -67,11 +67,8 @@ class _Objects:
             trainable = set(self._listed(root[TRAINABLE_COLLECTION]))
         else:
             foreign = set(self._foreign_variables())
-            places = [
-                place
-                for place, node in enumerate(self._nodes)
-                if node.WhichOneof("kind") == "variable" and place not in foreign
-            ]
+            kinds = [node.WhichOneof("kind") for node in self._nodes]
+            places = [n for n, kind in enumerate(kinds) if kind == "variable" and n not in foreign]
             trainable = self._trained_variables(places)
         return [
             self._variable(place, place in trainable)
@@ -89,13 +86,8 @@ class _Objects:
 
     def _listed(self, place: int) -> list[int]:
         """Variables that are elements of a list, each once."""
-        return list(
-            dict.fromkeys(
-                child
-                for child in self._children(place).values()
-                if self._nodes[child].WhichOneof("kind") == "variable"
-            )
-        )
+        children = dict.fromkeys(self._children(place).values())
+        return [each for each in children if self._nodes[each].WhichOneof("kind") == "variable"]
 
     def _variable(self, place: int, trainable: bool) -> Variable:
         saved = self._nodes[place].variable
@@ -149,11 +141,11 @@ def _variables_of_collections(meta_graph: pb.MetaGraphDef) -> list[Variable]:
     ``variables`` has the optimizer's, too. So a variable that does not train counts only if its
     name does not contain one that does, as in ``dense/kernel/Adam``, and if it is not a counter.
     """
-    trainable = set(_collection(meta_graph, TRAINABLE_COLLECTION))
-    wanted = [name for key in _MODEL_COLLECTIONS for name in _collection(meta_graph, key)]
+    trainable = set(collected_variables(meta_graph, TRAINABLE_COLLECTION))
+    wanted = [name for key in _MODEL_COLLECTIONS for name in collected_variables(meta_graph, key)]
     wanted += [
         name
-        for name in _collection(meta_graph, _ALL_COLLECTION)
+        for name in collected_variables(meta_graph, _ALL_COLLECTION)
         if name in trainable or not belongs_to_optimizer(name, trainable)
     ]
     known = TRAINABLE_COLLECTION in meta_graph.collection_def
@@ -164,12 +156,12 @@ def _variables_of_collections(meta_graph: pb.MetaGraphDef) -> list[Variable]:
     ]
 
 
-def _collection(meta_graph: pb.MetaGraphDef, key: str) -> list[str]:
-    """Names of the nodes that hold the variables of a collection."""
+def collected_variables(meta_graph: pb.MetaGraphDef, key: str, label: str = "") -> list[str]:
+    """Names of the nodes that hold the variables of a collection; errors begin with a label."""
     collections: Mapping[str, pb.CollectionDef] = meta_graph.collection_def
     if key not in collections:
         return []
-    source = f"collection {key}"
+    source = f"{label}collection {key}"
     return [
         parse(pb.VariableDef, data, source=source).variable_name.partition(":")[0]
         for data in collections[key].bytes_list.value
@@ -177,11 +169,7 @@ def _collection(meta_graph: pb.MetaGraphDef, key: str) -> list[str]:
 
 
 def _declared(name: str, node: pb.NodeDef | None, trainable: bool | None) -> Variable:
-    shape: PartialShape = None
-    dtype = 0
-    if node is not None:
-        if "shape" in node.attr:
-            shape = plain_shape(node.attr["shape"].shape)
-        if "dtype" in node.attr:
-            dtype = base_type(node.attr["dtype"].type)
+    attrs = {} if node is None else node.attr
+    shape = plain_shape(attrs["shape"].shape) if "shape" in attrs else None
+    dtype = base_type(attrs["dtype"].type) if "dtype" in attrs else 0
     return Variable(name, shape, dtype, trainable)

@@ -18,6 +18,7 @@ from tfprof.graphs.model.seen_program import HasSeenProgram, ObservedControlFlow
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.read.program import read_program
 from tfprof.graphs.read.program_source import open_program
+from tfprof.graphs.shapes.dims import compatible
 
 _KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
 
@@ -117,7 +118,7 @@ def shapes_by_node(program: Program, input_shapes: InputShapes) -> dict[str, Par
         node = nodes[place]
         declared = declared_shape(node)
         wanted = _checked(name, shape)
-        if not _fits(wanted, declared):
+        if not compatible(wanted, declared):
             raise UsageError(
                 f"input_shapes: {name} is {_text(declared)} in this graph, not {_text(wanted)}; "
                 "trace or export the model again with the shapes that it should have"
@@ -158,14 +159,6 @@ def _checked(name: str, shape: Any) -> tuple[int | None, ...]:
     if any(dim is not None and dim < 0 for dim in dims):
         raise UsageError(f"input_shapes: {name} has a negative size in {shape!r}")
     return dims
-
-
-def _fits(wanted: tuple[int | None, ...], declared: PartialShape) -> bool:
-    if declared is None:
-        return True
-    return len(wanted) == len(declared) and all(
-        a is None or b is None or a == b for a, b in zip(wanted, declared, strict=True)
-    )
 
 
 def _text(shape: PartialShape) -> str:

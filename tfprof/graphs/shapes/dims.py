@@ -43,6 +43,14 @@ def common_shape(shapes: Sequence[PartialShape]) -> PartialShape:
     )
 
 
+def compatible(one: PartialShape, other: PartialShape) -> bool:
+    """Whether two shapes may be the same."""
+    if one is None or other is None:
+        return True
+    known = [pair for pair in zip(one, other, strict=False) if None not in pair]
+    return len(one) == len(other) and all(a == b for a, b in known)
+
+
 def replaced(
     dims: Sequence[Number | None], axis: int, *sizes: Number | None
 ) -> tuple[Number | None, ...]:
