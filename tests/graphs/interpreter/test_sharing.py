@@ -79,7 +79,7 @@ def check(message, **given):
     for engine in (engine_of(program, **given), forgetful):
         assert facts(engine.run()) == expected
         assert engine.notes == remembering.notes
-        assert engine.batch_is_free == remembering.batch_is_free
+        assert engine.sizes.batch_is_free == remembering.sizes.batch_is_free
     return expected
 
 

@@ -1,5 +1,4 @@
-from tfprof.graphs.model.graph_columns import GraphColumns
-from tfprof.graphs.read.graphdef import read_graph
+from tfprof.graphs.read.graphdef import graph_columns, read_graph
 from tfprof.profiles.model.ops import OpTable
 from tfprof.testing.builders import graph, op
 
@@ -65,6 +64,6 @@ def test_attributes_for_formulas_are_kept():
 
 def test_an_empty_graph_adds_nothing():
     ops = OpTable()
-    assert ops.add_graph(GraphColumns()) == 0
+    assert ops.add_graph(graph_columns(b"")) == 0
     assert len(ops) == 0
     assert ops.input_offsets().tolist() == [0]

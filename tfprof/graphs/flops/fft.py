@@ -17,14 +17,6 @@ from tfprof.graphs.shapes.spectral import RANKS
 _SOURCE = "Frigo & Johnson, The Design and Implementation of FFTW3, 2005, §V"
 
 
-def _points(lengths: Dims) -> int:
-    """Points of a transform."""
-    n = math.prod(lengths)
-    if not isinstance(n, int):
-        raise UnknownError("an FFT of unknown length")
-    return n
-
-
 def _operations(points: int, factor: float) -> int:
     """``factor · N · log₂ N``, rounded."""
     return round(factor * points * math.log2(points)) if points > 1 else 0
@@ -32,16 +24,15 @@ def _operations(points: int, factor: float) -> int:
 
 def _rank(op: OpCall) -> int:
     """Dimensions that are transformed, from the op type."""
-    suffix = op.type.rpartition("FFT")[2]
-    if suffix not in RANKS:
-        raise UnknownError(f"{op.type} is no Fourier transform")
-    return RANKS[suffix]
+    return RANKS[op.type.rpartition("FFT")[2]]
 
 
 def _transformed(op: OpCall, signal: Dims, axes: tuple[int, ...], factor: float) -> Cost:
     """Transforms along some axes, one for each place along the others."""
     chosen = {axis_in(axis, len(signal)) for axis in axes}
-    n = _points(tuple(dim for place, dim in enumerate(signal) if place in chosen))
+    n: Number = math.prod(dim for place, dim in enumerate(signal) if place in chosen)
+    if not isinstance(n, int):
+        raise UnknownError("an FFT of unknown length")
     b: Number = math.prod(dim for place, dim in enumerate(signal) if place not in chosen)
     return operations(b * _operations(n, factor), b=b, n=n)
 

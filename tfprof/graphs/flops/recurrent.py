@@ -126,41 +126,6 @@ _MODES = {
 }
 
 
-class _Stack(NamedTuple):
-    """The layers of a cuDNN network.
-
-    Attributes:
-        t: Steps.
-        b: Batch.
-        i: Size of the input.
-        u: Units.
-        r: Size of the state that comes back, which a projection makes smaller.
-        layers: Layers.
-        directions: 2 if each layer runs both ways.
-    """
-
-    t: Number
-    b: Number
-    i: Number
-    u: Number
-    r: Number
-    layers: Number
-    directions: int
-
-    def macs(self, gates: int, skip_input: bool) -> Number:
-        """Multiply-adds of one pass: every gate of every layer reads its input and the state."""
-        first = 0 if skip_input else self.i
-        inputs = first + (self.layers - 1) * self.directions * self.r
-        per_step = gates * self.u * (inputs + self.layers * self.r)
-        if self.r != self.u:
-            per_step = per_step + self.layers * self.u * self.r
-        return self.t * self.b * self.directions * per_step
-
-    def units(self) -> Number:
-        """Units times steps, over the batch and all layers."""
-        return self.t * self.b * self.directions * self.layers * self.u
-
-
 def _mode(op: OpCall) -> _Mode:
     name = op.text("rnn_mode", "lstm")
     if name not in _MODES:
@@ -168,23 +133,26 @@ def _mode(op: OpCall) -> _Mode:
     return _MODES[name]
 
 
-def _stack(op: OpCall) -> _Stack:
+def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
+    """The cost of passes through all layers: every gate of each reads its input and the state.
+
+    ``r`` is the size of the state that comes back, which a projection makes smaller.
+    """
     t, b, i = op.shape_of_rank(0, 3)
     if not op.flag("time_major", True):
         t, b = b, t
     states, _, r = op.shape_of_rank(1, 3)
-    units = r
-    if op.integer("num_proj"):
-        units = op.shape_of_rank(2, 3)[2]
+    u = op.shape_of_rank(2, 3)[2] if op.integer("num_proj") else r
     directions = 2 if op.text("direction") == "bidirectional" else 1
-    return _Stack(t, b, i, units, r, floor_div(states, directions), directions)
-
-
-def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
-    stack = _stack(op)
-    skip_input = op.text("input_mode") == "skip_input"
-    macs = passes * stack.macs(_mode(op).gates, skip_input)
-    return multiply_adds(macs, per_unit * stack.units(), **stack._asdict())
+    layers = floor_div(states, directions)
+    first = 0 if op.text("input_mode") == "skip_input" else i
+    inputs = first + (layers - 1) * directions * r
+    per_step = _mode(op).gates * u * (inputs + layers * r)
+    if r != u:
+        per_step = per_step + layers * u * r
+    runs = t * b * directions
+    numbers = {"t": t, "b": b, "i": i, "u": u, "r": r, "layers": layers, "directions": directions}
+    return multiply_adds(passes * runs * per_step, per_unit * runs * layers * u, **numbers)
 
 
 @formula(

@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tfprof.graphs.flops.formulas import Formula
+from tfprof.graphs.flops.formulas import Cost, Formula
 from tfprof.graphs.interpreter.analysis import (
     Analysis,
     Call,
@@ -31,7 +31,6 @@ from tfprof.graphs.interpreter.control_flow import ControlFlow
 from tfprof.graphs.interpreter.dataflow import data_flow_order, needed, roots_of_function
 from tfprof.graphs.interpreter.frames import CONTROL_FLOW, Frames, find_frames
 from tfprof.graphs.interpreter.sizes import Inferred, Sizes
-from tfprof.graphs.interpreter.verdicts import judged
 from tfprof.graphs.interpreter.wiring import (
     N_RESERVED,
     NO_INPUT,
@@ -41,10 +40,10 @@ from tfprof.graphs.interpreter.wiring import (
     wiring_of,
 )
 from tfprof.graphs.model.node_table import Kind
-from tfprof.graphs.model.op_call import OpCall
+from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.program import GIVEN_FLOPS, Body, Program
 from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
-from tfprof.graphs.shapes.infer import infer
+from tfprof.graphs.shapes.infer import MISFITS, infer
 
 Walk = Generator[Request, Analysis, Analysis]
 """A walk through a body: asks for analyses of the functions it calls, returns its own."""
@@ -136,11 +135,6 @@ class Engine:
             answer = self._analyses.get((request.body.name, request.args))
             if answer is None:
                 stack.append(self._walk(request.body, request.args))
-
-    @property
-    def batch_is_free(self) -> bool:
-        """Whether some input has an unknown first dimension."""
-        return self.sizes.batch_is_free
 
     def function(self, name: str) -> Body | None:
         """Body of a function; None while it is being walked, as when it calls itself."""
@@ -311,8 +305,14 @@ class Engine:
     def _verdict(
         self, kind: Kind, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]
     ) -> Verdict:
+        """Whether an op can be counted, and its cost."""
         op = OpCall(kind.op, inputs, outputs, kind.attrs, kind.output_types)
-        return judged(op, self.settings.formulas, self.settings.free)
+        formula = _GIVEN if GIVEN_FLOPS in op.attrs else self.settings.formulas.get(op.type)
+        if formula is not None:
+            return _counted(op, formula)
+        if op.type in self.settings.free:
+            return Verdict(Status.FREE, reason=self.settings.free[op.type])
+        return Verdict(Status.UNCOUNTED, reason=NO_FORMULA)
 
 
 def _tensor_ids(run: _Pass, wiring: Wiring) -> list[int]:
@@ -333,3 +333,26 @@ def _tensor_ids(run: _Pass, wiring: Wiring) -> list[int]:
 
 
 _ARGUMENT = Verdict(Status.FREE, reason="an argument of the function")
+
+NO_FORMULA = "there is no formula for this op type; add one with tfprof.register_flops"
+
+_GIVEN = Formula(
+    "as registered",
+    "Given by an op log, or by a formula that the program has registered with TensorFlow.",
+    "OpLogProto, ops.RegisterStatistics",
+    lambda op: Cost(0, op.integer(GIVEN_FLOPS)),
+)
+
+
+def _counted(op: OpCall, formula: Formula) -> Verdict:
+    try:
+        cost = formula.cost(op)
+    except UnknownError as error:
+        reason = str(error)
+    except MISFITS as error:
+        reason = f"its inputs do not fit the formula ({type(error).__name__}: {error})"
+    else:
+        if not any(isinstance(count, int) and count < 0 for count in cost[:2]):
+            return Verdict(Status.COUNTED, cost, formula)
+        reason = "the formula gives a negative number: its shapes contradict each other"
+    return Verdict(Status.UNCOUNTED, formula=formula, reason=reason)

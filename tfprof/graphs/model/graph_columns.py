@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.shapes import ShapeTable
 from tfprof.core.columns.strings import InternTable
 from tfprof.core.wire.scanned import Texts
@@ -17,10 +17,6 @@ Int32Array = npt.NDArray[np.int32]
 
 AttrValue = str | int | bool | tuple[int, ...]
 Attrs = tuple[tuple[str, AttrValue], ...]
-
-
-def _no_narrow_rows() -> Int32Array:
-    return np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +37,16 @@ class AttrPlaces:
         function_lengths: Bytes of each function.
     """
 
-    data: bytes | memoryview = b""
-    op_types: list[str] = field(default_factory=list)
-    op_numbers: Int64Array = field(default_factory=no_rows)
-    names: list[bytes] = field(default_factory=list)
-    owners: Int32Array = field(default_factory=_no_narrow_rows)
-    name_numbers: Int32Array = field(default_factory=_no_narrow_rows)
-    starts: Int32Array = field(default_factory=_no_narrow_rows)
-    lengths: Int32Array = field(default_factory=_no_narrow_rows)
-    function_starts: Int64Array = field(default_factory=no_rows)
-    function_lengths: Int64Array = field(default_factory=no_rows)
-
-
-def no_texts() -> Texts:
-    """No texts at all."""
-    return Texts(b"", no_rows(), no_rows())
+    data: bytes | memoryview
+    op_types: list[str]
+    op_numbers: Int64Array
+    names: list[bytes]
+    owners: Int32Array
+    name_numbers: Int32Array
+    starts: Int32Array
+    lengths: Int32Array
+    function_starts: Int64Array
+    function_lengths: Int64Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +58,8 @@ class InputTexts:
         offsets: Start of each node's inputs in ``texts``, shape (n + 1,).
     """
 
-    texts: Texts = field(default_factory=no_texts)
-    offsets: Int64Array = field(default_factory=lambda: np.zeros(1, np.int64))
+    texts: Texts
+    offsets: Int64Array
 
     def of(self, node: int) -> list[str]:
         """The inputs of a node."""
@@ -96,20 +87,20 @@ class GraphColumns:
         attrs_ids: Id in ``attrs`` of the attributes that FLOP formulas read.
         shapes: Table of the shape ids.
         attrs: Table of the attribute ids.
-        trainable_variables: Names of ops that hold trainable variables.
         serialized: The nodes as a serialized GraphDef.
+        trainable_variables: Names of ops that hold trainable variables.
     """
 
-    name_texts: Texts = field(default_factory=no_texts)
-    inputs: InputTexts = field(default_factory=InputTexts)
-    places: AttrPlaces = field(default_factory=AttrPlaces)
-    shape_ids: Int64Array = field(default_factory=no_rows)
-    output_shapes_ids: Int64Array = field(default_factory=no_rows)
-    attrs_ids: Int64Array = field(default_factory=no_rows)
-    shapes: ShapeTable = field(default_factory=ShapeTable)
-    attrs: InternTable[Attrs] = field(default_factory=lambda: InternTable[Attrs]([()]))
+    name_texts: Texts
+    inputs: InputTexts
+    places: AttrPlaces
+    shape_ids: Int64Array
+    output_shapes_ids: Int64Array
+    attrs_ids: Int64Array
+    shapes: ShapeTable
+    attrs: InternTable[Attrs]
+    serialized: bytes
     trainable_variables: list[str] = field(default_factory=list)
-    serialized: bytes = b""
 
     @property
     def names(self) -> list[str]:

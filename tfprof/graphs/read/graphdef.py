@@ -92,19 +92,18 @@ def graph_columns(source: pb.GraphDef | bytes) -> GraphColumns:
         data = data.SerializePartialToString(deterministic=True)
     _, nodes, inputs, attrs, functions = scan(graph_plan(), data)
     places = attr_places(nodes, attrs, functions.text("value"))
-    columns = GraphColumns(
-        name_texts=nodes.text("name"),
-        inputs=InputTexts(inputs.text("value"), input_offsets(inputs, len(nodes))),
-        places=places,
-        serialized=data,
+    shapes, kept = ShapeTable(), InternTable[Attrs]([()])
+    return GraphColumns(
+        nodes.text("name"),
+        InputTexts(inputs.text("value"), input_offsets(inputs, len(nodes))),
+        places,
+        decoded_ids(places, "shape", lambda value: _shape_id(value, shapes)),
+        decoded_ids(places, "_output_shapes", lambda value: _list_id(value, shapes)),
+        _kept(places, kept),
+        shapes,
+        kept,
+        data,
     )
-    shapes = columns.shapes
-    columns.shape_ids = decoded_ids(places, "shape", lambda value: _shape_id(value, shapes))
-    columns.output_shapes_ids = decoded_ids(
-        places, "_output_shapes", lambda value: _list_id(value, shapes)
-    )
-    columns.attrs_ids = _kept(places, columns.attrs)
-    return columns
 
 
 def _kept(places: AttrPlaces, table: InternTable[Attrs]) -> Int64Array:
@@ -138,6 +137,5 @@ def _shape_id(value: pb.AttrValue, shapes: ShapeTable) -> int:
 
 
 def _list_id(value: pb.AttrValue, shapes: ShapeTable) -> int:
-    if value.WhichOneof("value") != "list":
-        return -1
-    return shapes.intern_list([decode_shape(shape) for shape in value.list.shape])
+    is_list = value.WhichOneof("value") == "list"
+    return shapes.intern_list(list(map(decode_shape, value.list.shape))) if is_list else -1

@@ -110,7 +110,7 @@ def count(
         analysis = engine.run()
     except OverflowError as error:
         raise UsageError(f"target: {error}; fill them in with batch= or input_shapes=") from error
-    if batch is not None and not target.is_traced and not engine.batch_is_free:
+    if batch is not None and not target.is_traced and not engine.sizes.batch_is_free:
         _check_batch(target, batch)
     left_out = {
         place
