@@ -17,8 +17,7 @@ from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.program import FunctionRef
 from tfprof.graphs.model.tensors import Handle, Tensor
 from tfprof.graphs.read.op_outputs import first_slots, is_stateful, output_types, outputs_of
-from tfprof.graphs.read.program import read_program
-from tfprof.graphs.read.program_source import open_program
+from tfprof.graphs.read.program import open_program, read_program
 
 T = {"T": Type(FLOAT)}
 

@@ -8,7 +8,7 @@ Numbers that are computed once for all elements, such as Adam's step size, are l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from tfprof.graphs.flops.formulas import (
@@ -37,41 +37,23 @@ class _Update(NamedTuple):
         gradient: Which input is the gradient.
         operations: Operations per element.
         expression: The rule.
-        flag: Attribute that changes the count.
-        flag_default: Its default.
-        flag_operations: Operations per element if it has the other value.
     """
 
     gradient: int
     operations: int
     expression: str
-    flag: str = ""
-    flag_default: bool = False
-    flag_operations: int = 0
 
+
+_MOMENTS = "m += (g - m)·(1 - β₁); v += (g² - v)·(1 - β₂)"
+_FTRL = "(a'^-p - a^-p) / lr·var; q = a'^-p / lr + 2·l₂; var = (sign(z)·l₁ - z) / q where |z| > l₁"
+_PROXIMAL = "p = var - α·g; var = sign(p)·max(|p| - α·l₁, 0) / (1 + α·l₂)"
 
 _UPDATES = {
     "GradientDescent": _Update(2, 2, "var -= α·g"),
-    "Momentum": _Update(
-        3, 4, "a = μ·a + g; var -= lr·a; Nesterov: var -= lr·g + lr·μ·a", "use_nesterov", False, 7
-    ),
-    "KerasMomentum": _Update(
-        3, 4, "a = μ·a - lr·g; var += a; Nesterov: var += μ·a - lr·g", "use_nesterov", False, 7
-    ),
-    "Adam": _Update(
-        9,
-        12,
-        "m += (g - m)·(1 - β₁); v += (g² - v)·(1 - β₂); var -= α·m / (√v + ε); "
-        "Nesterov: β₁·m + (1 - β₁)·g for m",
-        "use_nesterov",
-        False,
-        15,
-    ),
-    "AdamWithAmsgrad": _Update(
-        10,
-        13,
-        "m += (g - m)·(1 - β₁); v += (g² - v)·(1 - β₂); v̂ = max(v̂, v); var -= α·m / (√v̂ + ε)",
-    ),
+    "Momentum": _Update(3, 4, "a = μ·a + g; var -= lr·a; Nesterov: var -= lr·g + lr·μ·a"),
+    "KerasMomentum": _Update(3, 4, "a = μ·a - lr·g; var += a; Nesterov: var += μ·a - lr·g"),
+    "Adam": _Update(9, 12, f"{_MOMENTS}; var -= α·m / (√v + ε); Nesterov: β₁·m + (1 - β₁)·g for m"),
+    "AdamWithAmsgrad": _Update(10, 13, f"{_MOMENTS}; v̂ = max(v̂, v); var -= α·m / (√v̂ + ε)"),
     "AdaMax": _Update(8, 10, "m += (g - m)·(1 - β₁); v = max(β₂·v, |g|); var -= α·m / (v + ε)"),
     "RMSProp": _Update(7, 11, "s += (g² - s)·(1 - ρ); mom = μ·mom + lr·g / √(s + ε); var -= mom"),
     "CenteredRMSProp": _Update(
@@ -80,10 +62,8 @@ _UPDATES = {
         "a += (g - a)·(1 - ρ); s += (g² - s)·(1 - ρ); "
         "mom = μ·mom + lr·g / √(s - a² + ε); var -= mom",
     ),
-    "Adagrad": _Update(3, 6, "a += g² if update_slots; var -= lr·g / √a", "update_slots", True, 4),
-    "AdagradV2": _Update(
-        4, 7, "a += g² if update_slots; var -= lr·g / (√a + ε)", "update_slots", True, 5
-    ),
+    "Adagrad": _Update(3, 6, "a += g² if update_slots; var -= lr·g / √a"),
+    "AdagradV2": _Update(4, 7, "a += g² if update_slots; var -= lr·g / (√a + ε)"),
     "AdagradDA": _Update(
         3, 14, "a += g; s += g²; var = -lr·sign(a)·max(|a| - l₁·t, 0) / (l₂·t·lr + √s)"
     ),
@@ -92,29 +72,22 @@ _UPDATES = {
         16,
         "a = ρ·a + (1 - ρ)·g²; u = g·√(d + ε) / √(a + ε); var -= lr·u; d = ρ·d + (1 - ρ)·u²",
     ),
-    "Ftrl": _Update(
-        3,
-        18,
-        "a' = a + g²; z += g - (a'^-p - a^-p) / lr·var; q = a'^-p / lr + 2·l₂; "
-        "var = (sign(z)·l₁ - z) / q where |z| > l₁",
-    ),
-    "FtrlV2": _Update(
-        3,
-        20,
-        "a' = a + g²; z += g + 2·s·var - (a'^-p - a^-p) / lr·var; q = a'^-p / lr + 2·l₂; "
-        "var = (sign(z)·l₁ - z) / q where |z| > l₁",
-    ),
+    "Ftrl": _Update(3, 18, f"a' = a + g²; z += g - {_FTRL}"),
+    "FtrlV2": _Update(3, 20, f"a' = a + g²; z += g + 2·s·var - {_FTRL}"),
     "AddSign": _Update(6, 13, "m = β·m + (1 - β)·g; var -= lr·(α + d·sign(g)·sign(m))·g"),
     "PowerSign": _Update(6, 13, "m = β·m + (1 - β)·g; var -= lr·exp(b·sign(g)·sign(m))·g"),
-    "ProximalGradientDescent": _Update(
-        4, 9, "p = var - α·g; var = sign(p)·max(|p| - α·l₁, 0) / (1 + α·l₂)"
-    ),
-    "ProximalAdagrad": _Update(
-        5,
-        16,
-        "a += g²; α = lr / √a; p = var - α·g; var = sign(p)·max(|p| - α·l₁, 0) / (1 + α·l₂)",
-    ),
+    "ProximalGradientDescent": _Update(4, 9, _PROXIMAL),
+    "ProximalAdagrad": _Update(5, 16, f"a += g²; α = lr / √a; {_PROXIMAL}"),
 }
+
+_OPTIONS = {
+    "Momentum": ("use_nesterov", False, 7),
+    "KerasMomentum": ("use_nesterov", False, 7),
+    "Adam": ("use_nesterov", False, 15),
+    "Adagrad": ("update_slots", True, 4),
+    "AdagradV2": ("update_slots", True, 5),
+}
+"""Attribute that changes the count, its default, and the operations if it has the other value."""
 
 
 def _elements(op: OpCall, gradient: int) -> Number:
@@ -128,27 +101,25 @@ def _elements(op: OpCall, gradient: int) -> Number:
     return op.n_in(gradient)
 
 
-def _update_cost(update: _Update) -> Callable[[OpCall], Cost]:
-    def cost(op: OpCall) -> Cost:
-        changed = update.flag and op.flag(update.flag, update.flag_default) != update.flag_default
-        n = _elements(op, update.gradient)
-        if is_complex(op.dtype(update.gradient)):
-            raise UnknownError("no count is stated for updates of complex variables")
-        return operations((update.flag_operations if changed else update.operations) * n, n=n)
-
-    return cost
-
-
-def _rule(update: _Update) -> str:
-    if not update.flag:
-        return f"{update.operations}·n"
-    other = update.flag if not update.flag_default else f"not {update.flag}"
-    return f"{update.operations}·n; {update.flag_operations}·n if {other}"
+def _cost(name: str, op: OpCall) -> Cost:
+    """The cost of an update by the rule of an optimizer."""
+    gradient, each, _ = _UPDATES[name]
+    if name in _OPTIONS:
+        flag, default, other = _OPTIONS[name]
+        each = each if op.flag(flag, default) == default else other
+    n = _elements(op, gradient)
+    if is_complex(op.dtype(gradient)):
+        raise UnknownError("no count is stated for updates of complex variables")
+    return operations(each * n, n=n)
 
 
 for _name, _update in _UPDATES.items():
+    _rule = f"{_update.operations}·n"
+    if _name in _OPTIONS:
+        _flag, _default, _other = _OPTIONS[_name]
+        _rule += f"; {_other}·n if {'not ' if _default else ''}{_flag}"
     _why = f"{_update.expression}, for each element"
-    formula(*updates_of(_name), rule=_rule(_update), why=_why)(_update_cost(_update))
+    formula(*updates_of(_name), rule=_rule, why=_why)(partial(_cost, _name))
 
 
 @formula(

@@ -13,11 +13,8 @@ from typing import TypeAlias, TypeVar
 
 from tfprof.errors import UsageError
 from tfprof.graphs.flops import (  # noqa: F401  # each enters its formulas
-    clustering,
-    collective,
     conv,
     elementwise,
-    embedding,
     fft,
     free,
     fused,
@@ -33,7 +30,6 @@ from tfprof.graphs.flops import (  # noqa: F401  # each enters its formulas
     recurrent,
     reduce,
     sparse,
-    special,
     xla,
 )
 from tfprof.graphs.flops.formulas import FORMULAS, FREE, Cost, Formula

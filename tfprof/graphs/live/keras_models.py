@@ -17,10 +17,14 @@ from tfprof.errors import UsageError
 from tfprof.graphs.live.input_specs import text_of, with_batch
 from tfprof.graphs.live.keras_inputs import Call, call_of
 from tfprof.graphs.live.keras_layers import Layers, keras_3_state
-from tfprof.graphs.live.running_tensorflow import tensorflow_module
+from tfprof.graphs.live.running_tensorflow import (
+    apart_from_graphs,
+    main_line,
+    runs_eagerly,
+    tensorflow_module,
+)
 from tfprof.graphs.live.stable_names import unused
 from tfprof.graphs.live.traced_graph import TracedGraph, named, traced_graph
-from tfprof.graphs.live.tracing import apart_from_graphs, main_line, runs_eagerly
 
 _LIBRARIES = ("keras", "tf_keras")
 

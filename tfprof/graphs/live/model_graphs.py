@@ -13,7 +13,7 @@ from tfprof.errors import UsageError
 from tfprof.graphs.live.input_specs import is_shape, map_shapes, spec_of, text_of, with_batch
 from tfprof.graphs.live.keras_models import is_model, traced_model
 from tfprof.graphs.live.live_graph import is_graph, trainable_variables
-from tfprof.graphs.live.running_tensorflow import tensorflow_module
+from tfprof.graphs.live.running_tensorflow import apart_from_graphs, main_line, tensorflow_module
 from tfprof.graphs.live.traced_graph import (
     NamedVariable,
     TracedGraph,
@@ -21,7 +21,6 @@ from tfprof.graphs.live.traced_graph import (
     traced_graph,
     used_variables,
 )
-from tfprof.graphs.live.tracing import apart_from_graphs, main_line
 from tfprof.graphs.model.variable_names import belongs_to_optimizer
 
 

@@ -16,8 +16,7 @@ from tfprof.graphs.model.node_table import Node
 from tfprof.graphs.model.program import Program
 from tfprof.graphs.model.seen_program import HasSeenProgram, ObservedControlFlow
 from tfprof.graphs.model.tensors import PartialShape
-from tfprof.graphs.read.program import read_program
-from tfprof.graphs.read.program_source import open_program
+from tfprof.graphs.read.program import open_program, read_program
 from tfprof.graphs.shapes.dims import compatible
 
 _KERAS_SUFFIXES = (".keras", ".h5", ".hdf5")
