@@ -24,6 +24,16 @@ def at(name: str, start: int, duration: int, /, **stats: Any) -> Event:
     return name, start, duration, stats
 
 
+def function_run(start: int, duration: int, run: int) -> Event:
+    """What starts a run of a function."""
+    return at("FunctionRun", start, duration, id=run, _pt=2, _p=run)
+
+
+def executor(start: int, duration: int, run: int) -> Event:
+    """What a thread does for a run of a function."""
+    return at("ExecutorState::Process", start, duration, id=run, _ct=2, _c=run)
+
+
 class Space:
     """An XSpace that grows line by line."""
 
@@ -102,9 +112,9 @@ def test_an_op_on_another_thread_belongs_to_the_call_that_started_its_run() -> N
         .line(
             WHOLE,
             at("EagerExecute", 10, 500, eager_op="__inference_f_1", is_func=1),
-            at("FunctionRun", 20, 30, id=-7),
+            function_run(20, 30, -7),
         )
-        .line(at("ExecutorState::Process", 60, 100, id=-7), at("x:Mul", 70, 9))
+        .line(executor(60, 100, -7), at("x:Mul", 70, 9))
         .read()
     )
     call = named(log, "__inference_f_1")
@@ -116,23 +126,28 @@ def test_an_op_on_another_thread_belongs_to_the_call_that_started_its_run() -> N
 def test_a_run_that_an_op_starts_belongs_to_the_op() -> None:
     log = (
         Space()
-        .line(WHOLE, at("call:PartitionedCall", 10, 50), at("FunctionRun", 20, 30, id=5))
-        .line(at("ExecutorState::Process", 60, 100, id=5), at("x:Mul", 70, 9))
+        .line(WHOLE, at("call:PartitionedCall", 10, 50), function_run(20, 30, 5))
+        .line(executor(60, 100, 5), at("x:Mul", 70, 9))
         .read()
     )
     assert named(log, "x").owner is named(log, "call")
 
 
-def test_an_executor_that_was_not_over_in_time_is_known_by_what_follows_the_op() -> None:
+def test_an_executor_that_was_not_over_in_time_is_known_by_who_gave_the_thread_its_work() -> None:
     log = (
         Space()
         .line(
             WHOLE,
             at("EagerExecute", 10, 500, eager_op="__inference_f_1", is_func=1),
-            at("FunctionRun", 20, 30, id=9),
+            function_run(20, 30, 9),
+            at("ThreadpoolListener::Record", 25, 0, _pt=15, _p=1),
         )
-        .line(at("x:Mul", 70, 9), at("ExecutorPropagateOutputs", 80, 1, id=9, kernel_name="x"))
-        .line(at("y:Mul", 70, 9), at("ExecutorPropagateOutputs", 80, 1, id=9, kernel_name="z"))
+        .line(at("ThreadpoolListener::StartRegion", 60, 0, _ct=15, _c=1), at("x:Mul", 70, 9))
+        .line(at("y:Mul", 70, 9))
+        .line(
+            at("ThreadpoolListener::StartRegion", 1, 0, _ct=15, _c=2),
+            at("ThreadpoolListener::StopRegion", 2, 0),
+        )
         .read()
     )
     assert named(log, "x").owner is named(log, "__inference_f_1")
@@ -146,12 +161,12 @@ def test_dataset_functions_belong_to_their_stage() -> None:
             WHOLE,
             at("Iterator::Root::Map[0]", 10, 500, id=1),
             at("InstantiatedCapturedFunction::Run", 20, 400, id=3),
-            at("FunctionRun", 30, 30, id=3),
+            function_run(30, 30, 3),
         )
-        .line(at("ExecutorState::Process", 60, 100, id=3), at("x:Mul", 70, 9))
+        .line(executor(60, 100, 3), at("x:Mul", 70, 9))
         .line(
             at("InstantiatedCapturedFunction::RunAsync", 20, 400, id=4),
-            at("ExecutorState::Process", 60, 100, id=4),
+            executor(60, 100, 4),
             at("y:Mul", 70, 9),
         )
         .read()
@@ -195,11 +210,11 @@ def test_asynchronous_ops_last_until_they_are_done() -> None:
         Space()
         .line(
             WHOLE,
-            at("ExecutorState::Process", 0, 50, id=2),
+            executor(0, 50, 2),
             at("next:IteratorGetNext", 10, 5),
-            at("ExecutorState::ProcessAsync::Start", 11, 3, step_id=2, name="next"),
+            at("ExecutorState::ProcessAsync::Start", 11, 3, name="next", _pt=2, _p=64),
         )
-        .line(at("ExecutorState::ProcessAsync::Done", 400, 9, step_id=2, name="next"))
+        .line(at("ExecutorState::ProcessAsync::Done", 400, 9, name="next", _ct=2, _c=64))
         .read()
     )
     assert facts(log.executions) == [("next", 10, 390)]
@@ -211,10 +226,10 @@ def test_an_asynchronous_call_does_not_take_the_time_of_what_it_calls() -> None:
         .line(
             WHOLE,
             at("call:StatefulPartitionedCall", 10, 5),
-            at("ExecutorState::ProcessAsync::Start", 11, 3, step_id=2, name="call"),
-            at("FunctionRun", 12, 1, id=3),
+            at("ExecutorState::ProcessAsync::Start", 11, 3, name="call", _pt=2, _p=64),
+            function_run(12, 1, 3),
         )
-        .line(at("ExecutorState::ProcessAsync::Done", 400, 9, step_id=2, name="call"))
+        .line(at("ExecutorState::ProcessAsync::Done", 400, 9, name="call", _ct=2, _c=64))
         .read()
     )
     assert facts(log.executions) == [("call", 10, 5)]

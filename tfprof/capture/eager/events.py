@@ -1,15 +1,14 @@
 """The events of a recording → which op ran when, and who called it.
 
 TensorFlow writes one event for each run of an op (``scope/name:Type``) on the thread that ran it.
-Which function the op belongs to follows from the events around it: executors carry the id of
-their run, and the event that started the run lies inside the eager call, the op or the input
-pipeline that asked for it.
+Which function the op belongs to follows from the events around it and those that lead to these:
+the run of an executor follows from an event inside the eager call, the op or the input pipeline
+that asked for it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -21,7 +20,7 @@ from tfprof.capture.eager.recorder import EAGER_MARK, STEP_MARK
 from tfprof.captures.events.ops.op_memory import allocator_uses, op_memory
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.clocks import unix_base_ns
-from tfprof.captures.events.timeline.names import EAGER_EXECUTE, EXECUTOR, TF_DATA_FUNCTIONS
+from tfprof.captures.events.timeline.names import EAGER_EXECUTE, TF_DATA_FUNCTIONS
 from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type
 from tfprof.captures.events.timeline.timeline import Timeline
@@ -33,7 +32,8 @@ _ITERATOR_INDEX = re.compile(r"\[\d+\]$")
 _BORDERS = ("_Arg", "_Retval")
 """Ops that TensorFlow adds around a function, which are not the program's."""
 
-_RUNS = {"FunctionRun", EXECUTOR, *TF_DATA_FUNCTIONS}
+_ASYNC_DONE = "ExecutorState::ProcessAsync::Done"
+"""Asynchronous ops last until it, not only until they are started."""
 _NONE = -1
 
 
@@ -117,9 +117,12 @@ def read_events(host: Host) -> EventLog:
     events = np.union1d(ops, eager)
     rows = np.full(len(timeline), _NONE)
     rows[events] = np.arange(len(events))
-    marks, marked = _following(timeline, EAGER_MARK, eager)
+    marks = _named(timeline, EAGER_MARK.__eq__)
+    place = np.searchsorted(eager, marks)  # each follows an op on its thread
+    marks, marked = marks[place > 0], eager[place[place > 0] - 1]
+    is_own = timeline.lines_of(marks) == timeline.lines_of(marked)
     indexes = np.full(len(events), _NONE)
-    indexes[rows[marked]] = timeline.stat("index").at(marks)
+    indexes[rows[marked[is_own]]] = timeline.stat("index").at(marks[is_own])
     starts_ns = (unix_base_ns(timeline.axis) or 0) + timeline.starts_ps // 1000
     is_in_step, steps = _steps(timeline, events)
     executions = [
@@ -137,9 +140,14 @@ def read_events(host: Host) -> EventLog:
             strict=True,
         )
     ]
-    callers = _add_owners(forest, ops, events, executions)
+    callers = _add_owners(forest, events, executions)
     innermost = forest.nesting.nearest(rows)
-    _extend_async(timeline, starts_ns, innermost, executions, callers)
+    is_done = timeline.named(_ASYNC_DONE.__eq__)[forest.links.targets]
+    started = innermost[forest.links.sources[is_done]]
+    done_ns = starts_ns[forest.links.targets[is_done]]
+    for row, end_ns in zip(started.tolist(), done_ns.tolist(), strict=True):
+        if row >= 0 and executions[row] not in callers:  # else the time of its ops counts there
+            executions[row].duration = max(executions[row].duration, end_ns - executions[row].start)
     memory = op_memory(forest, events)
     uses = allocator_uses(memory, memory.runs)
     for run, allocator, *sizes in zip(*(column.tolist() for column in uses[:5]), strict=True):
@@ -159,15 +167,6 @@ def _texts(timeline: Timeline, stat: str, events: IntArray) -> list[str]:
     column = timeline.stat(stat)
     texts = [*column.texts, ""]
     return [texts[number] for number in column.texts_at(events).tolist()]
-
-
-def _following(timeline: Timeline, name: str, events: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Events of a name, and the last of some events before each on its thread."""
-    marks = _named(timeline, name.__eq__)
-    place = np.searchsorted(events, marks)
-    marks, before = marks[place > 0], events[place[place > 0] - 1]
-    is_same = timeline.lines_of(marks) == timeline.lines_of(before)
-    return marks[is_same], before[is_same]
 
 
 def _around(nesting: Nesting, values: IntArray) -> IntArray:
@@ -208,89 +207,28 @@ def _durations_ns(
 
 
 def _add_owners(
-    forest: Forest, ops: Int64Array, events: Int64Array, executions: Sequence[Execution]
+    forest: Forest, events: Int64Array, executions: Sequence[Execution]
 ) -> set[Execution | Dataset | None]:
-    """Set the owner of each execution; returns what started runs of functions.
-
-    Args:
-        forest: All events.
-        ops: Those of runs of ops, ascending.
-        events: Those of executions.
-        executions: The executions.
-    """
+    """Set the owner of each execution; returns what started runs of functions."""
     timeline = forest.timeline
-    known: dict[int, Execution | Dataset] = dict(zip(events.tolist(), executions, strict=True))
+    owners: dict[int, Execution | Dataset] = dict(zip(events.tolist(), executions, strict=True))
     for stage in _named(timeline, lambda name: name.startswith("Iterator::")).tolist():
         name = _ITERATOR_INDEX.sub("", iterator_type(timeline.name(stage)))
         if name:
-            known[stage] = Dataset(name)
-    runs = _named(timeline, _RUNS.__contains__)
-    ids = timeline.stat("id").at(runs, _NONE)
-    runs, ids = runs[ids != _NONE], ids[ids != _NONE]
-    context = np.full(len(timeline), _NONE)
-    context[runs], context[list(known)] = runs, list(known)
-    around = _around(forest.nesting, context)
-    run_of = dict(zip(runs.tolist(), ids.tolist(), strict=True))
-    started_by: dict[int, int] = {}
-    for run, number in run_of.items():
-        name = timeline.name(run)
-        if name in TF_DATA_FUNCTIONS and around[run] < 0:  # on the stage's own thread
-            known[run] = Dataset("")
-            started_by.setdefault(number, run)
-        elif name != EXECUTOR:
-            started_by.setdefault(number, int(around[run]))
-    # What follows an op gives its run, even if the executor's own event was lost.
-    marks, before = _following(timeline, "ExecutorPropagateOutputs", ops)
-    marks, before = marks[around[before] < 0], before[around[before] < 0]
-    ids = timeline.stat("id").at(marks, _NONE).tolist()
-    names = _texts(timeline, "kernel_name", marks)
-    for mark, op, number, name in zip(marks.tolist(), before.tolist(), ids, names, strict=True):
-        if name == timeline.ops[timeline.kinds[op]].name:
-            around[op], run_of[mark] = mark, number
+            owners[stage] = Dataset(name)
 
-    def owner_of(event: int) -> Execution | Dataset | None:
-        above, seen = int(around[event]), set[int]()
-        while above in run_of and above not in known and above not in seen:
-            seen.add(above)
-            above = started_by.get(run_of[above], _NONE)
-        return known.get(above)
+    def nearest(below: Int64Array) -> list[int]:
+        is_owner = np.zeros(len(timeline), np.bool_)
+        is_owner[list(owners)] = True
+        return forest.nearest_of_each(below, lambda _, at: is_owner[at]).tolist()
 
-    for execution, event in zip(executions, events.tolist(), strict=True):
-        execution.owner = owner_of(event)
-    return {known.get(above) for above in started_by.values()}
-
-
-def _extend_async(
-    timeline: Timeline,
-    starts_ns: Int64Array,
-    innermost: IntArray,
-    executions: Sequence[Execution],
-    callers: set[Execution | Dataset | None],
-) -> None:
-    """Let asynchronous ops last until they are done, not only until they are started.
-
-    Ops that called a function do not change: the time of its ops counts there.
-    """
-
-    def keyed(name: str) -> list[tuple[tuple[int, str], int]]:
-        events = _named(timeline, f"ExecutorState::ProcessAsync::{name}".__eq__)
-        ids = timeline.stat("step_id").at(events, _NONE).tolist()
-        keys = zip(ids, _texts(timeline, "name", events), strict=True)
-        return list(zip(keys, events.tolist(), strict=True))
-
-    done = defaultdict(list)
-    for key, event in keyed("Done"):
-        done[key].append(int(starts_ns[event]))
-    for moments in done.values():
-        moments.sort(reverse=True)
-    waiting = [
-        (executions[innermost[event]], key)
-        for key, event in keyed("Start")
-        if innermost[event] >= 0
-    ]
-    for execution, key in sorted(waiting, key=lambda pair: pair[0].start):
-        if done[key] and execution not in callers:
-            execution.duration = max(execution.duration, done[key].pop() - execution.start)
+    calls = _named(timeline, TF_DATA_FUNCTIONS.__contains__)
+    for call, owner in zip(calls.tolist(), nearest(calls), strict=True):
+        if owner < 0:  # on the stage's own thread
+            owners[call] = Dataset("")
+    for execution, owner in zip(executions, nearest(events), strict=True):
+        execution.owner = owners.get(owner)
+    return {owners.get(event) for event in nearest(_named(timeline, "FunctionRun".__eq__))}
 
 
 def _kernels(
