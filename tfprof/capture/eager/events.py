@@ -21,12 +21,12 @@ from tfprof.captures.events.ops.op_memory import allocator_uses, op_memory
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.clocks import unix_base_ns
 from tfprof.captures.events.timeline.names import EAGER_EXECUTE, TF_DATA_FUNCTIONS
-from tfprof.captures.events.timeline.nesting import Nesting
+from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.run.run import Host
-from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
+from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _ITERATOR_INDEX = re.compile(r"\[\d+\]$")
 _BORDERS = ("_Arg", "_Retval")
@@ -117,6 +117,7 @@ def read_events(host: Host) -> EventLog:
     events = np.union1d(ops, eager)
     rows = np.full(len(timeline), _NONE)
     rows[events] = np.arange(len(events))
+    innermost = forest.nesting.nearest(rows)
     marks = _named(timeline, EAGER_MARK.__eq__)
     place = np.searchsorted(eager, marks)  # each follows an op on its thread
     marks, marked = marks[place > 0], eager[place[place > 0] - 1]
@@ -131,7 +132,7 @@ def read_events(host: Host) -> EventLog:
             _texts(timeline, "eager_op", events),
             [timeline.ops[kind] for kind in timeline.kinds[events].tolist()],
             starts_ns[events].tolist(),
-            _durations_ns(forest, events, eager, rows).tolist(),
+            _durations_ns(timeline, events, np.isin(events, eager), innermost).tolist(),
             timeline.lines_of(events).tolist(),
             steps.tolist(),
             _texts(timeline, "shape", events),
@@ -141,7 +142,6 @@ def read_events(host: Host) -> EventLog:
         )
     ]
     callers = _add_owners(forest, events, executions)
-    innermost = forest.nesting.nearest(rows)
     is_done = timeline.named(_ASYNC_DONE.__eq__)[forest.links.targets]
     started = innermost[forest.links.sources[is_done]]
     done_ns = starts_ns[forest.links.targets[is_done]]
@@ -169,12 +169,6 @@ def _texts(timeline: Timeline, stat: str, events: IntArray) -> list[str]:
     return [texts[number] for number in column.texts_at(events).tolist()]
 
 
-def _around(nesting: Nesting, values: IntArray) -> IntArray:
-    """The value of the nearest event around each that has one, negative without."""
-    around: IntArray = np.append(nesting.nearest(values), _NONE)[nesting.parents]
-    return around
-
-
 def _steps(timeline: Timeline, events: IntArray) -> tuple[BoolArray, Int64Array]:
     """Whether each event began in a step, and the number of the step."""
     marks = _named(timeline, STEP_MARK.__eq__)
@@ -188,21 +182,19 @@ def _steps(timeline: Timeline, events: IntArray) -> tuple[BoolArray, Int64Array]
 
 
 def _durations_ns(
-    forest: Forest, events: Int64Array, eager: Int64Array, rows: Int64Array
+    timeline: Timeline, events: Int64Array, is_eager: BoolArray, innermost: IntArray
 ) -> Int64Array:
     """How long executions took, without those inside them.
 
     An eager call costs what its kernel costs; dispatch and set-up are not the op.
     """
-    timeline = forest.timeline
-    outer = _around(forest.nesting, rows)
     took_ps = timeline.durations_ps[events]
     kernels = _named(timeline, "EagerKernelExecute".__eq__)
-    kernels = kernels[np.isin(outer[kernels], rows[eager])]
-    took_ps[outer[kernels]] = timeline.durations_ps[kernels]
-    is_inner = outer[events] >= 0
-    inside_ps = sums_by(outer[events[is_inner]], took_ps[is_inner], len(events))
-    own_ps: Int64Array = np.maximum(took_ps - inside_ps, 0)
+    kernels = kernels[np.append(is_eager, False)[innermost[kernels]]]
+    took_ps[innermost[kernels]] = timeline.durations_ps[kernels]
+    first = np.searchsorted(events, timeline.first)
+    nesting = nest(first, timeline.starts_ps[events], timeline.ends_of(events))
+    own_ps: Int64Array = np.maximum(took_ps - nesting.sums_of_children(took_ps), 0)
     return own_ps // 1000
 
 
@@ -220,7 +212,8 @@ def _add_owners(
     def nearest(below: Int64Array) -> list[int]:
         is_owner = np.zeros(len(timeline), np.bool_)
         is_owner[list(owners)] = True
-        return forest.nearest_of_each(below, lambda _, at: is_owner[at]).tolist()
+        above: list[int] = forest.nearest_of_each(below, lambda _, at: is_owner[at]).tolist()
+        return above
 
     calls = _named(timeline, TF_DATA_FUNCTIONS.__contains__)
     for call, owner in zip(calls.tolist(), nearest(calls), strict=True):
@@ -240,9 +233,10 @@ def _kernels(
     is_launch = is_kernel[links.targets] & timeline.on_threads[links.sources]
     launchers = np.full(len(timeline), _NONE)
     launchers[links.targets[is_launch]] = innermost[links.sources[is_launch]]
-    is_in_step, steps = _steps(timeline, np.arange(len(timeline)))
     is_of_op = (launchers >= 0) | (timeline.stat("tf_op").text_ids(len(timeline)) >= 0)
-    events = np.flatnonzero(is_kernel & is_in_step & is_of_op)
+    events = np.flatnonzero(is_kernel & is_of_op)
+    is_in_step, steps = _steps(timeline, events)
+    events, steps = events[is_in_step], steps[is_in_step]
     planes = [timeline.space.planes[line.plane].name for line in timeline.lines]
     return [
         Kernel(planes[line], text.partition(":")[0], start, duration_ps // 1000, launcher, step)
@@ -252,7 +246,7 @@ def _kernels(
             starts_ns[events].tolist(),
             timeline.durations_ps[events].tolist(),
             [executions[row] if row >= 0 else None for row in launchers[events].tolist()],
-            steps[events].tolist(),
+            steps.tolist(),
             strict=True,
         )
     ]
