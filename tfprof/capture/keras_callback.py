@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -110,10 +112,12 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         """Start the capture, if it is time, and begin a step."""
         number = self._n_finished + 1
-        if self._step is not None:
-            self._end_step()
+        self._end_step()
         if self._first <= number <= self._last and self._capture is None:
-            self._start(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
+            self._capture = Capture(self._logdir, self._options)
+            with self._going_on("nothing is captured"):
+                self._capture.start()
+                self._watch_fit(sys._getframe(1).f_locals.get("self"))  # lives as long as fit runs
         if self._windows is not None:
             if self._at_end_of_fit is None:
                 self._watch_fit(sys._getframe(1).f_locals.get("self"))
@@ -131,8 +135,7 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """End the step, and the capture after its last one."""
         self._n_finished += 1
-        if self._step is not None:
-            self._end_step()
+        self._end_step()
         if self._windows is not None:
             self._windows.end_step()
         elif self._n_finished == self._last:
@@ -140,10 +143,6 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
 
     def on_train_end(self, logs: Any = None) -> None:
         """End the capture, and name the batches that the training did not reach."""
-        self._say_what_lacks()
-        self._end()
-
-    def _say_what_lacks(self) -> None:
         ended = f"the training ended after batch {self._n_finished}, before"
         wanted = f"batches={self._batches!r}" if self._windows is None else f"every={self._every}"
         if self._n_finished < (self._first if self._windows is None else self._every):
@@ -151,27 +150,20 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
                 f"KerasCallback: nothing was captured: {ended} the first of {wanted}; give a range "
                 "that the training reaches",
                 TfprofWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         elif self._capture is not None and self._capture.is_active:
             self._capture.add_note(
                 Note("warning", f"{ended} the last of batches={self._batches!r}, so the capture "
                      "holds fewer batches than were requested")
             )  # fmt: skip
+        self._end()
 
     def _is_at_edge(self, number: int) -> bool:
         """Whether the capture begins or ends in a batch, so that the mark of Keras 2 is cut."""
         if self._windows is not None:
             return self._windows.is_at_edge
         return number in (self._first, self._last)
-
-    def _start(self, fit: object) -> None:
-        self._capture = Capture(self._logdir, self._options)
-        try:
-            self._capture.start()
-            self._watch_fit(fit)
-        except Exception as error:
-            self._warn("nothing is captured", error)
 
     def _end_step(self) -> None:
         self._guard.close()
@@ -183,16 +175,17 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         self._end_step()
         if self._at_end_of_fit is not None:
             self._forget_fit()
-            try:
+            with self._going_on("the capture is lost"):
                 if self._windows is not None:
                     self._windows.end_window()
                 elif self._capture is not None:
                     self._capture.stop()
-            except Exception as error:
-                self._warn("the capture is lost", error)
 
     @staticmethod
-    def _warn(what: str, error: Exception) -> None:
-        warnings.warn(
-            f"KerasCallback: {what}, the training goes on: {error}", TfprofWarning, stacklevel=4
-        )
+    @contextlib.contextmanager
+    def _going_on(what: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            said = f"KerasCallback: {what}, the training goes on: {error}"
+            warnings.warn(said, TfprofWarning, stacklevel=5)

@@ -7,6 +7,7 @@ import importlib
 import operator
 import sys
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from tfprof.errors import MissingDependencyError, UsageError
@@ -99,6 +100,8 @@ class _EndsWithFit:
     """
 
     model: Any
+    _end_step: Callable[[], None]
+    _end: Callable[[], None]
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,12 +145,6 @@ class _EndsWithFit:
 
         model.train_function = guarded
         self._guard.callback(release)
-
-    def _end_step(self) -> None:
-        raise NotImplementedError
-
-    def _end(self) -> None:
-        raise NotImplementedError
 
 
 def batch_range(name: str, batches: int | tuple[int, int]) -> tuple[int, int]:
