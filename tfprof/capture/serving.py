@@ -143,21 +143,17 @@ def _port(port: object) -> int:
 
 def _free(port: int) -> int:
     """A port that nothing listens on; the frameworks share one that is in use, or say nothing."""
-    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as own:
-        if family == socket.AF_INET6:
-            own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        if os.name == "posix":  # connections that have ended are in nobody's way
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            own.bind(("", port))
-        except OSError as error:
-            raise UsageError(
-                f"serve: port {port} cannot be taken ({error.strerror}): choose another, or 0 for "
-                "a free one"
-            ) from error
-        taken: int = own.getsockname()[1]
-        return taken
+    is_dual = socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if is_dual else socket.AF_INET
+    try:
+        with socket.create_server(("", port), family=family, dualstack_ipv6=is_dual) as own:
+            taken: int = own.getsockname()[1]
+    except OSError as error:
+        raise UsageError(
+            f"serve: port {port} cannot be taken ({os.strerror(error.errno or 0)}): choose "
+            "another, or 0 for a free one"
+        ) from error
+    return taken
 
 
 def _started(port: int, profiler: Framework) -> ProfilerServer:

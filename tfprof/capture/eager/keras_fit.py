@@ -14,14 +14,13 @@ from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.live.running_tensorflow import tensorflow_module
 
 _LIBRARIES = ("keras", "tf_keras")
-KERAS_2_BACKEND = "tensorflow"
+_KERAS_2_BACKEND = "tensorflow"
 
 
 def callback_class(name: str) -> Any:
-    """A base class that both releases of Keras accept, with ``_EndsWithFit``.
+    """The base class of the callbacks: ``_EndsWithFit``, and what both releases of Keras expect.
 
-    It derives from the ``Callback`` of the library that is loaded, preferably of Keras 3, and has
-    the attributes that Keras 2 expects in addition.
+    It derives from the ``Callback`` of the library that is loaded, preferably of Keras 3.
 
     Args:
         name: The callback that needs it, for the message.
@@ -29,7 +28,7 @@ def callback_class(name: str) -> Any:
     Raises:
         MissingDependencyError: Neither is installed.
     """
-    return type("Callback", (_EndsWithFit, _ForKeras2, _library(name).callbacks.Callback), {})
+    return type("Callback", (_EndsWithFit, _library(name).callbacks.Callback), {})
 
 
 def _library(name: str) -> Any:
@@ -56,7 +55,7 @@ def is_keras_2(model: Any) -> bool:
 
 def backend_of(model: Any) -> str:
     """The backend that trains a model: Keras 2 has TensorFlow alone."""
-    return KERAS_2_BACKEND if is_keras_2(model) else _backend(sys.modules["keras"])
+    return _KERAS_2_BACKEND if is_keras_2(model) else _backend(sys.modules["keras"])
 
 
 def backends() -> set[str]:
@@ -65,32 +64,15 @@ def backends() -> set[str]:
 
 
 def _loaded() -> list[Any]:
-    modules = [sys.modules.get(library) for library in _LIBRARIES]
-    return [module for module in modules if module is not None]
+    return list(filter(None, map(sys.modules.get, _LIBRARIES)))
 
 
 def _backend(library: Any) -> str:
-    return KERAS_2_BACKEND if _is_2(library) else str(library.backend.backend())
+    return _KERAS_2_BACKEND if _is_2(library) else str(library.backend.backend())
 
 
 def _is_2(library: Any) -> bool:
     return str(getattr(library, "__version__", "")).startswith("2.")
-
-
-class _ForKeras2:
-    """What Keras 2 reads of each callback, beyond the methods of both."""
-
-    _supports_tf_logs = True
-    """Else Keras 2 would fetch the logs of each batch, and wait for the batch, for this alone."""
-
-    def _implements_train_batch_hooks(self) -> bool:
-        return True
-
-    def _implements_test_batch_hooks(self) -> bool:
-        return True
-
-    def _implements_predict_batch_hooks(self) -> bool:
-        return True
 
 
 class _EndsWithFit:
@@ -102,6 +84,14 @@ class _EndsWithFit:
     model: Any
     _end_step: Callable[[], None]
     _end: Callable[[], None]
+
+    _supports_tf_logs = True
+    """Else Keras 2 would fetch the logs of each batch, and wait for the batch, for this alone."""
+
+    def _implements_train_batch_hooks(self) -> bool:  # Keras 2 asks each callback
+        return True
+
+    _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements_train_batch_hooks
 
     def __init__(self) -> None:
         super().__init__()
