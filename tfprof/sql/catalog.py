@@ -11,8 +11,8 @@ has others (``stepTimeMs``). Names and units change only with ``SCHEMA_VERSION``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from tfprof.captures.all_tools import tool_function
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
-from tfprof.captures.run.table import KINDS
+from tfprof.captures.run.table import KINDS, Table
 from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, stream_of
 from tfprof.core.columns.frames_of_rows import column_of
 from tfprof.inputs.opened import Opened
@@ -55,6 +55,7 @@ SCHEMA_VERSION = 2
 _PROFILE = "profile_"
 _STACKS = "stacks"
 _RUN = Described("run", "string", "", "name of the run")
+_NO_RUN = ""
 
 _OF_RUNS: dict[str, tuple[str, tuple[Described, ...], Any]] = {
     "runs": ("one row for each run", RUNS, rows_of_runs),
@@ -197,11 +198,11 @@ class Catalog:
     def _of_catalog(self, name: str) -> SqlTable:
         if name in _OF_RUNS:
             about, columns, of_runs = _OF_RUNS[name]
-            return _described_table(name, about, columns, list(of_runs(self._opened)))
+            return _of_rows(name, about, columns, [(_NO_RUN, of_runs(self._opened))])
         if name == _CLAIMS:
             stated = [one for tool in self._tools for one in self._answers_of(tool)]
             about = "one row for each statement of each tool, of its advice, and of their parts"
-            return _described_table(name, about, CLAIMS, list(rows_of_claims(stated)))
+            return _of_rows(name, about, CLAIMS, [(_NO_RUN, rows_of_claims(stated))])
         about, columns = _OF_TABLES[name]
         rows: list[tuple[Any, ...]] = [(one.name, one.about) for one in self.descriptions]
         if name == _COLUMNS:
@@ -210,7 +211,7 @@ class Catalog:
                 for table in self.descriptions
                 for one in table.columns
             ]
-        return _described_table(name, about, columns, rows)
+        return _of_rows(name, about, columns, [(_NO_RUN, rows)])
 
     def _of_stacks(self) -> SqlTable:
         chunks = [samples_of_stacks(run, stacks()) for run, stacks in self._stacks]
@@ -242,33 +243,40 @@ class Catalog:
         if not tables:
             return None
         columns = {column.id: column for _, table in tables for column in table.columns}
-        cells: dict[str, list[Any]] = {key: [] for key in columns}
-        for _, table in tables:
-            own = {column.id for column in table.columns}
-            for key in cells:
-                cells[key] += table.column(key) if key in own else [None] * len(table)
-        about = f"{answers[0][1].title}: {tables[0][1].title or wanted}"
         described = [
-            (snake_case(column.id), KINDS[column.type], column.unit, column.label)
+            Described(snake_case(column.id), KINDS[column.type], column.unit, column.label)
             for column in columns.values()
         ]
-        runs = [(run, len(table)) for run, table in tables]
-        return _of_cells(name, about, runs, described, list(cells.values()))
+        about = f"{answers[0][1].title}: {tables[0][1].title or wanted}"
+        runs = [(run, _rows_with(list(columns), table)) for run, table in tables]
+        return _of_rows(name, about, described, runs)
 
     def _of_profiles(self, name: str, table: profile_tables.Table) -> SqlTable:
-        cells: list[list[Any]] = [[] for _ in table.fields]
-        runs = [
-            (run, _take(table.rows(session_of(profiler()).complete()), cells))
-            for run, profiler in self._profiles
-        ]
-        return _of_fields(name, table, runs, cells)
+        runs = (
+            (run, table.rows(session_of(profiler()).complete())) for run, profiler in self._profiles
+        )
+        return _of_rows(name, table.about, _described_fields(table), runs)
 
 
 def table_of_profile(profile: Profile, table: profile_tables.Table) -> SqlTable:
     """A table of one profile, without the name of a run."""
-    cells: list[list[Any]] = [[] for _ in table.fields]
-    _take(table.rows(profile), cells)
-    return _of_fields(table.name, table, (), cells)
+    return _of_rows(
+        table.name, table.about, _described_fields(table), [(_NO_RUN, table.rows(profile))]
+    )
+
+
+def _described_fields(table: profile_tables.Table) -> list[Described]:
+    return [
+        Described(one.name, "number" if one.unit else "", one.unit, one.meaning)
+        for one in table.fields
+    ]
+
+
+def _rows_with(columns: Sequence[str], table: Table) -> Iterator[Sequence[Any]]:
+    """The rows of a table with these columns, of which it may lack some."""
+    places = {column.id: place for place, column in enumerate(table.columns)}
+    taken = [places.get(column) for column in columns]
+    return ([None if place is None else row[place] for place in taken] for row in table.rows)
 
 
 def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
@@ -280,68 +288,45 @@ def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
     return len(cells[0]) - before
 
 
-def _of_fields(
-    name: str,
-    table: profile_tables.Table,
-    runs: Sequence[tuple[str, int]],
-    cells: list[list[Any]],
-) -> SqlTable:
-    described = [
-        (one.name, "number" if one.unit else "", one.unit, one.meaning) for one in table.fields
-    ]
-    return _of_cells(name, table.about, runs, described, cells)
-
-
 def snake_case(name: str) -> str:
     """A column's name in SQL: ``step_time_ms`` for ``stepTimeMs``."""
     return _WORD.sub("_", name).lower()
-
-
-def _described_table(
-    name: str, about: str, columns: tuple[Described, ...], rows: Sequence[tuple[Any, ...]]
-) -> SqlTable:
-    """A table of rows whose columns are declared."""
-    kinds = {"string": "string", "bool": "bool"}
-    described = [
-        (one.name, kinds.get(one.type, "number"), one.unit, one.meaning) for one in columns
-    ]
-    cells: list[list[Any]] = [[] for _ in columns]
-    _take(rows, cells)
-    return _of_cells(name, about, (), described, cells)
 
 
 def _prefix(tool: str) -> str:
     return f"{tool.replace('-', '_')}_"
 
 
-def _of_cells(
+def _of_rows(
     name: str,
     about: str,
-    runs: Sequence[tuple[str, int]],
-    described: Sequence[tuple[str, str, str, str]],
-    cells: list[list[Any]],
+    described: Sequence[Described],
+    rows_of_runs: Iterable[tuple[str, Iterable[Sequence[Any]]]],
 ) -> SqlTable:
-    """A table of cells.
+    """A table of rows.
 
     Args:
         name: Its name.
         about: What its rows are.
-        runs: Runs, and how many rows each has; empty leaves the column of runs out.
-        described: Name, kind, unit and meaning of each column.
-        cells: Its columns, which are taken out: cells take several times the memory of columns.
+        described: Its columns; their types are those of ``Described``, or ``number``, or empty for
+            what holds all cells.
+        rows_of_runs: Rows by the names of runs; those of ``_NO_RUN`` have no column for it.
     """
+    cells: list[list[Any]] = [[] for _ in described]
+    counts = {run: _take(rows, cells) for run, rows in rows_of_runs}
     fields: list[Field] = []
     values: list[ArrowColumn] = []
     columns: list[Described] = []
-    if runs:
-        of_run = np.repeat(np.arange(len(runs), dtype=np.int32), [n_rows for _, n_rows in runs])
+    if _NO_RUN not in counts:
+        of_run = np.repeat(np.arange(len(counts), dtype=np.int32), list(counts.values()))
         fields.append(_RUN.field("int32"))
-        values.append(Coded(of_run, [run for run, _ in runs]))
+        values.append(Coded(of_run, list(counts)))
         columns.append(_RUN)
-    cells.reverse()
-    for column, kind, unit, meaning in described:
-        field, stored = column_of(column, cells.pop(), unit=unit, kind=kind)
+    cells.reverse()  # each is taken out: cells take several times the memory of columns
+    for one in described:
+        kind = "number" if one.type in ("int64", "float64") else one.type
+        field, stored = column_of(one.name, cells.pop(), unit=one.unit, kind=kind)
         fields.append(field)
         values.append(stored)
-        columns.append(Described(column, field.type, unit, meaning))
+        columns.append(replace(one, type=field.type))
     return SqlTable(name, about, tuple(columns), tuple(fields), [values])

@@ -16,7 +16,6 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any
 
 from tfprof.captures.hosts.dask_tasks import NOT_HERE
@@ -75,12 +74,7 @@ class DaskEngine:
             self._open = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._open is not None
         self._open.close()
         self._open = self._client = None

@@ -22,7 +22,6 @@ from tfprof.files.remote.access import (
 )
 from tfprof.files.remote.cache import Cache, key_of
 from tfprof.files.remote.details import Details
-from tfprof.files.remote.path import missing
 from tfprof.files.remote.settings import CACHE, settings
 from tfprof.files.remote.troubles import TruncatedError
 
@@ -53,11 +52,7 @@ def local_copy(path: RemotePath, watch: Watch | None = None) -> BinaryIO:
     Raises:
         InputError: It cannot be fetched, or was written to meanwhile; or there is no room for it.
     """
-    found = path.details()
-    if found is None:
-        raise missing(path)
-    if found.is_folder:
-        raise InputError(f"{path}: cannot be read: is a folder. Name a file in it")
+    found = _file_of(path)
     chosen = settings()
     cache = key = None
     if found.mark and chosen.cache is not None:
@@ -83,6 +78,18 @@ def local_copy(path: RemotePath, watch: Watch | None = None) -> BinaryIO:
     finally:
         with contextlib.suppress(OSError):
             name.unlink(missing_ok=True)
+
+
+def _file_of(path: RemotePath) -> Details:
+    """What the server says of a file.
+
+    Raises:
+        InputError: It is not there, or is a folder.
+    """
+    found = path.stat()
+    if found.is_folder:
+        raise InputError(f"{path}: cannot be read: is a folder. Name a file in it")
+    return found
 
 
 @contextlib.contextmanager
@@ -191,11 +198,7 @@ def parts_of(path: RemotePath) -> BinaryIO:
     Raises:
         InputError: There is no such file.
     """
-    found = path.details()
-    if found is None:
-        raise missing(path)
-    if found.is_folder:
-        raise InputError(f"{path}: cannot be read: is a folder. Name a file in it")
+    found = _file_of(path)
     if found.size is None or found.size <= _SMALL_BYTES or not found.has_ranges:
         return local_copy(path)
     return cast(BinaryIO, io.BufferedReader(_Parts(path, found.size), _PART_BYTES))

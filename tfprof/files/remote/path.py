@@ -198,7 +198,9 @@ class RemotePath(str):
         """
         found = self.details()
         if found is None:
-            raise missing(self)
+            raise InputError(
+                f"{self}: cannot be read: there is no such file or folder. Check the URL"
+            )
         return found
 
     def state(self) -> Details:
@@ -346,8 +348,3 @@ def named(path: str | os.PathLike[str]) -> str:
     if not isinstance(text, str) or not _URL.match(text):
         return text
     return str(as_path(text))
-
-
-def missing(path: RemotePath) -> InputError:
-    """The error for a file or folder that is not there."""
-    return InputError(f"{path}: cannot be read: there is no such file or folder. Check the URL")
