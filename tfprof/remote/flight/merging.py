@@ -6,7 +6,7 @@ are the same if they have one name, lines of a plane if they have one number and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.names import END_OF_STEP, END_STATS, TASK_PLANE
@@ -70,8 +70,20 @@ class _Plane:
     def add(self, plane: pb.XPlane, shift_ns: int) -> None:
         """Take in the same plane of the next capture, which is changed."""
         add_cut_marks(plane, shift_ns)
-        stat_keys = self._new_stat_keys(plane)
-        entry_keys = self._new_entry_keys(plane, stat_keys)
+
+        def content(entry: pb.XEventMetadata) -> bytes:
+            """All that an entry says, by which entries are the same."""
+            _renumber(entry.stats, stat_keys)
+            entry.id = 0
+            return entry.SerializeToString(deterministic=True)
+
+        known = self._whole
+        stat_keys = _new_keys(
+            known.stat_metadata, plane.stat_metadata, self._stat_keys, lambda entry: entry.name
+        )
+        entry_keys = _new_keys(
+            known.event_metadata, plane.event_metadata, self._entry_keys, content
+        )
         _renumber(plane.stats, stat_keys)
         for stat in plane.stats:
             self._keep_stat(stat)
@@ -88,37 +100,6 @@ class _Plane:
         fields = [self._whole.SerializeToString()]
         fields += [length_delimited(_LINES, line.data()) for line in self._lines.values()]
         return length_delimited(_PLANES, b"".join(fields))
-
-    def _new_stat_keys(self, plane: pb.XPlane) -> dict[int, int]:
-        known = self._whole.stat_metadata
-        keys = {}
-        for key, entry in plane.stat_metadata.items():
-            new = self._stat_keys.get(entry.name)
-            if new is None:
-                new = _free_key(known, key)
-                known[new].CopyFrom(entry)
-                known[new].id = new
-                self._stat_keys[entry.name] = new
-            if new != key:
-                keys[key] = new
-        return keys
-
-    def _new_entry_keys(self, plane: pb.XPlane, stat_keys: dict[int, int]) -> dict[int, int]:
-        """Entries are the same if all that they say is."""
-        known = self._whole.event_metadata
-        keys = {}
-        for key, entry in sorted(plane.event_metadata.items()):
-            _renumber(entry.stats, stat_keys)
-            entry.id = 0
-            said = entry.SerializeToString(deterministic=True)
-            new = self._entry_keys.get(said)
-            if new is None:
-                new = self._entry_keys[said] = _free_key(known, key)
-                known[new].CopyFrom(entry)
-                known[new].id = new
-            if new != key:
-                keys[key] = new
-        return keys
 
     def _keep_stat(self, stat: pb.XStat) -> None:
         """The latest value of each stat of the plane counts, but the first start."""
@@ -174,9 +155,28 @@ class _Line:
         self._lowest_ps, self._events = 0, [line.SerializeToString()]
 
 
-def _free_key(known: Any, wanted: int) -> int:
-    """The number that an entry had, if it is free: those of programs mean something."""
-    return wanted if wanted not in known else max(known) + 1
+def _new_keys(
+    known: Any, entries: Any, keys_by_content: dict[Any, int], content: Callable[[Any], Any]
+) -> dict[int, int]:
+    """Numbers of entries that get another one in the whole plane, which takes in the new ones.
+
+    Args:
+        known: The entries of the whole plane.
+        entries: Further ones.
+        keys_by_content: Numbers in the whole plane; is added to.
+        content: By which entries are the same.
+    """
+    keys = {}
+    for key, entry in sorted(entries.items()):
+        said = content(entry)
+        new = keys_by_content.get(said)
+        if new is None:  # its own number, if it is free: those of programs mean something
+            new = keys_by_content[said] = key if key not in known else max(known) + 1
+            known[new].CopyFrom(entry)
+            known[new].id = new
+        if new != key:
+            keys[key] = new
+    return keys
 
 
 def _renumber(stats: Any, keys: dict[int, int]) -> None:
