@@ -10,8 +10,8 @@ from tests.captures.tools.oracle import folder
 from tfprof.captures.hosts.asked import fleet_of
 from tfprof.errors import UsageError
 from tfprof.sql import Database, Limits
-from tfprof.sql.database import check
-from tfprof.sql.event_files import file_of_host
+from tfprof.sql.database import columns_read
+from tfprof.sql.event_files import EventFolder, file_of_host
 from tfprof.tools import open_run
 
 pytestmark = pytest.mark.one_engine
@@ -41,7 +41,7 @@ def told(result):
 @pytest.fixture(scope="module")
 def filed(run, tmp_path_factory):
     """The same, with events in files."""
-    with Database(run, folder=str(tmp_path_factory.mktemp("it's"))) as database:
+    with Database(run, folder=EventFolder(str(tmp_path_factory.mktemp("it's")))) as database:
         yield database
 
 
@@ -84,8 +84,27 @@ def filed(run, tmp_path_factory):
         "select number, begin_ps from event_arguments, (select 1 as begin_ps) order by all limit 9",
     ],
 )
-def test_answers_are_the_same(database, filed, statement):
-    assert told(filed.query(statement)) == told(database.query(statement))
+def test_answers_are_the_same(database, filed, run, statement, tmp_path):
+    whole = told(database.query(statement))
+    assert told(filed.query(statement)) == whole
+    folder = EventFolder(str(tmp_path), columns_read(statement))
+    with Database(run, folder=folder) as asked:
+        assert told(asked.query(statement)) == whole
+
+
+def test_only_what_a_question_reads_is_written(run, tmp_path):
+    statement = "select a.name from (select name, line from events where duration_ps > 5) a"
+    folder = EventFolder(str(tmp_path), columns_read(statement))
+    assert folder.columns_of("events") == ("name", "duration_ps")
+    with Database(run, folder=folder) as asked:
+        assert asked.query(statement).table().rows
+        assert asked.query("select count(*) from events").table().rows
+        for other in ("select line from events", "select e from events e"):
+            with pytest.raises(UsageError, match="was not written"):
+                asked.query(other)
+    for statement in ("from events", "select e from events e", "from op_stats_ops"):
+        folder = EventFolder("", columns_read(statement))
+        assert len(folder.columns_of("events")) == 12
 
 
 KEYS = ("host", "plane", "line", "op_type", "step", "is_derived", "line_id % 3", "length(name)")
@@ -119,10 +138,10 @@ def test_mistakes_are_found_before_hosts_are_read():
         ("select * from read_csv('a')", "it may not read or write files"),
     ):
         with pytest.raises(UsageError, match="query: ") as raised:
-            check(statement)
+            columns_read(statement)
         assert why in str(raised.value)
     for statement in ("show tables", "from events", "select nme from op_stats_ops, events"):
-        check(statement)
+        columns_read(statement)
 
 
 def test_only_its_own_files_can_be_read(filed, tmp_path):
@@ -135,7 +154,7 @@ def test_only_its_own_files_can_be_read(filed, tmp_path):
 
 def test_limits(run, tmp_path):
     statement = "select name, count(*) from events group by name"
-    with Database(run, limits=Limits(rows=3), folder=str(tmp_path)) as database:
+    with Database(run, limits=Limits(rows=3), folder=EventFolder(str(tmp_path))) as database:
         result = database.query(statement)
     assert len(result.table().rows) == 3
     assert "only the first 3 rows" in result.notes[0].message
@@ -151,7 +170,7 @@ def test_events_are_read_once_and_where_hosts_are(database, tmp_path):
         fleet = fleet_of(paths)
 
         def ask(run, statement=statement):
-            with Database(run, folder=str(tmp_path)) as asked:
+            with Database(run, folder=EventFolder(str(tmp_path))) as asked:
                 return asked.query(statement)
 
         assert told(fleet.ask(ask)) == told(database.query(statement))
@@ -165,7 +184,7 @@ def test_traces_of_other_programs_are_beside_captures(run, tmp_path):
     ask = "select run, host, count(*), min(start_ps) from events group by all order by all"
     with (
         Database(run, trace) as whole,
-        Database(run, trace, folder=str(tmp_path / "files")) as files,
+        Database(run, trace, folder=EventFolder(str(tmp_path / "files"))) as files,
     ):
         assert told(files.query(ask)) == told(whole.query(ask))
         assert files.query("select name from events where host = ''").table().rows == [("a",)]
@@ -174,9 +193,13 @@ def test_traces_of_other_programs_are_beside_captures(run, tmp_path):
 def test_workers_of_other_machines_send_their_files(run, database, tmp_path, monkeypatch):
     reach = Path.is_dir
     monkeypatch.setattr(Path, "is_dir", lambda path: path != tmp_path and reach(path))
-    numbers = {file_of_host(host, table="events", folder=str(tmp_path))[0] for host in run.hosts}
+    columns = EventFolder(str(tmp_path)).columns_of("events")
+    numbers = {
+        file_of_host(host, table="events", folder=str(tmp_path), columns=columns)[0]
+        for host in run.hosts
+    }
     assert not list(tmp_path.iterdir())
-    with Database(run, folder=str(tmp_path)) as asked:
+    with Database(run, folder=EventFolder(str(tmp_path))) as asked:
         answer = asked.query("select host, sum(self_ps) from events group by all order by all")
     assert {int(path.stem) for path in tmp_path.iterdir()} == numbers
     assert told(answer) == told(

@@ -122,10 +122,11 @@ class Questions:
         typed = [Field(name, kind, is_coded=is_coded) for name, kind, is_coded in fields]
         self._connection.register(name, ArrowTable(typed, columns))
 
-    def check(self, statement: str) -> None:
-        """Refuse a statement that is wrong, without an answer."""
+    def plan(self, statement: str) -> str:
+        """How a statement would be answered."""
         self._check(statement)
-        self._connection.execute(f"explain {statement}")
+        [(_, plan)] = self._connection.execute(f"explain (format json) {statement}").fetchall()
+        return str(plan)
 
     def rows(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a statement."""

@@ -96,9 +96,13 @@ class Connection:
         """Give back what it holds."""
         _spare.keep(self._process)
 
-    def check(self, statement: str) -> None:
-        """Refuse a statement that is wrong, without an answer; errors as ``answer``."""
-        self._asked("check", statement)
+    def plan(self, statement: str) -> str:
+        """How DuckDB would answer a statement, with all columns that it reads, as JSON.
+
+        Errors are those of ``answer``.
+        """
+        plan: str = self._asked("plan", statement)
+        return plan
 
     def register(
         self, name: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from tfprof.inputs.profiler import Profiler
 from tfprof.sql.capture_tables import CAPTURE_TABLES
 from tfprof.sql.catalog import Catalog, SqlTable, TableDescription
 from tfprof.sql.connection import Connection, Limits, UnknownTableError
-from tfprof.sql.event_files import TABLES, view_files
+from tfprof.sql.event_files import TABLES, EventFolder, view_files
 
 if TYPE_CHECKING:
     from tfprof.files.disk import Watch
@@ -55,9 +56,9 @@ class Database:
         *asked: Asked,
         limits: Limits | None = None,
         watch: Watch | None = None,
-        folder: str | None = None,
+        folder: EventFolder | None = None,
     ) -> None:
-        self._connection = Connection(limits or Limits(), folder)
+        self._connection = Connection(limits or Limits(), folder.path if folder else None)
         self._catalog = Catalog(opened_of(asked, watch))
         self._folder = folder
 
@@ -146,8 +147,10 @@ def opened_of(asked: Sequence[Asked], watch: Watch | None = None) -> list[Opened
     return list(with_names_of_their_own(opened))
 
 
-def check(statement: str, limits: Limits | None = None) -> None:
-    """Refuse a wrong statement before many hosts are read; tables of tools cannot be checked.
+def columns_read(statement: str, limits: Limits | None = None) -> frozenset[str] | None:
+    """The columns of events that a statement reads, with other words of DuckDB's plan for it.
+
+    None if the statement also reads tables of tools, whose columns are not known before.
 
     Raises:
         UsageError: It is wrong, or not one statement that reads.
@@ -156,9 +159,9 @@ def check(statement: str, limits: Limits | None = None) -> None:
     try:
         for name, table in CAPTURE_TABLES.items():
             connection.register(name, *table.of(()))
-        connection.check(_as_select(statement))
+        return frozenset(re.findall(r"\w+", connection.plan(_as_select(statement))))
     except UnknownTableError:
-        return
+        return None
     finally:
         connection.close()
 

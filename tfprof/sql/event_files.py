@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,13 @@ from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers
 from tfprof.errors import InputError
-from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, NamedTrace, events_of_trace
+from tfprof.sql.capture_tables import (
+    CAPTURE_TABLES,
+    Described,
+    NamedRun,
+    NamedTrace,
+    events_of_trace,
+)
 from tfprof.sql.child import ArrowTable
 from tfprof.sql.connection import Connection
 
@@ -29,15 +36,42 @@ TABLES = (EVENTS, "event_details", "event_arguments")
 _OF_ALL = ("run", "host")
 """Columns that a file does not have: names depend on the other hosts."""
 
+_TYPES = {"string": "varchar", "bool": "boolean", "int64": "bigint", "float64": "double"}
+
+
+@dataclass(frozen=True, slots=True)
+class EventFolder:
+    """Where hosts write their events as files, and what of them.
+
+    Attributes:
+        path: The folder.
+        columns: Names of the columns that questions read, among others; None for all.
+    """
+
+    path: str
+    columns: frozenset[str] | None = None
+
+    def columns_of(self, table: str) -> tuple[str, ...]:
+        """The columns of a table that files have."""
+        names = [column.name for column in CAPTURE_TABLES[table].columns]
+        return tuple(
+            name
+            for name in names
+            if name not in _OF_ALL and (self.columns is None or name in self.columns)
+        )
+
 
 @fact
-def file_of_host(host: Host, *, table: str, folder: str) -> tuple[int, bytes]:
+def file_of_host(
+    host: Host, *, table: str, folder: str, columns: tuple[str, ...]
+) -> tuple[int, bytes]:
     """A table of the events of one host, written to a file.
 
     Args:
         host: The host.
         table: Name of the table.
         folder: Where files are.
+        columns: What of the table is written.
 
     Returns:
         The number of the file, and its content if the folder is on another machine.
@@ -48,12 +82,17 @@ def file_of_host(host: Host, *, table: str, folder: str) -> tuple[int, bytes]:
     rows = CAPTURE_TABLES[table].of([("", Run(host.name, (host,), (), Memo()))])
     with TemporaryDirectory(prefix="tfprof-") as other:
         is_here = Path(folder).is_dir()
-        path = _written(folder if is_here else other, *rows)
+        path = _written(folder if is_here else other, columns, *rows)
         return int(path.stem), b"" if is_here else path.read_bytes()
 
 
-def _written(folder: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]) -> Path:
-    """A new file, named by its number, with the rows of a table and this number."""
+def _written(
+    folder: str,
+    columns: Sequence[str],
+    fields: Sequence[Field],
+    chunks: Sequence[Sequence[ArrowColumn]],
+) -> Path:
+    """A new file, named by its number, with columns of a table and this number."""
     import duckdb
 
     number = secrets.randbits(62)
@@ -62,7 +101,7 @@ def _written(folder: str, fields: Sequence[Field], chunks: Sequence[Sequence[Arr
         connection.register("rows", ArrowTable(fields, chunks))
         try:
             connection.execute(
-                f"copy (select {number} as file, * exclude ({', '.join(_OF_ALL)}) from rows) "
+                f"copy (select {', '.join((f'{number} as file', *columns))} from rows) "
                 f"to {_quoted(path)} (format parquet, compression zstd)"
             )
         except duckdb.IOException as error:
@@ -83,7 +122,7 @@ def view_files(
     table: str,
     runs: Sequence[NamedRun],
     traces: Sequence[NamedTrace],
-    folder: str,
+    folder: EventFolder,
 ) -> None:
     """Make the files of all hosts known to DuckDB as one table.
 
@@ -94,16 +133,16 @@ def view_files(
         traces: Traces of other programs with their names; they have rows only in ``events``.
         folder: Where the files are.
     """
-    described = CAPTURE_TABLES[table]
+    described, columns = CAPTURE_TABLES[table], folder.columns_of(table)
     files: list[tuple[int, str, str, int]] = []
     for name, run in runs:
         for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
-            number, content = file_of_host(host, table=table, folder=folder)
+            number, content = file_of_host(host, table=table, folder=folder.path, columns=columns)
             if content:
-                _path(folder, number).write_bytes(content)
+                _path(folder.path, number).write_bytes(content)
             files.append((number, name, host.name, begin_ps))
     for name, trace in traces if table == EVENTS else ():
-        path = _written(folder, *described.of((), events_of_trace(name, trace())))
+        path = _written(folder.path, columns, *described.of((), events_of_trace(name, trace())))
         files.append((int(path.stem), name, "", 0))
     numbers, names, hosts, begins = zip(*files, strict=True)
     connection.register(
@@ -112,12 +151,19 @@ def view_files(
          Field("begin_ps", "int64")],
         [[Numbers(np.array(numbers)), names, hosts, Numbers(np.array(begins, np.int64))]],
     )  # fmt: skip
+    values = {name: name for name in (*_OF_ALL, *columns)}
+    if "start_ps" in values:
+        values["start_ps"] = "start_ps + begin_ps"
     shown = ", ".join(
-        "start_ps + begin_ps as start_ps" if column.name == "start_ps" else column.name
-        for column in described.columns
+        f"{values.get(one.name) or _unwritten(one)} as {one.name}" for one in described.columns
     )
-    paths = ", ".join(_quoted(_path(folder, number)) for number in numbers)
+    paths = ", ".join(_quoted(_path(folder.path, number)) for number in numbers)
     connection.rows(
         f"create view {table} as select {shown} from read_parquet([{paths}]) "
         f"join {table}_files using (file)"
     )
+
+
+def _unwritten(column: Described) -> str:
+    """Stands for a column that no question is said to read; it is an error to read it."""
+    return f"error('the column {column.name} was not written')::{_TYPES[column.type]}"

@@ -72,10 +72,12 @@ def _of_many_hosts(
     inputs: SiteInputs, statement: str, limits: Limits, reading: Reading
 ) -> ToolResult:
     """The answer of hosts that are read one by one; their events go to files."""
-    from tfprof.sql.database import Database, check
+    from tfprof.sql.database import Database, columns_read
+    from tfprof.sql.event_files import EventFolder
 
-    check(statement, limits)
-    with TemporaryDirectory(prefix="tfprof-") as folder:
+    columns = columns_read(statement, limits)
+    with TemporaryDirectory(prefix="tfprof-") as path:
+        folder = EventFolder(path, columns)
 
         def ask(run: Run) -> None:
             with Database(run, limits=limits, folder=folder) as database:
