@@ -49,8 +49,11 @@ if TYPE_CHECKING:
     from tfprof.inputs.profile_files import open_profile
     from tfprof.inputs.profiler import Profiler, load
     from tfprof.options.builder import ProfileOptionBuilder
-    from tfprof.profiles.session.device_profiles import pprof_profile
-    from tfprof.profiles.session.op_logs import merge_default_with_oplog, write_op_log
+    from tfprof.profiles.session.op_logs import (
+        merge_default_with_oplog,
+        pprof_profile,
+        write_op_log,
+    )
     from tfprof.views.result import ViewNode, ViewTree
     from tfprof.views.show.drawing import render_dot_file
     from tfprof.views.write.client_timeline import Timeline
@@ -93,7 +96,7 @@ _HOME = {
     "open_profile": "tfprof.inputs.profile_files",
     "open_run": "tfprof.captures.run.run",
     "params": "tfprof.graphs.reports.flops",
-    "pprof_profile": "tfprof.profiles.session.device_profiles",
+    "pprof_profile": "tfprof.profiles.session.op_logs",
     "profile": "tfprof.inputs.one_shot",
     "register_flops": "tfprof.graphs.flops.registry",
     "render_dot_file": "tfprof.views.show.drawing",

@@ -18,7 +18,7 @@ from tfprof.profiles.accounting.library_frames import (
     same_lines,
 )
 from tfprof.profiles.accounting.op_facts import OpFacts
-from tfprof.profiles.accounting.processors import DeviceRole, device_role
+from tfprof.profiles.model.executions import DeviceRole, device_role
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES
 from tfprof.views.build import ViewBuilder

@@ -10,8 +10,7 @@ from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.accounting.device_time import StepTimes
-from tfprof.profiles.accounting.processors import Processor
-from tfprof.profiles.model.executions import ACCELERATOR, HOST
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
 
 
 @dataclass(frozen=True, slots=True)

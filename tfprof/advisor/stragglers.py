@@ -10,8 +10,7 @@ import numpy as np
 from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.findings import Finding, Gain, Severity
 from tfprof.core.text.wording import share_text, time_text
-from tfprof.profiles.accounting.processors import Processor
-from tfprof.profiles.model.executions import ACCELERATOR, HOST
+from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
 
 MIN_EXCESS = 0.2
 """Part by which it is busy longer than a typical device of its kind; less varies by chance."""

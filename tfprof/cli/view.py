@@ -129,7 +129,7 @@ def run_view(
 def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Iterator[Notice]:
     """The remarks below tables and pages, for formats that have no place for them."""
     from tfprof.core.columns.remarks import Notice
-    from tfprof.views.show.view_hints import about_idle, about_unknown, hints
+    from tfprof.views.show.view_texts import about_idle, about_unknown, hints
 
     if tree.options.classic or not _is_text(options) or chosen_format in _WITH_HINTS:
         return
@@ -141,7 +141,7 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
 def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target) -> list[Notice]:
     """A remark on a text that is too long to be read; programs read pipes and other formats."""
     from tfprof.core.columns.remarks import Notice
-    from tfprof.views.show.view_hints import about_length
+    from tfprof.views.show.view_texts import about_length
 
     if tree.options.classic or target.path is not None or chosen_format not in _FOR_PEOPLE:
         return []

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tfprof.profiles.session.device_profiles import pprof_profile
+from tfprof.profiles.session.op_logs import pprof_profile
 
 if TYPE_CHECKING:
     from tfprof.core.wire.messages import Profile

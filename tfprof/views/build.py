@@ -23,8 +23,8 @@ from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree, build_code_tree
-from tfprof.views.defaults import settled
 from tfprof.views.hierarchy import Accounted, show
+from tfprof.views.known import settled
 from tfprof.views.op import OpTypes, build_op_types, show_op_types
 from tfprof.views.ordering import NameRanks
 from tfprof.views.result import Draw, ViewKind, ViewTree, note_strange_values

@@ -18,7 +18,7 @@ from tfprof.core.columns.tree import Tree, reorder_preorder
 from tfprof.options.parse import ProfileOptions
 from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
-from tfprof.views.defaults import idle_metrics
+from tfprof.views.known import idle_metrics
 from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS, NameRanks, sort_keys
 
 

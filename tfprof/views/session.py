@@ -18,7 +18,7 @@ from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.views.build import ViewBuilder
-from tfprof.views.defaults import needs_float_ops
+from tfprof.views.known import needs_float_ops
 from tfprof.views.result import ViewKind, ViewTree
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Session:
             if kind == "code":
                 self._source.add_traces()
             if all_metrics or self.profile.classic or needs_float_ops(options, self.profile):
-                self._source.count_flops()
+                self._source.flops.write()
                 return self.views.build(kind, options)
             return self.views.build(kind, options, later=self._later)
 
@@ -119,7 +119,7 @@ class Session:
         with self.lock:
             self._read_graph()
             self._source.add_traces()
-            self._source.count_flops()
+            self._source.flops.write()
             return self.profile
 
     def seen_program(self, *, static: bool) -> SeenProgram:
@@ -145,7 +145,7 @@ class Session:
         self._uncounted.clear()
 
     def _later(self, of_runs: Callable[[FloatOps], Int64Array]) -> _LaterFloatOps:
-        column = _LaterFloatOps(self._source.float_ops, of_runs, self.lock)
+        column = _LaterFloatOps(self._source.flops.now, of_runs, self.lock)
         self._uncounted.add(column)
         return column
 

@@ -251,7 +251,7 @@ def eager_float_ops(ops: Iterable[EagerOp], *, classic: bool) -> Mapping[str, in
             maker.attr["_output_shapes"].list.shape.append(shape_proto(shape))
         names.append(op.node.name)
     profile = Profile(classic=classic)
-    GraphSource(profile, graph, None).count_flops()
+    GraphSource(profile, graph, None).flops.write()
     counts = profile.ops.float_ops.array
     return {name: int(counts[profile.ops.row(name)]) for name in names}
 

@@ -63,7 +63,7 @@ def _by_device(inputs: RunInputs, step: int, result: ResultChoice, path: str) ->
 
     A path that ends in ``.pb`` or ``.gz`` is a file; with several devices, each adds its name.
     """
-    from tfprof.profiles.session.device_profiles import pprof_profile
+    from tfprof.profiles.session.op_logs import pprof_profile
 
     files = files_of_devices(inputs)
     if step < 0:

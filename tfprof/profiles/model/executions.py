@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from tfprof.core.columns.columns import Int64Array, concatenate_tables, no_rows
+from tfprof.core.columns.numerals import whole_number
 
 NO_OP: Final = -1
 """Row of an execution that belongs to no op (a copy between host and device)."""
@@ -222,3 +223,59 @@ class Device:
 def _ascii_lower(text: str) -> str:
     """Lower-case ASCII letters only, as the original does; others keep their case."""
     return text.lower() if text.isascii() else "".join(c.lower() if c < "\x80" else c for c in text)
+
+
+_NAME = re.compile(
+    r"(?:/job:(?P<job>[^/]+))?(?:/replica:\d+)?(?:/task:(?P<task>\d+))?"
+    r"/?(?:device:)?(?P<kind>cpu|gpu):(?P<number>\d+)(?:[/:](?P<rest>.*))?"
+)
+_LOCAL = "localhost"
+
+
+class Processor(NamedTuple):
+    """A CPU or GPU of one process.
+
+    Attributes:
+        job: Job in the cluster, ``localhost`` outside one.
+        task: Process of the job.
+        kind: ``cpu`` or ``gpu``.
+        number: Number among those of the kind.
+    """
+
+    job: str
+    task: int
+    kind: str
+    number: int
+
+    @property
+    def label(self) -> str:
+        """``GPU:0``; in a cluster ``worker:1/GPU:0``."""
+        name = f"{self.kind.upper()}:{self.number}"
+        return name if self.job == _LOCAL else f"{self.job}:{self.task}/{name}"
+
+
+class DeviceRole(NamedTuple):
+    """The parts of a device name.
+
+    Attributes:
+        processor: The processor.
+        part: Empty for the processor itself, else ``stream:all``, ``memcpy``, ….
+    """
+
+    processor: Processor
+    part: str
+
+
+def device_role(name: str) -> DeviceRole | None:
+    """Parse a lower-case device name; None if it names neither a CPU nor a GPU.
+
+    Example:
+        >>> device_role("/device:gpu:0/stream:all").processor.label
+        'GPU:0'
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    task, number = whole_number(match["task"] or ""), whole_number(match["number"])
+    processor = Processor(match["job"] or _LOCAL, task, match["kind"], number)
+    return DeviceRole(processor, match["rest"] or "")

@@ -18,7 +18,7 @@ from tfprof.graphs.read.attr_values import decode_shape, plain_attr
 from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
-from tfprof.profiles.read.call_stacks import StackReader
+from tfprof.profiles.read.oplog import StackReader
 from tfprof.profiles.read.profile_fields import (
     NODE,
     Damage,

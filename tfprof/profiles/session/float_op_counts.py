@@ -137,11 +137,15 @@ class FloatOpCounts:
         log: An op log, whose float operations are kept.
         shapes: Shapes of the outputs.
         is_live: Whether the graph is a live one.
+
+    Attributes:
+        n_runs: Number of runs that were added, which show how often loops ran.
     """
 
     def __init__(
         self, profile: Profile, log: OpLogColumns, shapes: RunTimeShapes, *, is_live: bool
     ) -> None:
+        self.n_runs = 0
         self._profile = profile
         self._shapes = shapes
         self._has_formulas = profile.classic and is_live
@@ -169,33 +173,26 @@ class FloatOpCounts:
         """In classic mode, count all ops again with the shapes known now."""
         self._count_classic(range(self._n_saved, len(self._profile.ops)))
 
-    def now(self, n_runs: int) -> FloatOps:
-        """Float operations of all ops, counted unless known for this state.
-
-        Args:
-            n_runs: Number of runs that were added, which show how often loops ran.
-        """
+    def now(self) -> FloatOps:
+        """Float operations of all ops; counted again only if they may have changed."""
         profile = self._profile
         if profile.classic or len(profile.ops) == self._n_saved:
             return profile.ops.static_float_ops()
         known = self._counted
-        state = _CountedState(profile.graph_version, self._shapes.version, len(profile.ops), n_runs)
+        versions = profile.graph_version, self._shapes.version
+        state = _CountedState(*versions, len(profile.ops), self.n_runs)
         if known is None or known.state != (
             state if known.has_control_flow else state._replace(n_runs=0)
         ):
             self._counted = known = self._count(state)
         return known.float_ops
 
-    def write(self, n_runs: int) -> None:
-        """Put the float operations of all ops into the table of ops.
-
-        Args:
-            n_runs: As for ``now``.
-        """
+    def write(self) -> None:
+        """Put the float operations of all ops into the table of ops."""
         if self._profile.classic:
             return  # they are there
         ops = self._profile.ops
-        flops, runs = self.now(n_runs)
+        flops, runs = self.now()
         ops.float_ops.array[:] = flops
         ops.static_runs.array[:] = runs
 

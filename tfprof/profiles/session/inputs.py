@@ -16,7 +16,6 @@ from tfprof.graphs.live.live_graph import call_stacks, live_graph, trainable_var
 from tfprof.graphs.live.registered_statistics import mark_functions, user_registered_flops
 from tfprof.graphs.model.op_log_columns import OpLogColumns
 from tfprof.graphs.read.graphdef import read_graph
-from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.runs import KnownNames
 from tfprof.profiles.read.oplog import read_op_log
@@ -137,6 +136,10 @@ class GraphSource:
         one_shot: At most one run will follow, before any view. The original then knows the run's
             shapes when it reads the graph, and classic mode shows them.
         trainable: Mark the ops that hold trainable variables.
+
+    Attributes:
+        log: The op log.
+        flops: Float operations of the ops.
     """
 
     def __init__(
@@ -158,13 +161,12 @@ class GraphSource:
         is_complete = one_shot or not profile.classic
         wants_shapes = live is not None or not profile.classic
         self._profile = profile
-        self._n_runs = 0
         self._waits_for_ops = is_complete
         self._can_mark = not (profile.classic and is_loaded)
         self._live = None if live is None else LiveOps(live, profile, trainable=trainable)
-        self._log = OpLogEntries(profile, log, wait=is_complete)
+        self.log = OpLogEntries(profile, log, wait=is_complete)
         self._shapes = RunTimeShapes(profile, wanted=wants_shapes, shown=is_complete)
-        self._flops = FloatOpCounts(profile, log, self._shapes, is_live=live is not None)
+        self.flops = FloatOpCounts(profile, log, self._shapes, is_live=live is not None)
         self._version_read = _UNREAD
 
         if columns is not None:
@@ -172,12 +174,7 @@ class GraphSource:
             if trainable and columns.trainable_variables:
                 profile.add_trainable_variables(columns.trainable_variables)
         self.update()
-        self._log.apply()
-
-    @property
-    def waiting(self) -> OpLogColumns:
-        """Entries of the op log whose ops are not known yet."""
-        return self._log.waiting
+        self.log.apply()
 
     @property
     def is_live(self) -> bool:
@@ -195,14 +192,14 @@ class GraphSource:
         if self._live is not None and self._live.is_behind:
             registered = self._live.read_ops()
         if self._waits_for_ops:
-            self._log.apply()
+            self.log.apply()
         if self._version_read != self._profile.graph_version:
             # Ops that only a run has named have no formula: their type is their own name.
             self._version_read = self._profile.graph_version
             self._shapes.extend()
-            self._flops.count_new_ops()
+            self.flops.count_new_ops()
         if registered is not None:
-            self._flops.register(registered)
+            self.flops.register(registered)
 
     def add_traces(self) -> None:
         """Record where the ops of a live graph were made; done only when a view needs it."""
@@ -219,9 +216,9 @@ class GraphSource:
         run = read_run_metadata(run_meta, self._known_names())
         if run is None:
             return False
-        self._n_runs += 1
+        self.flops.n_runs += 1
         if self._shapes.complete(run):
-            self._flops.count_again()
+            self.flops.count_again()
         self._profile.add_run(step, run)
         self.update()
         return True
@@ -232,20 +229,12 @@ class GraphSource:
         The original does this for a graph, but not for a loaded profile.
         """
         if self._can_mark:
-            self._log.mark(names, type_name)
-
-    def float_ops(self) -> FloatOps:
-        """Float operations of all ops; counted again only if they may have changed."""
-        return self._flops.now(self._n_runs)
-
-    def count_flops(self) -> None:
-        """Put the float operations of all ops into the table of ops."""
-        self._flops.write(self._n_runs)
+            self.log.mark(names, type_name)
 
     def program(self) -> Program:
         """The graph with its functions, and the shapes that runs have shown."""
         self.update()
-        return self._flops.program()
+        return self.flops.program()
 
     def _known_names(self) -> KnownNames:
         is_op = np.append(self._profile.ops.row_of_name.array >= 0, np.False_)

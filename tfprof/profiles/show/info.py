@@ -13,8 +13,8 @@ from rich.text import Text
 from tfprof.core.text.metrics import BLUE, NOT_AVAILABLE, ORANGE
 from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
 from tfprof.core.text.units import human_count, human_memory, human_share, human_time
-from tfprof.profiles.accounting.processors import device_role
 from tfprof.profiles.accounting.profile_info import ProfileInfo, StepFigures
+from tfprof.profiles.model.executions import device_role
 
 _LABEL = 15
 _MOST_TYPES = 5

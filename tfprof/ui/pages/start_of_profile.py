@@ -16,8 +16,7 @@ from tfprof.errors import TfprofError
 from tfprof.inputs.profiler import session_of
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.profiles.accounting.accounting import METRIC_ROW
-from tfprof.profiles.accounting.lacking import why_no_memory
-from tfprof.profiles.accounting.profile_info import profile_info
+from tfprof.profiles.accounting.profile_info import profile_info, why_no_memory
 from tfprof.ui.pages.blocks_of_results import findings_block, table_block
 from tfprof.ui.pages.document import Block, facts, figures, remarks
 from tfprof.ui.pages.view_code import library_rows, with_hidden

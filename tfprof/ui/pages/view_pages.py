@@ -13,7 +13,7 @@ from tfprof.core.text.metrics import Metric
 from tfprof.core.text.units import human_count, human_share
 from tfprof.errors import EmptyProfileError, UsageError
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
-from tfprof.profiles.accounting.lacking import is_trainable
+from tfprof.profiles.accounting.profile_info import is_trainable
 from tfprof.ui.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.ui.pages.host_choice import chosen_profiler, host_control_of
 from tfprof.ui.pages.tree_block import HiddenRows, Places, TreeMeasure, tree_block
@@ -22,8 +22,8 @@ from tfprof.ui.pages.view_options import on_page, option_controls, options_of
 from tfprof.ui.pages.view_titles import TITLES
 from tfprof.views.heaviest import heaviest
 from tfprof.views.result import ViewKind, ViewTree
-from tfprof.views.show.view_hints import options_that_are_set, weights
 from tfprof.views.show.view_rows import NAME_HEADERS, ViewRows
+from tfprof.views.show.view_texts import options_that_are_set, weights
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,17 +23,19 @@ from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.known import lacking
 from tfprof.views.result import ViewTree
-from tfprof.views.show.view_hints import (
+from tfprof.views.show.view_texts import (
+    TEXTS,
     Spelling,
     cuts_the_largest,
     hints,
     is_cut,
     on_command_line,
+    ops_of_row,
     primary_metric,
     selected_metrics,
+    values_text,
     weights,
 )
-from tfprof.views.show.view_texts import TEXTS, ops_of_row, values_text
 
 
 @dataclass(frozen=True, slots=True)

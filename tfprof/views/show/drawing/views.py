@@ -1,22 +1,288 @@
-"""From a view to its drawing; that of the code view is a graph of calls."""
+"""From a view to its drawing.
+
+The graph and scope views show the heaviest ops or scopes, in their scopes, and the data flow
+between them. That of the code view is a graph of calls.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text.drawing.dot import to_digraph
-from tfprof.core.text.drawing.plan import Drawing, Edge, Node
+from tfprof.core.text.drawing.plan import NO_CLUSTER, Cluster, Drawing, Edge, Node, NodeKind
 from tfprof.errors import UsageError
+from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
-from tfprof.views.show.drawing.flows import Flows
-from tfprof.views.show.drawing.graphs import draw_operations, draw_scopes
-from tfprof.views.show.drawing.labels import line
+from tfprof.views.show.drawing.flows import NO_PART, Flows, flows_between
+from tfprof.views.show.drawing.labels import MAX_SCOPES, line, relative, says, scopes_of
 from tfprof.views.show.drawing.weights import Weights, choose_weights
 
 if TYPE_CHECKING:
     import graphviz
+
+
+def draw_operations(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawing, Flows]:
+    """Draw the heaviest ops of a graph view; what is left out is counted in each frame."""
+    rows = np.flatnonzero(tree.op_rows != NO_OP)
+    heaviest = rows[np.lexsort((rows, -weights.own[rows]))][:max_nodes]
+    drawn = heaviest[np.argsort(tree.op_rows[heaviest])].tolist()  # producers mostly come first
+    drawing = Drawing()
+    frame_of = _frames(drawing, [tree.names[row] for row in drawn])
+    largest = max((int(weights.own[row]) for row in drawn), default=0)
+    part_of_op = np.full(len(tree.ops), NO_PART, np.int64)
+    for row in drawn:
+        part_of_op[tree.op_rows[row]] = len(drawing.nodes)
+        drawing.nodes.append(_node(tree, weights, row, frame_of, largest))
+    _add_rest(drawing, tree, weights, sorted({*rows.tolist()} - {*drawn}), frame_of)
+    flows = flows_between(tree.profile, part_of_op, tree.options.step)
+    drawing.edges += flows.edges
+    return drawing, flows
+
+
+def _node(
+    tree: ViewTree, weights: Weights, row: int, frame_of: Mapping[str, int], largest: int
+) -> Node:
+    name = tree.names[row]
+    op_row = int(tree.op_rows[row])
+    op_type = tree.facts.strings[int(tree.facts.type_ids[op_row])]
+    frame, scope = _innermost(name, frame_of)
+    value = int(weights.own[row])
+    lines = [line(relative(name, scope))]
+    if not says(name, op_type):
+        lines.append(line(op_type))
+    about = [name, op_type, tree.device(op_row)]
+    if weights.own.any():
+        lines.append(weights.text(value))
+        about.append(f"{weights.title}: {weights.text(value)}")
+    return Node(lines, "\n".join(filter(None, about)), value / largest if largest else 0.0, frame)
+
+
+def _frames(drawing: Drawing, names: Sequence[str]) -> dict[str, int]:
+    """Clusters by scope, for the scopes that hold more than one thing that is drawn."""
+    below: dict[str, set[str]] = {}
+    for name in names:
+        scope = ""
+        for inner in scopes_of(name):
+            below.setdefault(scope, set()).add(inner + "/")
+            scope = inner
+        below.setdefault(scope, set()).add(name)
+    frame_of: dict[str, int] = {}
+    for scope in sorted(below, key=lambda scope: (scope.count("/"), scope)):
+        if scope and len(below[scope]) > 1:
+            parent, around = _innermost(scope, frame_of)
+            frame_of[scope] = len(drawing.clusters)
+            drawing.clusters.append(Cluster([line(relative(scope, around))], scope, parent))
+    return frame_of
+
+
+def _innermost(name: str, frame_of: Mapping[str, int]) -> tuple[int, str]:
+    """The cluster that a name lies in, and its scope."""
+    cluster, scope = NO_CLUSTER, ""
+    for outer in scopes_of(name):
+        if outer in frame_of:
+            cluster, scope = frame_of[outer], outer
+    return cluster, scope
+
+
+def _add_rest(
+    drawing: Drawing,
+    tree: ViewTree,
+    weights: Weights,
+    rows: Iterable[int],
+    frame_of: Mapping[str, int],
+) -> None:
+    """A node in each cluster for the ops there that are not drawn."""
+    counts: Counter[int] = Counter()
+    values: Counter[int] = Counter()
+    for row in rows:
+        frame, _ = _innermost(tree.names[row], frame_of)
+        counts[frame] += 1
+        values[frame] += int(weights.own[row])
+    for frame in sorted(counts):
+        add_rest(drawing, weights, frame, counts[frame], values[frame])
+
+
+def add_rest(drawing: Drawing, weights: Weights, frame: int, count: int, value: int) -> None:
+    """Say in a frame, or in a node where there is none, how much is not drawn."""
+    text = f"{count:,} more" + (f": {weights.text(value)}" if value else "")
+    if frame == NO_CLUSTER:
+        drawing.nodes.append(Node([text], f"{text}, not drawn one by one", kind="rest"))
+        return
+    cluster = drawing.clusters[frame]
+    drawing.clusters[frame] = replace(cluster, lines=[*cluster.lines, f"+ {text}"])
+
+
+_ROOT = 0
+
+
+def draw_scopes(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawing, Flows]:
+    """Open the heaviest scopes until there are ``max_nodes`` nodes."""
+    opened = _open_scopes(tree, weights.total, max_nodes)
+    painter = _Painter(tree, weights, opened)
+    painter.paint()
+    part_of_op = _parts(tree, painter.node_of_row, opened)
+    flows = flows_between(tree.profile, part_of_op, tree.options.step)
+    painter.drawing.edges += flows.edges
+    return painter.drawing, flows
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """Which rows are drawn.
+
+    Attributes:
+        below: For each scope that is opened, its children that are drawn.
+        n_nodes: Rows that are drawn as nodes.
+    """
+
+    below: dict[int, list[int]]
+    n_nodes: int
+
+
+def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
+    """Draw as many of the heaviest rows as there is room for.
+
+    A row is never heavier than its parent, so the heaviest k rows hold the parents of each. The
+    number of nodes nearly always grows with k, so a bisection finds a k close to the largest.
+    """
+    order = np.lexsort((np.arange(len(tree)), tree.depth, -total))
+    order = np.concatenate([[_ROOT], order[order != _ROOT]])
+    low, high = 1, len(order)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _opened(tree, order[:middle]).n_nodes <= max_nodes:
+            low = middle
+        else:
+            high = middle - 1
+    return _opened(tree, order[:low])
+
+
+def _opened(tree: ViewTree, rows: Int64Array) -> _Opened:
+    """The scopes and nodes to draw for some rows.
+
+    A scope with one of the rows is replaced by that row: a frame around one node says nothing.
+    """
+    below: dict[int, list[int]] = {}
+    n_nodes = 0
+    for row in np.sort(rows)[::-1].tolist():  # children come before their parents
+        inside = below.get(row, [])
+        if len(inside) == 1 and inside[0] not in below and row != _ROOT:
+            del below[row]
+            n_nodes -= 1
+        if row not in below or tree.op_rows[row] != NO_OP:
+            n_nodes += 1
+        if row != _ROOT:
+            below.setdefault(int(tree.parent[row]), []).append(row)
+    return _Opened({row: inside[::-1] for row, inside in below.items()}, n_nodes)
+
+
+@dataclass(slots=True)
+class _Painter:
+    """Makes nodes and clusters of the rows that are drawn."""
+
+    tree: ViewTree
+    weights: Weights
+    opened: _Opened
+    drawing: Drawing = field(default_factory=Drawing)
+    node_of_row: dict[int, int] = field(default_factory=dict)
+    largest: int = 0
+    rest: dict[int, list[int]] = field(default_factory=dict)
+
+    def paint(self) -> None:
+        """Fill the drawing, outer scopes first."""
+        below = self.opened.below
+        drawn = [row for rows in below.values() for row in rows if row not in below]
+        self.largest = max((int(self.weights.total[row]) for row in drawn), default=0)
+        pending: list[tuple[int, int, str]] = [(_ROOT, NO_CLUSTER, "")]
+        while pending:
+            row, frame, scope = pending.pop(0)
+            if row != _ROOT and row not in below:
+                self._add_node(row, frame, scope, self.weights.total)
+            elif row == _ROOT or self._needs_no_frame(row, frame):
+                self._fill(row, frame, scope, pending)
+            else:
+                name = self.tree.names[row]
+                value = self.weights.text(int(self.weights.total[row]))
+                lines = [line(relative(name, scope)), value]
+                self.drawing.clusters.append(Cluster(lines, f"{name}\n{value}", frame))
+                self._fill(row, len(self.drawing.clusters) - 1, name, pending)
+        for frame, rows in sorted(self.rest.items()):
+            left_out = int(self.weights.total[rows].sum())
+            add_rest(self.drawing, self.weights, frame, len(rows), left_out)
+
+    def _needs_no_frame(self, row: int, frame: int) -> bool:
+        """Whether a scope holds only another frame, or lies too deep for one."""
+        if len(self.opened.below[row]) == 1 and self.tree.op_rows[row] == NO_OP:
+            return True
+        depth = 0
+        while frame != NO_CLUSTER:
+            frame = self.drawing.clusters[frame].parent
+            depth += 1
+        return depth >= MAX_SCOPES
+
+    def _fill(self, row: int, frame: int, scope: str, pending: list[tuple[int, int, str]]) -> None:
+        if self.tree.op_rows[row] != NO_OP:
+            self._add_node(row, frame, scope, self.weights.own)
+        drawn = {*self.opened.below.get(row, ())}
+        pending += [(child, frame, scope) for child in self.opened.below.get(row, ())]
+        rest = [child for child in self.tree.children_of(row) if child not in drawn]
+        if rest:
+            self.rest.setdefault(frame, []).extend(rest)
+
+    def _add_node(self, row: int, frame: int, scope: str, values: Int64Array) -> None:
+        tree, value = self.tree, int(values[row])
+        name = tree.names[row]
+        is_scope = bool(tree.children_of(row)) and row not in self.opened.below
+        lines = [line(relative(name, scope))]
+        about = [name]
+        if is_scope and tree.definitions[row] > 1:
+            about.append(f"{tree.definitions[row]:,} defined")
+        elif tree.op_rows[row] != NO_OP:
+            op_type = tree.facts.strings[int(tree.facts.type_ids[tree.op_rows[row]])]
+            about.append(op_type)
+            if not says(name, op_type):
+                lines.append(line(op_type))
+        lines.append(self.weights.text(value))
+        about.append(f"{self.weights.title}: {self.weights.text(value)}")
+        self.node_of_row[row] = len(self.drawing.nodes)
+        share = min(value / self.largest, 1.0) if self.largest else 0.0
+        kind: NodeKind = "scope" if is_scope else "op"
+        self.drawing.nodes.append(Node(lines, "\n".join(about), share, frame, kind))
+
+
+def _parts(tree: ViewTree, node_of_row: Mapping[int, int], opened: _Opened) -> Int64Array:
+    """The node that each op is part of: its own, or that of the scope around it."""
+    own = {tree.names[row]: node for row, node in node_of_row.items()}
+    # An op whose scope is opened counts without what is in the scope.
+    parts = {tree.names[row]: node for row, node in node_of_row.items() if row not in opened.below}
+    ops = tree.ops
+    part_of_op = []
+    for name_id in ops.name_ids.array.tolist():
+        name = ops.names[name_id]
+        part = own.get(name)
+        part_of_op.append(_part_of_scope(name, parts) if part is None else part)
+    return np.array(part_of_op, np.int64)
+
+
+def _part_of_scope(name: str, parts: dict[str, int]) -> int:
+    """Node of the scopes around a name; ``parts`` gets those that were looked up."""
+    missed = []
+    part = NO_PART
+    scope = name.rpartition("/")[0]
+    while scope:
+        if scope in parts:
+            part = parts[scope]
+            break
+        missed.append(scope)
+        scope = scope.rpartition("/")[0]
+    parts.update(dict.fromkeys(missed, part))
+    return part
 
 
 def draw_calls(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawing, Flows]:

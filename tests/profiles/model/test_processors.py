@@ -1,6 +1,6 @@
 import pytest
 
-from tfprof.profiles.accounting.processors import Processor, device_role
+from tfprof.profiles.model.executions import Processor, device_role
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS
 
 
