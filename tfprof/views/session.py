@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -61,7 +60,7 @@ class Session:
         self.lock = threading.RLock()
         self.views = ViewBuilder(profile, _draw)
         self._source = GraphSource(profile, graph, op_log, one_shot=one_shot)
-        self._uncounted: WeakSet[_LaterFloatOps] = WeakSet()
+        self._uncounted: WeakSet[Callable[[], Int64Array]] = WeakSet()
 
     def add_run(self, step: int, run_meta: Source) -> bool:
         """Add the run metadata of a step; False if they hold no step stats.
@@ -144,37 +143,22 @@ class Session:
             column()
         self._uncounted.clear()
 
-    def _later(self, of_runs: Callable[[FloatOps], Int64Array]) -> _LaterFloatOps:
-        column = _LaterFloatOps(self._source.flops.now, of_runs, self.lock)
+    def _later(self, of_runs: Callable[[FloatOps], Int64Array]) -> Callable[[], Int64Array]:
+        """Float operations of a view that does not show them, counted when they are first read.
+
+        Args:
+            of_runs: From what ops cost to the float operations of the view's runs.
+        """
+        known: list[Int64Array] = []
+
+        def column() -> Int64Array:
+            with self.lock:
+                if not known:
+                    known.append(of_runs(self._source.flops.now()))
+                return known[0]
+
         self._uncounted.add(column)
         return column
-
-
-class _LaterFloatOps:
-    """Float operations of a view that does not show them, counted when they are first read.
-
-    Args:
-        count: Counts what the ops cost.
-        of_runs: From that to the float operations of the view's runs.
-        lock: Keeps the profile as it is.
-    """
-
-    def __init__(
-        self,
-        count: Callable[[], FloatOps],
-        of_runs: Callable[[FloatOps], Int64Array],
-        lock: AbstractContextManager[object],
-    ) -> None:
-        self._count = count
-        self._of_runs = of_runs
-        self._lock = lock
-        self._column: Int64Array | None = None
-
-    def __call__(self) -> Int64Array:
-        with self._lock:
-            if self._column is None:
-                self._column = self._of_runs(self._count())
-            return self._column
 
 
 def _draw(tree: ViewTree, attribute: str | None, max_nodes: int | None) -> graphviz.Digraph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -202,12 +203,7 @@ def _without_overflow(
 def parameter_count(shape: Shape) -> int:
     """Elements of a shape: the product of its dimensions, 1 for a scalar, 0 if any is unknown."""
     dims = display_dims(shape)
-    if not dims or min(dims) < 0:
-        return 0
-    count = 1
-    for dim in dims:
-        count *= dim
-    return count
+    return math.prod(dims) if dims and min(dims) >= 0 else 0
 
 
 def _parameters(profile: Profile, shape_ids: Int64Array, classic: bool) -> Int64Array:

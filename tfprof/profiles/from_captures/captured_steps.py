@@ -101,10 +101,8 @@ def add_executions(
         ops = CapturedOps(profile, known)
         ids = _name_ids(ops, runs)
         note_memory_outside(profile, totals)
-        if steps is None:
-            _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of * 0, {0: 0})
-        else:
-            _add_steps(profile, timeline, runs, ran.blocks, ids, memory, group_of, steps)
+        groups_of_runs, chosen = (group_of * 0, {0: 0}) if steps is None else (group_of, steps)
+        _add_steps(profile, timeline, runs, ran.blocks, ids, memory, groups_of_runs, chosen)
         ops.add_stacks(*python_stacks(forest, first_runs(ran.parts)))
     set_apart(profile, of_host, steps)
     add_notices(profile, host, totals, steps)

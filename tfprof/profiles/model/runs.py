@@ -152,12 +152,8 @@ class PlacedRun:
         stats = outputs.stats.array()
         made = counts[stats]
         use_of = np.cumsum(counts) - 1
-        return OutputBuffers(
-            use_of[stats[made]],
-            outputs.slots.array()[made],
-            outputs.sizes.array()[made],
-            outputs.addresses.array()[made],
-        )
+        others = (outputs.slots, outputs.sizes, outputs.addresses)
+        return OutputBuffers(use_of[stats[made]], *(each.array()[made] for each in others))
 
     def _allocations(self, counts: BoolArray) -> Allocations:
         allocations, allocators = self.stats.allocations, self.stats.allocators

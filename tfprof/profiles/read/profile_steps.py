@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -109,19 +109,10 @@ def read_steps(profile: Profile, rows: Int64Array, tables: Tables, damage: Damag
         profile.steps.add(step, _sums(saved, chosen, part), part)
 
 
-@dataclass(frozen=True, slots=True)
-class _Owners:
-    """Record of each row of the tables of a detail."""
-
-    executions: Int64Array
-    memory: Int64Array
-    allocations: Int64Array
-    levels: Int64Array
-
-
 def _read_detail(
     saved: _Records, strings: StringTable, damage: Damage, notices: Notices | None
-) -> tuple[_Owners, StepDetail]:
+) -> tuple[dict[str, Int64Array], StepDetail]:
+    """All steps as one, and the record of each row of its tables."""
     execution_owner, executions = _read_executions(saved, strings, damage, notices)
     memory_owner, memory, outputs = _read_memory(saved)
     allocation_owner, allocations = _read_allocations(saved, strings)
@@ -133,7 +124,13 @@ def _read_detail(
         memory.values[_MICROS][level],
         memory.values[_IN_USE][level],
     )
-    owners = _Owners(execution_owner, memory_owner, allocation_owner, memory_owner[level])
+    owners = {
+        "executions": execution_owner,
+        "memory": memory_owner,
+        "outputs": memory_owner[outputs.uses],
+        "allocations": allocation_owner,
+        "levels": memory_owner[level],
+    }
     return owners, StepDetail(executions, memory, outputs, allocations, levels)
 
 
@@ -240,29 +237,21 @@ def _places(groups: Int64Array, n_groups: int) -> list[Int64Array]:
 
 
 def _split(
-    detail: StepDetail, owners: _Owners, step_of_record: Int64Array, n_steps: int
+    detail: StepDetail,
+    owners: Mapping[str, Int64Array],
+    step_of_record: Int64Array,
+    n_steps: int,
 ) -> Iterator[StepDetail]:
     """The part of the detail that belongs to the records of each step."""
-    step_of_use = step_of_record[owners.memory]
-    uses = _places(step_of_use, n_steps)
-    moved = np.zeros(len(step_of_use), np.int64)
-    for places in uses:
-        moved[places] = np.arange(len(places))
-    for timed, memory, buffers, allocations, levels in zip(
-        _places(step_of_record[owners.executions], n_steps),
-        uses,
-        _places(step_of_use[detail.outputs.uses], n_steps),
-        _places(step_of_record[owners.allocations], n_steps),
-        _places(step_of_record[owners.levels], n_steps),
-        strict=True,
-    ):
-        outputs = taken_rows(detail.outputs, buffers)
+    places = {name: _places(step_of_record[owner], n_steps) for name, owner in owners.items()}
+    moved = np.zeros(len(detail.memory), np.int64)
+    for uses in places["memory"]:
+        moved[uses] = np.arange(len(uses))
+    outputs = replace(detail.outputs, uses=moved[detail.outputs.uses])
+    detail = replace(detail, outputs=outputs)
+    for step in range(n_steps):
         yield StepDetail(
-            taken_rows(detail.executions, timed),
-            taken_rows(detail.memory, memory),
-            replace(outputs, uses=moved[outputs.uses]),
-            taken_rows(detail.allocations, allocations),
-            taken_rows(detail.levels, levels),
+            **{name: taken_rows(getattr(detail, name), own[step]) for name, own in places.items()}
         )
 
 

@@ -296,15 +296,9 @@ def _read_allocators(memory: Columns, makers: Int64Array) -> tuple[AllocatorColu
     index = TextIndex()
     name_ids = np.zeros(len(memory), np.int64)
     name_ids[named] = index.intern(memory.text("allocator_name").take(np.flatnonzero(named)))
-    columns = AllocatorColumns(
-        CompactColumn.of(memory.parent),
-        CompactColumn.of(name_ids),
-        CompactColumn.of(memory.number("total_bytes")),
-        CompactColumn.of(memory.number("peak_bytes")),
-        CompactColumn.of(memory.number("live_bytes")),
-        CompactColumn.of(in_use),
-    )
-    return columns, [index[number].decode() for number in range(len(index))]
+    sizes = [memory.number(name) for name in ("total_bytes", "peak_bytes", "live_bytes")]
+    columns = map(CompactColumn.of, (memory.parent, name_ids, *sizes, in_use))
+    return AllocatorColumns(*columns), [index[number].decode() for number in range(len(index))]
 
 
 def _read_outputs(outputs: Columns) -> OutputColumns:

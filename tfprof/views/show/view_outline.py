@@ -50,12 +50,12 @@ class ViewOutline:
     glyphs: Glyphs = UNICODE
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        outline = _outline(self.tree, self.glyphs, self.max_rows, options.max_width)
-        for pieces in outline.lines:
+        lines, remarks = _outline(self.tree, self.glyphs, self.max_rows, options.max_width)
+        for pieces in lines:
             for text, style in pieces:
                 yield Segment(text, Style.parse(style) if style else None)
             yield Segment.line()
-        for remark in outline.remarks:
+        for remark in remarks:
             yield Segment(remark, Style(dim=True))
             yield Segment.line()
 
@@ -71,20 +71,15 @@ def view_outline(
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         width: Fold names and leave out numbers beyond this; None does neither.
     """
-    outline = _outline(tree, glyphs, max_rows, width or _UNLIMITED)
-    lines = ["".join(text for text, _ in pieces) for pieces in outline.lines]
-    return "".join(f"{line}\n" for line in [*lines, *outline.remarks])
+    lines, remarks = _outline(tree, glyphs, max_rows, width or _UNLIMITED)
+    texts = ["".join(text for text, _ in pieces) for pieces in lines]
+    return "".join(f"{line}\n" for line in [*texts, *remarks])
 
 
-@dataclass(frozen=True, slots=True)
-class _Outline:
+def _outline(
+    tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int
+) -> tuple[list[list[Piece]], list[str]]:
     """Lines in pieces, and the remarks below them."""
-
-    lines: list[list[Piece]]
-    remarks: list[str]
-
-
-def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outline:
     rows = ViewRows(tree, max_rows, glyphs)
     # In a narrow terminal guides take no more than a third of it.
     guides = _guides(rows.lines, glyphs, min(MAX_GUIDES, max(2, width // 3 // _INDENT)))
@@ -119,7 +114,7 @@ def _outline(tree: ViewTree, glyphs: Glyphs, max_rows: int, width: int) -> _Outl
     if left_out:
         remarks.append(f"no room for: {', '.join(column.about for column in left_out)}")
     wrapped = [part for text in remarks for part in wrap(glyphs.text(text), width)]
-    return _Outline(lines, wrapped)
+    return lines, wrapped
 
 
 def _stripped(pieces: list[Piece]) -> list[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -97,10 +98,7 @@ def elements(shape: Shape) -> int:
     """Number of elements, ``UNKNOWN`` if the shape is not fully known."""
     if shape is None or not is_fully_defined(shape):
         return UNKNOWN
-    count = 1
-    for dim in shape:
-        count *= dim
-    return min(count, _LARGEST)
+    return min(math.prod(shape), _LARGEST)
 
 
 NO_PART = -1

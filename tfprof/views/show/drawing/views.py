@@ -6,6 +6,7 @@ between them. That of the code view is a graph of calls.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -132,20 +133,7 @@ def draw_scopes(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawi
     return painter.drawing, flows
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """Which rows are drawn.
-
-    Attributes:
-        below: For each scope that is opened, its children that are drawn.
-        n_nodes: Rows that are drawn as nodes.
-    """
-
-    below: dict[int, list[int]]
-    n_nodes: int
-
-
-def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
+def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> dict[int, list[int]]:
     """Draw as many of the heaviest rows as there is room for.
 
     A row is never heavier than its parent, so the heaviest k rows hold the parents of each. The
@@ -153,18 +141,13 @@ def _open_scopes(tree: ViewTree, total: Int64Array, max_nodes: int) -> _Opened:
     """
     order = np.lexsort((np.arange(len(tree)), tree.depth, -total))
     order = np.concatenate([[_ROOT], order[order != _ROOT]])
-    low, high = 1, len(order)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _opened(tree, order[:middle]).n_nodes <= max_nodes:
-            low = middle
-        else:
-            high = middle - 1
-    return _opened(tree, order[:low])
+    sizes = range(len(order) + 1)
+    size = bisect_right(sizes, max_nodes, 2, key=lambda n: _opened(tree, order[:n])[1]) - 1
+    return _opened(tree, order[:size])[0]
 
 
-def _opened(tree: ViewTree, rows: Int64Array) -> _Opened:
-    """The scopes and nodes to draw for some rows.
+def _opened(tree: ViewTree, rows: Int64Array) -> tuple[dict[int, list[int]], int]:
+    """The scopes to draw for some rows, with their children that are drawn; and how many nodes.
 
     A scope with one of the rows is replaced by that row: a frame around one node says nothing.
     """
@@ -179,7 +162,7 @@ def _opened(tree: ViewTree, rows: Int64Array) -> _Opened:
             n_nodes += 1
         if row != _ROOT:
             below.setdefault(int(tree.parent[row]), []).append(row)
-    return _Opened({row: inside[::-1] for row, inside in below.items()}, n_nodes)
+    return {row: inside[::-1] for row, inside in below.items()}, n_nodes
 
 
 @dataclass(slots=True)
@@ -188,7 +171,7 @@ class _Painter:
 
     tree: ViewTree
     weights: Weights
-    opened: _Opened
+    opened: dict[int, list[int]]
     drawing: Drawing = field(default_factory=Drawing)
     node_of_row: dict[int, int] = field(default_factory=dict)
     largest: int = 0
@@ -196,7 +179,7 @@ class _Painter:
 
     def paint(self) -> None:
         """Fill the drawing, outer scopes first."""
-        below = self.opened.below
+        below = self.opened
         drawn = [row for rows in below.values() for row in rows if row not in below]
         self.largest = max((int(self.weights.total[row]) for row in drawn), default=0)
         pending: list[tuple[int, int, str]] = [(_ROOT, NO_CLUSTER, "")]
@@ -218,7 +201,7 @@ class _Painter:
 
     def _needs_no_frame(self, row: int, frame: int) -> bool:
         """Whether a scope holds only another frame, or lies too deep for one."""
-        if len(self.opened.below[row]) == 1 and self.tree.op_rows[row] == NO_OP:
+        if len(self.opened[row]) == 1 and self.tree.op_rows[row] == NO_OP:
             return True
         depth = 0
         while frame != NO_CLUSTER:
@@ -229,8 +212,8 @@ class _Painter:
     def _fill(self, row: int, frame: int, scope: str, pending: list[tuple[int, int, str]]) -> None:
         if self.tree.op_rows[row] != NO_OP:
             self._add_node(row, frame, scope, self.weights.own)
-        drawn = {*self.opened.below.get(row, ())}
-        pending += [(child, frame, scope) for child in self.opened.below.get(row, ())]
+        drawn = {*self.opened.get(row, ())}
+        pending += [(child, frame, scope) for child in self.opened.get(row, ())]
         rest = [child for child in self.tree.children_of(row) if child not in drawn]
         if rest:
             self.rest.setdefault(frame, []).extend(rest)
@@ -238,7 +221,7 @@ class _Painter:
     def _add_node(self, row: int, frame: int, scope: str, values: Int64Array) -> None:
         tree, value = self.tree, int(values[row])
         name = tree.names[row]
-        is_scope = bool(tree.children_of(row)) and row not in self.opened.below
+        is_scope = bool(tree.children_of(row)) and row not in self.opened
         lines = [line(relative(name, scope))]
         about = [name]
         if is_scope and tree.definitions[row] > 1:
@@ -256,11 +239,13 @@ class _Painter:
         self.drawing.nodes.append(Node(lines, "\n".join(about), share, frame, kind))
 
 
-def _parts(tree: ViewTree, node_of_row: Mapping[int, int], opened: _Opened) -> Int64Array:
+def _parts(
+    tree: ViewTree, node_of_row: Mapping[int, int], opened: dict[int, list[int]]
+) -> Int64Array:
     """The node that each op is part of: its own, or that of the scope around it."""
     own = {tree.names[row]: node for row, node in node_of_row.items()}
     # An op whose scope is opened counts without what is in the scope.
-    parts = {tree.names[row]: node for row, node in node_of_row.items() if row not in opened.below}
+    parts = {tree.names[row]: node for row, node in node_of_row.items() if row not in opened}
     ops = tree.ops
     part_of_op = []
     for name_id in ops.name_ids.array.tolist():

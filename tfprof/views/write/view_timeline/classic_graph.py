@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -165,16 +165,11 @@ def _curves(tree: ViewTree, step: int, rows: list[int], persistent: Int64Array) 
     for row, micros, size in zip(*(column[counted].tolist() for column in columns), strict=True):
         if row in changes:
             changes[row][micros] = changes[row].get(micros, 0) + size
-    return {row: _accumulated(at_time) for row, at_time in changes.items()}
-
-
-def _accumulated(changes: dict[int, int]) -> Curve:
-    total = 0
-    curve = []
-    for micros, size in sorted(changes.items()):
-        total += size
-        curve.append((micros, total))
-    return curve
+    curves = {}
+    for row, at_time in changes.items():
+        times, added = zip(*sorted(at_time.items()), strict=True)
+        curves[row] = list(zip(times, accumulate(added), strict=True))
+    return curves
 
 
 def _persistent_bytes(tree: ViewTree) -> Int64Array:
