@@ -166,7 +166,7 @@ def synthetic(events: int, classic: bool) -> Any:
 
 def many_events(_folder: Path, events: int, classic: bool = False) -> Result:
     """A timeline written into nothing: memory before, while it is written, and at most."""
-    from tfprof.views.write.view_timeline import view_to_timelines
+    from tfprof.views.write.view_timeline.outputs import view_to_timelines
 
     tree = synthetic(events, classic)
     before = resident_mb()

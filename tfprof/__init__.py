@@ -55,8 +55,8 @@ if TYPE_CHECKING:
         write_op_log,
     )
     from tfprof.views.result import ViewNode, ViewTree
-    from tfprof.views.show.drawing import render_dot_file
-    from tfprof.views.write.client_timeline import Timeline
+    from tfprof.views.show.drawing.files import render_dot_file
+    from tfprof.views.write.client_timeline.timeline import Timeline
 
 _HOME = {
     "AdviceProto": "tfprof.core.wire.messages",
@@ -80,7 +80,7 @@ _HOME = {
     "Symbolic": "tfprof.graphs.model.symbolic",
     "TfprofError": "tfprof.errors",
     "TfprofWarning": "tfprof.errors",
-    "Timeline": "tfprof.views.write.client_timeline",
+    "Timeline": "tfprof.views.write.client_timeline.timeline",
     "UnknownFormatError": "tfprof.errors",
     "UsageError": "tfprof.errors",
     "ViewNode": "tfprof.views.result",
@@ -99,7 +99,7 @@ _HOME = {
     "pprof_profile": "tfprof.profiles.session.op_logs",
     "profile": "tfprof.inputs.one_shot",
     "register_flops": "tfprof.graphs.flops.registry",
-    "render_dot_file": "tfprof.views.show.drawing",
+    "render_dot_file": "tfprof.views.show.drawing.files",
     "summary": "tfprof.graphs.reports.summary",
     "trace": "tfprof.capture.eager.trace",
     "whatif": "tfprof.insight.whatif.ask",

@@ -14,7 +14,7 @@ import pytest
 import tfprof
 from tfprof.core.wire import messages as pb
 from tfprof.options.parse import ProfileOptions, parse_options
-from tfprof.views.write.view_timeline import banner, view_to_timelines
+from tfprof.views.write.view_timeline.outputs import banner, view_to_timelines
 
 from .cases import AddStep, Query, Session, options_proto, random_session
 from .engine import Answer, Engine

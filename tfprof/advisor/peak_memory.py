@@ -8,7 +8,7 @@ from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.findings import Finding, Gain
 from tfprof.core.columns.frames import Frame
 from tfprof.core.text.wording import line_names, listing, memory_text, quoted, share_text
-from tfprof.profiles.accounting.live_buffers import PeakHolders, peak_holders
+from tfprof.profiles.accounting.device_time import PeakHolders, peak_holders
 from tfprof.profiles.model.executions import device_role
 
 MIN_PEAK_BYTES = 100_000_000

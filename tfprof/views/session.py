@@ -11,7 +11,7 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.files.checkpoint.variable_values import CHECKPOINT_VARIABLES, VariableValues
 from tfprof.graphs.model.seen_program import SeenProgram
 from tfprof.options.parse import ProfileOptions
-from tfprof.profiles.accounting.what_ran import not_run
+from tfprof.profiles.accounting.accounting import not_run
 from tfprof.profiles.float_ops.profile_flops import observed_control_flow
 from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
@@ -162,7 +162,7 @@ class Session:
 
 
 def _draw(tree: ViewTree, attribute: str | None, max_nodes: int | None) -> graphviz.Digraph:
-    from tfprof.views.show.drawing import MAX_NODES, view_to_graphviz
+    from tfprof.views.show.drawing.views import MAX_NODES, view_to_graphviz
 
     chosen = MAX_NODES if max_nodes is None else max_nodes
     return view_to_graphviz(tree, attribute=attribute, max_nodes=chosen)

@@ -1,5 +1,5 @@
 import tfprof
-from tfprof.profiles.accounting.live_buffers import peak_holders
+from tfprof.profiles.accounting.device_time import peak_holders
 from tfprof.testing.builders import CPU, GPU, graph, op, run_on, stat
 
 

@@ -15,7 +15,7 @@ from tests.graphs.interpreter.programs import (
 )
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.program import read_program
-from tfprof.profiles.read.profile_program import program_of_ops
+from tfprof.profiles.float_ops.profile_flops import program_of_ops
 
 T = {"T": Type(FLOAT)}
 

@@ -16,12 +16,13 @@ import tfprof
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.walk import walk
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, run_on, stat
-from tfprof.views.write.client_timeline import AllocationMaximum, Timeline
 from tfprof.views.write.client_timeline.step import (
+    AllocationMaximum,
     assign_lanes,
     parse_kernel_label,
     parse_op_label,
 )
+from tfprof.views.write.client_timeline.timeline import Timeline
 
 RECORDED = Path(__file__).with_name("recorded")
 STEP = RECORDED / "client_timeline.pbtxt"

@@ -19,10 +19,13 @@ from tfprof.options.output import Output
 from tfprof.options.parse import parse_options
 from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, stat
 from tfprof.views.result import ViewTree
-from tfprof.views.write.view_timeline import options_of_step, view_to_timelines
 from tfprof.views.write.view_timeline.drawn import Track, track_order, tracks_of
 from tfprof.views.write.view_timeline.lossless import MOST_ARROWS_INTO
-from tfprof.views.write.view_timeline.outputs import path_of_step
+from tfprof.views.write.view_timeline.outputs import (
+    options_of_step,
+    path_of_step,
+    view_to_timelines,
+)
 
 from .trace_format import Event, validate
 

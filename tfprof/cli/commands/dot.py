@@ -12,7 +12,7 @@ from tfprof.errors import UsageError
 
 def run(file: str, **params: Any) -> None:
     """Read the file, draw it and write the picture."""
-    from tfprof.views.show.drawing import render_dot_file
+    from tfprof.views.show.drawing.files import render_dot_file
 
     result = from_params(ResultChoice, params)
     outfile = Path(result.outfile or "")

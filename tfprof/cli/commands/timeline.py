@@ -47,7 +47,7 @@ def run(view: str, every_step: bool, **params: Any) -> None:
 def _by_device(inputs: RunInputs, step: int, path: str) -> Iterator[OutputFile]:
     """One trace for each step, or for one, as TensorFlow's ``Timeline`` makes them."""
     from tfprof.files.compressed_output import packed
-    from tfprof.views.write.client_timeline import Timeline
+    from tfprof.views.write.client_timeline.timeline import Timeline
     from tfprof.views.write.outputs import OutputFile
     from tfprof.views.write.view_timeline.outputs import path_of_step
 

@@ -15,7 +15,7 @@ from tfprof.core.text.wording import plural
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.budgets.frames import line_of_row
 from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing, largest
-from tfprof.profiles.accounting.live_buffers import peak_holders
+from tfprof.profiles.accounting.device_time import peak_holders
 from tfprof.profiles.accounting.profile_info import step_figures
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.model.steps import MEASURES

@@ -10,7 +10,7 @@ from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.reports.flops import params
 from tfprof.insight.budgets.frames import line_of
 from tfprof.insight.budgets.measurement import Contributor, Measured, Measurement, Missing, largest
-from tfprof.profiles.accounting.what_ran import only_at_run_time
+from tfprof.profiles.accounting.accounting import only_at_run_time
 
 if TYPE_CHECKING:
     from tfprof.insight.budgets.subject import Subject

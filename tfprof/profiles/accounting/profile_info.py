@@ -15,9 +15,8 @@ from tfprof.core.columns.frames import NO_STACK
 from tfprof.core.columns.remarks import Notice
 from tfprof.core.columns.shapes import is_fully_defined
 from tfprof.graphs.model.variable_names import VARIABLE_OPS
-from tfprof.profiles.accounting.accounting import parameter_count
+from tfprof.profiles.accounting.accounting import only_at_run_time, parameter_count
 from tfprof.profiles.accounting.device_time import StepTimes
-from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, StepDetail
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import TRAINABLE_VARIABLES, Profile

@@ -203,7 +203,7 @@ class FloatOpCounts:
         without a formula.
         """
         from tfprof.graphs.flops.registry import all_formulas
-        from tfprof.profiles.read.profile_program import program_of_ops
+        from tfprof.profiles.float_ops.profile_flops import program_of_ops
 
         ops = self._profile.ops
         formulas, free = all_formulas()
@@ -218,8 +218,7 @@ class FloatOpCounts:
 
     def _count(self, state: _CountedState) -> _Counted:
         # All formulas take 80 ms to import; many views show no float operations.
-        from tfprof.profiles.float_ops.profile_flops import count_profile_flops
-        from tfprof.profiles.read.profile_program import program_of_ops
+        from tfprof.profiles.float_ops.profile_flops import count_profile_flops, program_of_ops
 
         profile, ops = self._profile, self._profile.ops
         result = count_profile_flops(program_of_ops(ops, self._given(), keep_names=False), profile)

@@ -12,7 +12,7 @@ import numpy as np
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.frames import NO_STACK
 from tfprof.core.columns.shapes import Shape, is_fully_defined
-from tfprof.profiles.accounting.accounting import parameter_count
+from tfprof.profiles.accounting.accounting import only_at_run_time, parameter_count
 from tfprof.profiles.accounting.library_frames import innermost_frames, innermost_user_frames
 from tfprof.profiles.accounting.profile_info import (
     DeviceFigures,
@@ -22,7 +22,6 @@ from tfprof.profiles.accounting.profile_info import (
     profile_info,
     step_figures,
 )
-from tfprof.profiles.accounting.what_ran import only_at_run_time
 from tfprof.profiles.model.executions import (
     ACCELERATOR,
     HOST,

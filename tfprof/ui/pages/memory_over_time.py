@@ -14,8 +14,8 @@ from tfprof.core.text.tables import escaped
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import session_of
+from tfprof.profiles.accounting.device_time import LiveBuffers, live_buffers
 from tfprof.profiles.accounting.library_frames import NO_FRAME
-from tfprof.profiles.accounting.live_buffers import LiveBuffers, live_buffers
 from tfprof.ui.pages.document import Block, Control, Page, column, empty, figures, remarks, words
 from tfprof.ui.pages.missing_views import NO_MEMORY
 from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME

@@ -51,7 +51,7 @@ def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
     """
 
     def view_of_step(step: int) -> ViewTree:
-        from tfprof.views.write.view_timeline import options_of_step
+        from tfprof.views.write.view_timeline.outputs import options_of_step
 
         return build(tree.kind, options_of_step(tree, step))
 
@@ -68,7 +68,7 @@ def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
         after = theirs if tree.options.classic else hint
         yield OutputFile(path, [view_to_pprof(tree)], after=after)
     elif output.type == "timeline":
-        from tfprof.views.write.view_timeline import banner, view_to_timelines
+        from tfprof.views.write.view_timeline.outputs import banner, view_to_timelines
 
         for timeline in view_to_timelines(tree, view_of_step):
             path = timeline.path
@@ -76,7 +76,7 @@ def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
             after = banner(path) if tree.options.classic else hint
             yield OutputFile(path, timeline.chunks, timeline.notes, after)
     elif output.type == "dot":
-        from tfprof.views.show.drawing import draw_to_file
+        from tfprof.views.show.drawing.files import draw_to_file
 
         # The heaviest ops are drawn, however far from the outputs of the graph.
         whole = view_of_step(tree.options.step) if tree.kind == "graph" else tree
