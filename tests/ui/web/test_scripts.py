@@ -21,7 +21,7 @@ def test_the_joined_script_has_every_module_once_and_no_import():
 def test_a_joined_module_has_its_names_for_itself_and_takes_others_from_their_modules():
     script = joined_script("sunburst.js")
     inner, outer = script.index("const $forest = (() => {"), script.index("const $sunburst = ")
-    assert inner < outer < script.index("const { chainLabel, foldedChain } = $forest;")
+    assert inner < outer < script.index("const { cellOf } = $forest;")
     assert script.endswith("return { sunburstCells };\n})();\n")
 
 

@@ -128,8 +128,8 @@ def test_a_click_shows_all_that_is_known(page):
     first, last = -0.02 * 3_999_000, 1.02 * 3_999_000
     x = canvas["x"] + canvas["width"] * (200_000 - first) / (last - first)
     page.tab.mouse.move(x, top["y"] + 1 + 2.5 * 17)
-    page.tab.wait_for_selector(".trace-tip:not([hidden])")
-    assert HOSTILE in page.tab.locator(".trace-tip").inner_text()
+    page.tab.wait_for_selector(".tooltip:not([hidden])")
+    assert HOSTILE in page.tab.locator(".tooltip").inner_text()
     page.tab.mouse.click(x, top["y"] + 1 + 2.5 * 17)
     details = page.tab.locator(".trace-details")
     details.wait_for()

@@ -3,8 +3,8 @@
 There is no build step. A report is one file, in which modules cannot import each other by name; and
 a browser that is served would ask for one module after the other, as it reads who imports whom. So
 their texts are joined, those that others need first (ADR 0037 has what else was tried). Imports and
-exports may only be written as ``_IMPORT`` and ``_EXPORT`` read them, and without circles, which the
-linter checks.
+exports may only be written as ``_IMPORT`` and ``_EXPORT`` read them, and without circles, which a
+test checks.
 """
 
 from __future__ import annotations

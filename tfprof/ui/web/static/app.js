@@ -18,7 +18,9 @@ function location_() {
 }
 
 function address(id, params) {
-  const kept = Object.entries(params).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const kept = Object.entries(params).filter(
+    ([, value]) => value !== "" && value !== null && value !== undefined,
+  );
   const query = new URLSearchParams(kept).toString();
   return `#/${encodeURIComponent(id)}${query ? `?${query}` : ""}`;
 }
@@ -47,8 +49,10 @@ async function show() {
 function errorView(error, id, params) {
   const chosen = Object.keys(params).some((name) => name !== "run");
   return el(
-    "section", { class: "block nothing" }, el("h1", {}, "This page cannot be shown"), el("p", { role: "alert" }, error.message),
-    chosen ? el("p", {}, el("a", { href: address(id, { run: params.run }) }, "Show it without settings")) : null,
+    "section.block.nothing",
+    el("h1", "This page cannot be shown"),
+    el("p", { role: "alert" }, error.message),
+    chosen ? el("p", el("a", { href: address(id, { run: params.run }) }, "Show it without settings")) : null,
   );
 }
 
@@ -62,37 +66,85 @@ function drawNav(site, current, params) {
   const groups = new Map();
   for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
   // A report holds some comparisons only, a server makes all.
-  const others = site.runs.filter((run) => (site.compared ? (site.compared[site.run] ?? []).includes(run.name) : run.name !== site.run));
-  const runs = site.runs.length > 1
-    ? el("div", {}, runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)), others.length ? runChoice(
-      "Compare with", [{ name: "" }, ...others], params.against ?? "", (against) => go(current, { ...params, against }),
-    ) : null)
-    : el("p", { class: "source", title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
+  const others = site.runs.filter((run) =>
+    site.compared ? (site.compared[site.run] ?? []).includes(run.name) : run.name !== site.run,
+  );
+  const runs =
+    site.runs.length > 1
+      ? el(
+          "div",
+          runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)),
+          others.length
+            ? runChoice("Compare with", [{ name: "" }, ...others], params.against ?? "", (against) =>
+                go(current, { ...params, against }),
+              )
+            : null,
+        )
+      : el("p.source", { title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
   nav.replaceChildren(
-    el("p", { class: "brand" }, "tfprof"), runs,
-    ...[...groups].map(([group, pages]) => el("div", {}, group ? el("h2", {}, group) : null, el("ul", {}, pages.map((page) => el(
-      "li", {}, el("a", {
-        href: address(page.id, common(params)), class: page.missing ? "missing" : "", title: page.missing || null,
-        "aria-current": page.id === current ? "page" : null,
-      }, page.title),
-    ))))),
-    el("button", { type: "button", class: "theme", onclick: changeTheme }, "Light or dark"),
+    el("p.brand", "tfprof"),
+    runs,
+    ...[...groups].map(([group, pages]) =>
+      el(
+        "div",
+        group ? el("h2", group) : null,
+        el(
+          "ul",
+          pages.map((page) =>
+            el(
+              "li",
+              el(
+                "a",
+                {
+                  href: address(page.id, common(params)),
+                  class: page.missing ? "missing" : "",
+                  title: page.missing || null,
+                  "aria-current": page.id === current ? "page" : null,
+                },
+                page.title,
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+    el("button.theme", { onclick: changeTheme }, "Light or dark"),
   );
 }
 
 function runChoice(label, runs, chosen, choose) {
-  return el("label", { class: "runs" }, label, el("select", { "aria-label": label, onchange: (event) => choose(event.target.value) }, runs.map(
-    (run) => el("option", { value: run.name, selected: run.name === chosen, title: run.source }, run.name || "(none)"),
-  )));
+  return el(
+    "label.runs",
+    label,
+    el(
+      "select",
+      { "aria-label": label, onchange: (event) => choose(event.target.value) },
+      runs.map((run) =>
+        el(
+          "option",
+          { value: run.name, selected: run.name === chosen, title: run.source },
+          run.name || "(none)",
+        ),
+      ),
+    ),
+  );
 }
 
 function drawPage(page, params) {
   document.title = `${page.title} · tfprof`;
-  const context = { source, params, page, go, look: (changes) => look(page.page, params, changes), address: (id, more) => address(id, { ...common(params), ...more }), visit: (id, more) => go(id, { ...common(params), ...more }) };
+  const context = {
+    source,
+    params,
+    page,
+    go,
+    look: (changes) => look(page.page, params, changes),
+    address: (id, more) => address(id, { ...common(params), ...more }),
+    visit: (id, more) => go(id, { ...common(params), ...more }),
+  };
   main.replaceChildren(
-    el("header", {}, el("h1", {}, page.title), el("p", { class: "quiet" }, page.about)),
+    el("header", el("h1", page.title), el("p.quiet", page.about)),
     ...[controlsView(page, params, context)].filter(Boolean),
-    el("p", { class: "nothing-found", role: "status" }, nothingFound(page.blocks, params)),
+    el("p.nothing-found", { role: "status" }, nothingFound(page.blocks, params)),
     ...page.blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;
@@ -100,7 +152,10 @@ function drawPage(page, params) {
 
 // The same page of another run; its first page if it has none of this name.
 async function goToRun(run, current) {
-  const pages = await source.site(run).then((site) => site.pages, () => []);
+  const pages = await source.site(run).then(
+    (site) => site.pages,
+    () => [],
+  );
   go(pages.some((page) => page.id === current) ? current : "", { run });
 }
 
@@ -116,11 +171,27 @@ function look(id, params, changes) {
 
 function changeTheme() {
   const root = document.documentElement;
-  const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = isDark ? "light" : "dark";
 }
 
-document.body.append(el("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); } }, "To the page"), nav, main);
+document.body.append(
+  el(
+    "a.skip",
+    {
+      href: "#main",
+      onclick: (event) => {
+        event.preventDefault();
+        main.focus();
+      },
+    },
+    "To the page",
+  ),
+  nav,
+  main,
+);
 addEventListener("hashchange", show);
 // In a frame of a notebook, the base of addresses is the notebook's.
 addEventListener("click", (event) => {

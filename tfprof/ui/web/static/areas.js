@@ -1,7 +1,7 @@
 // Parts on top of each other over time: memory in use, and what of it is free.
 
-import { PLOT, drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
-import { el, svg } from "./dom.js";
+import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
+import { el, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
 
@@ -12,26 +12,41 @@ export function areas(block, { x, series, unit, xUnit }, context) {
   const toY = plotScale(0, Math.max(...sums, 0) || 1, PLOT.height - PLOT.bottom, PLOT.top);
   const picture = plotPicture(`${block.title}: ${present.map((each) => each.name).join(", ")} over time`);
   drawRules(picture, toY, unit, block.y_label);
-  drawLabels(picture, toX.ticks.map((tick) => [toX(tick), numberText(tick, xUnit)]), block.x_label);
+  drawLabels(
+    picture,
+    toX.ticks.map((tick) => [toX(tick), numberText(tick, xUnit)]),
+    block.x_label,
+  );
   const below = new Float64Array(x.length);
   for (const each of present) {
     const lower = below.map((value) => toY(value));
-    each.values.forEach((value, at) => { below[at] += value || 0; });
+    each.values.forEach((value, at) => {
+      below[at] += value || 0;
+    });
     // Memory stays as it is until it changes: steps, no slopes.
     const upper = [];
     const under = [];
-    Array.from(x, (moment, at) => {
-      if (at) { upper.push(`${toX(moment)},${toY(below[at - 1])}`); under.push(`${toX(moment)},${lower[at - 1]}`); }
-      upper.push(`${toX(moment)},${toY(below[at])}`);
-      under.push(`${toX(moment)},${lower[at]}`);
-    });
-    const area = svg("polygon", { points: [...upper, ...under.reverse()].join(" "), class: "mark area" });
+    for (const [at, moment] of x.entries()) {
+      for (const place of at ? [at - 1, at] : [at]) {
+        upper.push(`${toX(moment)},${toY(below[place])}`);
+        under.push(`${toX(moment)},${lower[place]}`);
+      }
+    }
+    const area = svg("polygon.mark.area", { points: [...upper, ...under.reverse()].join(" ") });
     area.style.fill = each.colour;
     picture.append(area);
   }
-  const cursor = svg("line", { y1: PLOT.top, y2: PLOT.height - PLOT.bottom, class: "cursor", visibility: "hidden" });
+  const cursor = svg("line.cursor", { y1: PLOT.top, y2: PLOT.height - PLOT.bottom, visibility: "hidden" });
   const chosen = block.choose ? Number(context?.params[block.choose.param] || NaN) : NaN;
-  if (Number.isFinite(chosen)) picture.append(svg("line", { x1: toX(chosen), x2: toX(chosen), y1: PLOT.top, y2: PLOT.height - PLOT.bottom, class: "cursor chosen" }));
+  if (Number.isFinite(chosen))
+    picture.append(
+      svg("line.cursor.chosen", {
+        x1: toX(chosen),
+        x2: toX(chosen),
+        y1: PLOT.top,
+        y2: PLOT.height - PLOT.bottom,
+      }),
+    );
   picture.append(cursor);
   picture.setAttribute("tabindex", "0");
   let near = 0;
@@ -40,10 +55,17 @@ export function areas(block, { x, series, unit, xUnit }, context) {
     cursor.setAttribute("x1", toX(x[near]));
     cursor.setAttribute("x2", toX(x[near]));
     cursor.setAttribute("visibility", "visible");
-    showTip([`${numberText(x[near], xUnit)}: ${numberText(sums[near], unit)}`, ...present.map((each) => `${each.name} ${numberText(each.values[near], unit)}`)], left, top);
+    showTip(
+      [
+        `${numberText(x[near], xUnit)}: ${numberText(sums[near], unit)}`,
+        ...present.map((each) => `${each.name} ${numberText(each.values[near], unit)}`),
+      ],
+      left,
+      top,
+    );
   };
   picture.addEventListener("pointermove", (event) => {
-    const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+    const place = svgPoint(picture, event);
     let at = x.findIndex((moment) => toX(moment) > place.x);
     at = at < 0 ? x.length - 1 : at - 1;
     point(at, event.clientX, event.clientY);
@@ -53,11 +75,14 @@ export function areas(block, { x, series, unit, xUnit }, context) {
   picture.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const { left, top } = picture.getBoundingClientRect();
-    if (step) { event.preventDefault(); point(near + step, left + 80, top + 40); }
+    if (step) {
+      event.preventDefault();
+      point(near + step, left + 80, top + 40);
+    }
     if (event.key === "Enter") choose();
   });
   picture.addEventListener("click", choose);
-  return el("div", {}, picture);
+  return el("div", picture);
 
   function hide() {
     cursor.setAttribute("visibility", "hidden");
@@ -65,6 +90,11 @@ export function areas(block, { x, series, unit, xUnit }, context) {
   }
 
   function choose() {
-    if (block.choose && context?.source.isLive) context.go(context.page.page, { ...context.params, ...block.choose.also, [block.choose.param]: String(x[near]) });
+    if (block.choose && context?.source.isLive)
+      context.go(context.page.page, {
+        ...context.params,
+        ...block.choose.also,
+        [block.choose.param]: String(x[near]),
+      });
   }
 }

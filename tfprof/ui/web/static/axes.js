@@ -7,7 +7,12 @@ export const PLOT = { width: 960, height: 280, left: 92, right: 12, top: 22, bot
 
 // An empty picture.
 export function plotPicture(title) {
-  return svg("svg", { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, role: "group", "aria-label": title, class: "plot" });
+  return svg("svg", {
+    viewBox: `0 0 ${PLOT.width} ${PLOT.height}`,
+    role: "group",
+    "aria-label": title,
+    class: "plot",
+  });
 }
 
 // Width of a letter of a label: in narrow windows pictures shrink, and their letters do not.
@@ -36,11 +41,11 @@ export function drawRules(picture, scale, unit, label) {
   for (const tick of scale.ticks) {
     const y = scale(tick);
     picture.append(
-      svg("line", { x1: PLOT.left, x2: PLOT.width - PLOT.right, y1: y, y2: y, class: "rule" }),
+      svg("line.rule", { x1: PLOT.left, x2: PLOT.width - PLOT.right, y1: y, y2: y }),
       svg("text", { x: PLOT.left - 8, y: y + 4, "text-anchor": "end" }, numberText(tick, unit)),
     );
   }
-  if (label) picture.append(svg("text", { x: 4, y: 11, class: "axis" }, label));
+  if (label) picture.append(svg("text.axis", { x: 4, y: 11 }, label));
 }
 
 // Labels of the horizontal axis, where there is room for them, and its name.
@@ -53,5 +58,7 @@ export function drawLabels(picture, labels, name) {
     picture.append(svg("text", { x, y, "text-anchor": "middle" }, text));
     free = x + half + 8;
   }
-  picture.append(svg("text", { x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 6, "text-anchor": "middle", class: "axis" }, name));
+  picture.append(
+    svg("text.axis", { x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 6, "text-anchor": "middle" }, name),
+  );
 }

@@ -2,12 +2,12 @@
 
 import { chartView } from "./charts.js";
 import { el } from "./dom.js";
-import { numberText } from "./format.js";
+import { countOf, numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
 import { tableView } from "./table.js";
-import { treeView } from "./tree.js";
 import { traceView } from "./trace_view.js";
+import { treeView } from "./tree.js";
 
 const VIEWS = {
   words: wordsView,
@@ -28,75 +28,125 @@ const VIEWS = {
 // An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
 export function blockView(block, context) {
   const view = VIEWS[block.kind];
-  if (!view) return el("p", { class: "quiet" }, `This version cannot show “${block.kind}”.`);
+  if (!view) return el("p.quiet", `This version cannot show “${block.kind}”.`);
   return view(block, context);
 }
 
 function wordsView(block) {
-  return el("section", { class: block.lead ? "block lead" : "block" }, block.of_run ? el("h2", {}, block.of_run) : null, block.items.map((text) => el("p", {}, text)));
+  return el(
+    "section",
+    { class: block.lead ? "block lead" : "block" },
+    block.of_run ? el("h2", block.of_run) : null,
+    block.items.map((text) => el("p", text)),
+  );
 }
 
 function factsView(block) {
-  const rows = block.items.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { title: value }, value)));
-  return el("section", { class: "block" }, block.title ? el("h2", {}, block.title) : null, el("dl", { class: "facts" }, rows));
+  const rows = block.items.map(([name, value]) =>
+    el("div", el("dt", name), el("dd", { title: value }, value)),
+  );
+  return el("section.block", block.title ? el("h2", block.title) : null, el("dl.facts", rows));
 }
 
 function figuresView(block) {
-  const cards = block.items.map((item) => el(
-    "div", { class: "figure" }, el("span", { class: "label" }, item.label),
-    el("span", { class: "value" }, item.unit === "text" ? item.value : numberText(item.value, item.unit)),
-    item.detail ? el("span", { class: "quiet", title: item.detail }, item.detail) : null,
-  ));
-  return el("section", { class: "block figures" }, cards);
+  const cards = block.items.map((item) =>
+    el(
+      "div.figure",
+      el("span.label", item.label),
+      el("span.value", item.unit === "text" ? item.value : numberText(item.value, item.unit)),
+      item.detail ? el("span.quiet", { title: item.detail }, item.detail) : null,
+    ),
+  );
+  return el("section.block.figures", cards);
 }
 
 function remarksView(block) {
-  const items = block.items.map((item) => el(
-    "li", { class: item.severity }, el("b", {}, `${item.severity}: `), item.text,
-    item.host ? el("span", { class: "quiet" }, ` [${item.host}]`) : null,
-  ));
-  if (block.n_more) items.push(el("li", { class: "quiet" }, `${numberText(block.n_more, "count")} more; the JSON of a tool has all`));
-  const list = el("ul", {}, items);
+  const items = block.items.map((item) =>
+    el(
+      "li",
+      { class: item.severity },
+      el("b", `${item.severity}: `),
+      item.text,
+      item.host ? el("span.quiet", ` [${item.host}]`) : null,
+    ),
+  );
+  if (block.n_more)
+    items.push(el("li.quiet", `${numberText(block.n_more, "count")} more; the JSON of a tool has all`));
+  const list = el("ul", items);
   const n = block.items.length + block.n_more;
   // What stands on the first page, too, is counted here.
-  const shown = block.folded ? el("details", {}, el("summary", { class: "quiet" }, `${n} note${n === 1 ? "" : "s"} on the whole run`), list) : list;
+  const shown = block.folded
+    ? el("details", el("summary.quiet", `${countOf(n, "note")} on the whole run`), list)
+    : list;
   const isUrgent = block.items.some((item) => item.severity !== "info");
-  return el("section", { class: "block remarks", "aria-label": block.folded ? "Notes on the run" : isUrgent ? "Warnings" : "Remarks" }, block.of_run ? el("h2", {}, block.of_run) : null, shown);
+  return el(
+    "section.block.remarks",
+    { "aria-label": block.folded ? "Notes on the run" : isUrgent ? "Warnings" : "Remarks" },
+    block.of_run ? el("h2", block.of_run) : null,
+    shown,
+  );
 }
 
 function findingsView(block, context) {
-  return el("section", { class: "block findings", "aria-label": "Findings" }, el("h2", {}, block.of_run ? `What to do: ${block.of_run}` : "What to do"), el("ol", {}, block.items.map((item) => finding(item, context))));
+  return el(
+    "section.block.findings",
+    { "aria-label": "Findings" },
+    el("h2", block.of_run ? `What to do: ${block.of_run}` : "What to do"),
+    el(
+      "ol",
+      block.items.map((item) => finding(item, context)),
+    ),
+  );
 }
 
 function finding(item, context) {
-  const gain = item.gain ? el("span", { class: "gain", title: item.gain.how }, `up to ${numberText(item.gain.amount, item.gain.unit)}${item.gain.unit === "us" ? " a step" : ""}`) : null;
-  const evidence = item.evidence.map((each) => el("span", { class: "evidence" }, `${each.name} ${typeof each.value === "number" ? numberText(each.value, each.unit) : each.value}`));
+  const gain = item.gain
+    ? el(
+        "span.gain",
+        { title: item.gain.how },
+        `up to ${numberText(item.gain.amount, item.gain.unit)}${item.gain.unit === "us" ? " a step" : ""}`,
+      )
+    : null;
+  const evidence = item.evidence.map((each) =>
+    el(
+      "span.evidence",
+      `${each.name} ${typeof each.value === "number" ? numberText(each.value, each.unit) : each.value}`,
+    ),
+  );
   const where = item.page && context ? el("a", { href: context.address(item.page, {}) }, "show") : null;
   return el(
-    "li", { class: item.severity },
-    el("p", {}, el("b", { class: "severity" }, item.severity), " ", item.text, " ", gain),
-    el("p", { class: "quiet" }, item.place ? el("code", {}, item.place) : null, evidence, el("code", {}, item.rule), where),
+    "li",
+    { class: item.severity },
+    el("p", el("b.severity", item.severity), " ", item.text, " ", gain),
+    el("p.quiet", item.place ? el("code", item.place) : null, evidence, el("code", item.rule), where),
   );
 }
 
 function emptyView(block) {
-  return el("section", { class: "block nothing" }, el("p", {}, block.text));
+  return el("section.block.nothing", el("p", block.text));
 }
 
 // Groups of blocks of which one is shown; arrow keys go from tab to tab.
 function tabsView(block, context) {
   const panel = el("div", { role: "tabpanel", tabindex: "0" });
-  const buttons = block.items.map((item, at) => el("button", { type: "button", role: "tab", onclick: () => choose(at) }, item.label));
-  const list = el("div", {
-    role: "tablist", class: "tabs",
-    onkeydown: (event) => {
-      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (by) choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
+  const buttons = block.items.map((item, at) =>
+    el("button", { role: "tab", onclick: () => choose(at) }, item.label),
+  );
+  const list = el(
+    "div.tabs",
+    {
+      role: "tablist",
+      onkeydown: (event) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (by)
+          choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
+      },
     },
-  }, buttons);
+    buttons,
+  );
   const opened = block.items.findIndex((item) => item.label === context.params?._tab);
   choose(Math.max(opened, 0), false);
-  return el("div", {}, list, panel);
+  return el("div", list, panel);
 
   function choose(chosen, isKept = true) {
     if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });

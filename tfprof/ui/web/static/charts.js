@@ -10,27 +10,40 @@ import { lines, points } from "./plots.js";
 import { stacks } from "./stacks.js";
 
 const FORMS = {
-  stacked_bar: stacks, stacked_area: stacks, bar: stacks, pie: partsOfWhole, line: lines, scatter: points,
-  heatmap: heatMap, area: areas,
+  stacked_bar: stacks,
+  stacked_area: stacks,
+  bar: stacks,
+  pie: partsOfWhole,
+  line: lines,
+  scatter: points,
+  heatmap: heatMap,
+  area: areas,
 };
 
 // A chart block as an element. A chart with `choose` sets a parameter of the address by click; parts
 // named in its legend can be hidden.
 export function chartView(block, context) {
   const all = block.series.map((each, place) => ({
-    name: each.name, values: unpacked(each.values), colour: colourOf(each.name, place),
+    name: each.name,
+    values: unpacked(each.values),
+    colour: colourOf(each.name, place),
   }));
   const hidden = new Set(block.hidden ?? []);
   const slot = el("div");
   const data = { x: unpacked(block.x), unit: block.unit ?? unitOf(block.y_label), xUnit: block.x_unit ?? "" };
   draw();
   return el(
-    "section", { class: "block chart", "data-block": block.id },
-    block.title ? el("h2", {}, block.title) : null, slot, hasLegend() ? legend() : null,
+    "section.block.chart",
+    { "data-block": block.id },
+    block.title ? el("h2", block.title) : null,
+    slot,
+    hasLegend() ? legend() : null,
   );
 
   function draw() {
-    slot.replaceChildren(FORMS[block.form](block, { ...data, series: all.filter((each) => !hidden.has(each.name)) }, context));
+    slot.replaceChildren(
+      FORMS[block.form](block, { ...data, series: all.filter((each) => !hidden.has(each.name)) }, context),
+    );
   }
 
   function hasLegend() {
@@ -39,17 +52,26 @@ export function chartView(block, context) {
 
   function legend() {
     const present = all.filter((each) => each.values.some((value) => value > 0));
-    return el("ul", { class: "legend" }, present.map((each) => {
-      const button = el("button", {
-        type: "button", "aria-pressed": String(!hidden.has(each.name)), title: "Show or hide",
-        onclick: () => {
-          if (!hidden.delete(each.name)) hidden.add(each.name);
-          button.setAttribute("aria-pressed", String(!hidden.has(each.name)));
-          draw();
-        },
-      }, el("span", { class: "swatch", style: { background: each.colour } }), each.name);
-      return el("li", {}, button);
-    }));
+    return el(
+      "ul.legend",
+      present.map((each) => {
+        const button = el(
+          "button",
+          {
+            "aria-pressed": String(!hidden.has(each.name)),
+            title: "Show or hide",
+            onclick: () => {
+              if (!hidden.delete(each.name)) hidden.add(each.name);
+              button.setAttribute("aria-pressed", String(!hidden.has(each.name)));
+              draw();
+            },
+          },
+          el("span.swatch", { style: { background: each.colour } }),
+          each.name,
+        );
+        return el("li", button);
+      }),
+    );
   }
 }
 

@@ -6,18 +6,30 @@ import { el } from "./dom.js";
 // The controls of a page. In a report they show what it was written with.
 export function controlsView(page, params, context) {
   const isFixed = !context.source.isLive;
-  const shown = page.controls.filter((control) => !isFixed || String(control.value) !== String(control.default));
+  const shown = page.controls.filter(
+    (control) => !isFixed || String(control.value) !== String(control.default),
+  );
   if (!shown.length) return null;
   const groups = new Map();
   for (const control of shown) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
   const parts = [...groups].map(([group, controls]) => {
-    const fields = el("div", { class: "fields" }, controls.map((control) => controlView(control, changed, isFixed)));
+    const fields = el(
+      "div.fields",
+      controls.map((control) => controlView(control, changed, isFixed)),
+    );
     if (!group) return fields;
     const isSet = controls.some((control) => String(control.value) !== String(control.default));
-    return el("details", { open: isSet }, el("summary", {}, group), fields);
+    return el("details", { open: isSet }, el("summary", group), fields);
   });
-  const note = isFixed ? el("p", { class: "quiet" }, "A report has been written with these settings; “tfprof ui” lets you change them.") : null;
-  return el("form", { class: "controls", "aria-label": "Settings", onsubmit: (event) => event.preventDefault() }, parts, note);
+  const note = isFixed
+    ? el("p.quiet", "A report has been written with these settings; “tfprof ui” lets you change them.")
+    : null;
+  return el(
+    "form.controls",
+    { "aria-label": "Settings", onsubmit: (event) => event.preventDefault() },
+    parts,
+    note,
+  );
 
   function changed(control, value) {
     const isDefault = String(value) === String(control.default);
@@ -26,20 +38,34 @@ export function controlsView(page, params, context) {
 }
 
 function controlView(control, changed, isFixed) {
-  const common = { name: control.name, title: control.help || null, disabled: isFixed, onchange: (event) => changed(control, valueOf(control, event.target)) };
-  if (control.kind === "list" && control.choices.length) return choicesView(control, isFixed, (value) => changed(control, value));
+  const common = {
+    name: control.name,
+    title: control.help || null,
+    disabled: isFixed,
+    onchange: ({ target }) =>
+      changed(control, control.kind === "bool" ? (target.checked ? "1" : "0") : target.value.trim()),
+  };
+  if (control.kind === "list" && control.choices.length)
+    return choicesView(control, isFixed, (value) => changed(control, value));
   let field;
   if (control.kind === "choice") {
-    field = el("select", common, control.choices.map(([value, label]) => el("option", { value, selected: value === String(control.value) }, label)));
+    field = el(
+      "select",
+      common,
+      control.choices.map(([value, label]) =>
+        el("option", { value, selected: value === String(control.value) }, label),
+      ),
+    );
   } else if (control.kind === "bool") {
     field = el("input", { ...common, type: "checkbox", checked: control.value });
   } else {
     const text = Array.isArray(control.value) ? control.value.join(",") : String(control.value);
-    field = el("input", { ...common, type: control.kind === "int" ? "number" : "text", value: text, placeholder: control.kind === "steps" ? "all" : null });
+    field = el("input", {
+      ...common,
+      type: control.kind === "int" ? "number" : "text",
+      value: text,
+      placeholder: control.kind === "steps" ? "all" : null,
+    });
   }
-  return el("label", {}, el("span", {}, control.unit ? `${control.label} (${control.unit})` : control.label), field);
-}
-
-function valueOf(control, field) {
-  return control.kind === "bool" ? (field.checked ? "1" : "0") : field.value.trim();
+  return el("label", el("span", control.unit ? `${control.label} (${control.unit})` : control.label), field);
 }

@@ -1,28 +1,48 @@
 // Elements of the page. Text is set as text, never as markup: names come from strangers' files.
 
+import { counted } from "./format.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
-// An element with attributes and children. `on…` attributes are listeners, `style` is an object of
-// CSS properties (set one by one: the content policy forbids style attributes), null leaves out.
-export function el(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+// An element such as "p.quiet" with its classes, perhaps attributes, and children. `on…` attributes
+// are listeners, `style` is an object of CSS properties (set one by one: the content policy forbids
+// style attributes), null leaves out.
+export function el(name, ...rest) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (tag === "button") element.setAttribute("type", "button");
+  return filled(element, classes, rest);
 }
 
 // The same for SVG.
-export function svg(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+export function svg(name, ...rest) {
+  const [tag, ...classes] = name.split(".");
+  return filled(document.createElementNS(SVG, tag), classes, rest);
 }
 
-function filled(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
+function filled(element, classes, rest) {
+  const hasAttributes = rest[0] && Object.getPrototypeOf(rest[0]) === Object.prototype;
+  for (const [name, value] of Object.entries(hasAttributes ? rest.shift() : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") {
       for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
     } else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.classList.add(...classes);
+  element.append(...rest.flat().filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+// Where an event of the pointer is in the coordinates of an SVG picture.
+export function svgPoint(picture, event) {
+  return new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+}
+
+// Calls `act` when the page becomes light or dark.
+export function onThemeChange(act) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", act);
+  new MutationObserver(act).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }
 
 // Tells a view when it is printed: paper does not scroll. `draw(isPrinted)` until `view` has left the page.
@@ -41,7 +61,9 @@ export const MOST_PRINTED = 1000;
 
 // The last line of a printed table, if there is more.
 export function notPrinted(rows, columns) {
-  return rows > 0 ? el("tr", {}, el("td", { class: "text", colspan: columns }, `${rows.toLocaleString("en-US")} more rows are not printed.`)) : null;
+  return rows > 0
+    ? el("tr", el("td.text", { colspan: columns }, `${counted(rows)} more rows are not printed.`))
+    : null;
 }
 
 // Calls `act` once after the last of many calls in a row.

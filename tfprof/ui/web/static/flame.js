@@ -1,6 +1,6 @@
 // Flame graphs, the root at the top: as wide as what a row costs, one line for each level.
 
-import { chainLabel, foldedChain } from "./forest.js";
+import { cellOf } from "./forest.js";
 
 const FLAME_ROW = 22;
 const LEAST_WIDTH = 0.6;
@@ -13,19 +13,15 @@ export function flameCells(forest, width, folds) {
   const waiting = [{ node: forest.root, x: 0, wide: width, level: 0, parent: -1 }];
   while (waiting.length) {
     const { node, x, wide, level, parent } = waiting.pop();
-    // The root stays by itself: it is what all others are compared with.
-    const { chain, below } = level === 0 ? { chain: [node], below: forest.children(node) } : foldedChain(forest, node, folds);
+    const { cell, below, whole } = cellOf(forest, node, parent, folds);
     const at = cells.length;
-    const last = chain.at(-1);
-    cells.push({ kind: "box", x, y: level * FLAME_ROW, w: wide, h: FLAME_ROW - 1, node: last, parent, label: chainLabel(forest, chain), value: forest.value(node), own: forest.own(last), chain });
+    cells.push({ ...cell, kind: "box", x, y: level * FLAME_ROW, w: wide, h: FLAME_ROW - 1 });
     deepest = Math.max(deepest, level);
     if (level + 1 >= MOST_LEVELS) continue;
-    const sum = below.reduce((all, child) => all + forest.value(child), 0);
-    const scale = wide / Math.max(forest.value(node), sum, 1e-12);
     let left = x;
     const next = [];
     for (const child of below) {
-      const room = forest.value(child) * scale;
+      const room = (wide * forest.value(child)) / whole;
       if (room >= LEAST_WIDTH) next.push({ node: child, x: left, wide: room, level: level + 1, parent: at });
       left += room;
     }

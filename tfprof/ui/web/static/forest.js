@@ -8,7 +8,10 @@ export function downward(model, measure, root) {
   return {
     root,
     value: total,
-    children: (row) => Array.from(model.children(row)).filter((child) => total(child) > 0).sort((a, b) => total(b) - total(a) || a - b),
+    children: (row) =>
+      Array.from(model.children(row))
+        .filter((child) => total(child) > 0)
+        .sort((a, b) => total(b) - total(a) || a - b),
     own: (row) => Math.max(0, model.own(measure, row) || 0),
     label: (row) => model.names[row],
     full: (row) => model.fullName(row),
@@ -31,7 +34,12 @@ export function callersUp(model, measure, root) {
   }
   const sumOf = (list) => list.reduce((sum, [, weight]) => sum + weight, 0);
   const top = { label: model.names[root], items, value: sumOf(items), own: 0, isTop: true };
-  const seen = (label, list, isFirst) => ({ label, items: list, value: sumOf(list), own: isFirst ? sumOf(list) : 0 });
+  const seen = (label, list, isFirst) => ({
+    label,
+    items: list,
+    value: sumOf(list),
+    own: isFirst ? sumOf(list) : 0,
+  });
   return {
     root: top,
     value: (node) => node.value,
@@ -49,23 +57,33 @@ export function callersUp(model, measure, root) {
         if (!groups.has(label)) groups.set(label, []);
         groups.get(label).push([next, weight]);
       }
-      return [...groups].map(([label, list]) => seen(label, list, node.isTop)).sort((a, b) => b.value - a.value).slice(0, MOST_CALLERS);
+      return [...groups]
+        .map(([label, list]) => seen(label, list, node.isTop))
+        .sort((a, b) => b.value - a.value)
+        .slice(0, MOST_CALLERS);
     },
   };
 }
 
-// A node with the only node below it, and so on, as one: nothing else is in it.
-export function foldedChain(forest, node, folds) {
+// What a cell of a picture shows of a node below the cell `parent` (-1: of the root), and what is to be
+// drawn in it. With `folds`, a node with the only node below it, and so on, is one cell: nothing else is
+// in it. The root stays by itself: it is what all others are compared with.
+export function cellOf(forest, node, parent, folds) {
   const chain = [node];
   let below = forest.children(node);
-  while (folds && below.length === 1 && forest.value(below[0]) >= 0.999 * forest.value(chain.at(-1))) {
+  const isChain = (only) => forest.value(only) >= 0.999 * forest.value(chain.at(-1));
+  while (folds && parent >= 0 && below.length === 1 && isChain(below[0])) {
     chain.push(below[0]);
     below = forest.children(below[0]);
   }
-  return { chain, below };
-}
-
-// What a cell of a picture says: the names of its chain, without what the one before says already.
-export function chainLabel(forest, chain) {
-  return chain.map((node) => forest.label(node)).join(" › ");
+  const last = chain.at(-1);
+  const label = chain.map((each) => forest.label(each)).join(" › ");
+  const value = forest.value(node);
+  // Rounded values below may be more than the whole.
+  const whole = below.reduce((sum, child) => sum + forest.value(child), 0);
+  return {
+    below,
+    whole: Math.max(value, whole, 1e-12),
+    cell: { node: last, parent, chain, label, value, own: forest.own(last) },
+  };
 }

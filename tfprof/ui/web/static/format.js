@@ -1,19 +1,58 @@
 // Numbers as text. The same rules as the library's own (tool_values.py), checked by a test.
 
-const TIMES = [[1e-6, "ps"], [1e-3, "ns"], [1, "µs"], [1e3, "ms"], [1e6, "s"]];
+const TIMES = [
+  [1e-6, "ps"],
+  [1e-3, "ns"],
+  [1, "µs"],
+  [1e3, "ms"],
+  [1e6, "s"],
+];
 const RATES = [
-  [1, "FLOP/s"], [1e3, "kFLOP/s"], [1e6, "MFLOP/s"], [1e9, "GFLOP/s"], [1e12, "TFLOP/s"],
+  [1, "FLOP/s"],
+  [1e3, "kFLOP/s"],
+  [1e6, "MFLOP/s"],
+  [1e9, "GFLOP/s"],
+  [1e12, "TFLOP/s"],
   [1e15, "PFLOP/s"],
 ];
-const SIZES = [[1, "B"], [1e3, "kB"], [1e6, "MB"], [1e9, "GB"], [1e12, "TB"], [1e15, "PB"]];
-const COUNTS = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"], [1e15, "P"]];
+const SIZES = [
+  [1, "B"],
+  [1e3, "kB"],
+  [1e6, "MB"],
+  [1e9, "GB"],
+  [1e12, "TB"],
+  [1e15, "PB"],
+];
+const COUNTS = [
+  [1, ""],
+  [1e3, "k"],
+  [1e6, "M"],
+  [1e9, "G"],
+  [1e12, "T"],
+  [1e15, "P"],
+];
 const SCALES = {
-  ps: [1e-6, TIMES], ns: [1e-3, TIMES], us: [1, TIMES], ms: [1e3, TIMES], s: [1e6, TIMES],
-  gflops_per_s: [1e9, RATES], bytes: [1, SIZES], count: [1, COUNTS],
+  ps: [1e-6, TIMES],
+  ns: [1e-3, TIMES],
+  us: [1, TIMES],
+  ms: [1e3, TIMES],
+  s: [1e6, TIMES],
+  gflops_per_s: [1e9, RATES],
+  bytes: [1, SIZES],
+  count: [1, COUNTS],
 };
 const SUFFIXES = { gib_per_s: "GiB/s", gb_per_s: "GB/s", joules: "J", cycles: "cycles" };
-const IDENTIFIERS = new Set(["core", "step", "stepNum", "program_id", "chip", "node", "srcCoreId",
-  "dstCoreId", "address"]);
+const IDENTIFIERS = new Set([
+  "core",
+  "step",
+  "stepNum",
+  "program_id",
+  "chip",
+  "node",
+  "srcCoreId",
+  "dstCoreId",
+  "address",
+]);
 
 // No measurement is so large.
 const ABSURD = 1e20;
@@ -33,6 +72,16 @@ export function numberText(value, unit = "") {
   }
   const text = plainText(value);
   return SUFFIXES[unit] ? `${text} ${SUFFIXES[unit]}` : text;
+}
+
+// A whole number with commas between thousands.
+export function counted(n) {
+  return n.toLocaleString("en-US");
+}
+
+// How many there are of something that has a regular plural: `1 row`, `1,000 rows`.
+export function countOf(n, word) {
+  return `${counted(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
 // A share of one: `30.3 %`, `<0.1 %` for what rounds to nothing.

@@ -23,7 +23,10 @@ function binned({ x, series, unit }, per) {
     unit,
     x: starts.map((from) => `${x[from]} to ${x[Math.min(from + per, x.length) - 1]}`),
     series: series.map((each) => ({
-      ...each, values: starts.map((from) => Math.max(...Array.from(each.values.slice(from, from + per)).filter(Number.isFinite), -Infinity)),
+      ...each,
+      values: starts.map((from) =>
+        Math.max(...Array.from(each.values.slice(from, from + per)).filter(Number.isFinite), -Infinity),
+      ),
     })),
   };
 }
@@ -33,26 +36,60 @@ function drawnMap(block, { x, series, unit }, context, per) {
   const [low, high] = [Math.min(...all, Infinity), Math.max(...all, -Infinity)];
   const width = Math.max(1.5, Math.min(CELL * 2, MOST_WIDE / Math.max(x.length, 1)));
   const picture = svg("svg", {
-    viewBox: `0 0 ${NAMES + width * x.length} ${CELL * (series.length + 1)}`, class: "heat", role: "group",
+    viewBox: `0 0 ${NAMES + width * x.length} ${CELL * (series.length + 1)}`,
+    class: "heat",
+    role: "group",
     "aria-label": `${block.title}: from ${numberText(low, unit)} to ${numberText(high, unit)}`,
   });
   picture.style.maxWidth = `${NAMES + width * x.length}px`;
   const rows = withoutCommon(series.map((each) => each.name)).names;
   series.forEach((each, row) => {
-    picture.append(svg("text", { x: NAMES - 6, y: row * CELL + 15, "text-anchor": "end" }, svg("title", {}, each.name), middleCut(rows[row], 22)));
+    picture.append(
+      svg(
+        "text",
+        { x: NAMES - 6, y: row * CELL + 15, "text-anchor": "end" },
+        svg("title", each.name),
+        middleCut(rows[row], 22),
+      ),
+    );
     each.values.forEach((value, at) => {
       if (!Number.isFinite(value)) return;
       const share = high > low ? (value - low) / (high - low) : 0;
-      const cell = svg("rect", { x: NAMES + at * width, y: row * CELL, width: Math.max(width - 1, 0.7), height: CELL - 1, class: "mark cell", tabindex: series.length * x.length <= 400 ? "0" : null });
+      const cell = svg("rect.mark.cell", {
+        x: NAMES + at * width,
+        y: row * CELL,
+        width: Math.max(width - 1, 0.7),
+        height: CELL - 1,
+        tabindex: series.length * x.length <= 400 ? "0" : null,
+      });
       cell.style.fillOpacity = String(0.08 + 0.92 * share);
-      if (per === 1 && block.choose && context?.source.isLive) cell.addEventListener("click", () => context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }));
-      picture.append(withTip(cell, () => [`${each.name}, ${block.x_label} ${x[at]}`, numberText(value, unit), ...(per === 1 && block.details?.[row]?.[at] ? [block.details[row][at]] : [])]));
+      if (per === 1 && block.choose && context?.source.isLive)
+        cell.addEventListener("click", () =>
+          context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }),
+        );
+      picture.append(
+        withTip(cell, () => [
+          `${each.name}, ${block.x_label} ${x[at]}`,
+          numberText(value, unit),
+          ...(per === 1 && block.details?.[row]?.[at] ? [block.details[row][at]] : []),
+        ]),
+      );
     });
   });
   const every = Math.ceil(x.length / 20);
   withoutCommon(x).names.forEach((name, at) => {
-    if (at % every === 0) picture.append(svg("text", { x: NAMES + (at + 0.5) * width, y: series.length * CELL + 15, "text-anchor": "middle" }, name));
+    if (at % every === 0)
+      picture.append(
+        svg(
+          "text",
+          { x: NAMES + (at + 0.5) * width, y: series.length * CELL + 15, "text-anchor": "middle" },
+          name,
+        ),
+      );
   });
-  const scale = el("p", { class: "quiet" }, `faint: ${numberText(low, unit)}, strong: ${numberText(high, unit)}${per > 1 ? `; each column is the largest of ${per}` : ""}`);
-  return el("div", {}, picture, scale);
+  const scale = el(
+    "p.quiet",
+    `faint: ${numberText(low, unit)}, strong: ${numberText(high, unit)}${per > 1 ? `; each column is the largest of ${per}` : ""}`,
+  );
+  return el("div", picture, scale);
 }

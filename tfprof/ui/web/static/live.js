@@ -2,7 +2,7 @@
 
 import { unpacked } from "./columns.js";
 import { el, later, svg } from "./dom.js";
-import { numberText, roundTicks } from "./format.js";
+import { counted, numberText, roundTicks } from "./format.js";
 import { tableView } from "./table.js";
 
 const LIVE = { width: 1000, height: 240, left: 64, right: 8, top: 8, bottom: 30 };
@@ -11,40 +11,99 @@ const LIVE = { width: 1000, height: 240, left: 64, right: 8, top: 8, bottom: 30 
 export function liveView(block, context) {
   const times = unpacked(block.times);
   const bytes = unpacked(block.bytes);
-  const buffers = { born: unpacked(block.born), dies: unpacked(block.dies), sizes: unpacked(block.sizes), ops: unpacked(block.ops), types: unpacked(block.types), lines: unpacked(block.lines) };
+  const buffers = {
+    born: unpacked(block.born),
+    dies: unpacked(block.dies),
+    sizes: unpacked(block.sizes),
+    ops: unpacked(block.ops),
+    types: unpacked(block.types),
+    lines: unpacked(block.lines),
+  };
   const end = times.at(-1);
   const asked = Number(context.params._at);
   const state = { at: placeAt(times, context.params._at && Number.isFinite(asked) ? asked : block.peak) };
-  const measured = block.measured.map((line) => ({ name: line.name, times: unpacked(line.times), bytes: unpacked(line.bytes) }));
-  const most = [...measured.map((line) => line.bytes), bytes].reduce((high, values) => values.reduce((top, value) => Math.max(top, value), high), 1);
+  const measured = block.measured.map((line) => ({
+    name: line.name,
+    times: unpacked(line.times),
+    bytes: unpacked(line.bytes),
+  }));
+  const most = [...measured.map((line) => line.bytes), bytes].reduce(
+    (high, values) => values.reduce((top, value) => Math.max(top, value), high),
+    1,
+  );
   const x = (time) => LIVE.left + (LIVE.width - LIVE.left - LIVE.right) * (time / Math.max(end, 1));
   const y = (value) => LIVE.top + (LIVE.height - LIVE.top - LIVE.bottom) * (1 - value / most);
-  const cursor = svg("line", { y1: LIVE.top, y2: LIVE.height - LIVE.bottom, class: "moment" });
-  const dot = svg("circle", { r: 4, class: "moment" });
+  const cursor = svg("line.moment", { y1: LIVE.top, y2: LIVE.height - LIVE.bottom });
+  const dot = svg("circle.moment", { r: 4 });
   const picture = svg("svg", {
-    viewBox: `0 0 ${LIVE.width} ${LIVE.height}`, class: "live-picture", tabindex: "0", role: "slider", "aria-label": `Moment of ${block.title}`,
-    "aria-valuemin": 0, "aria-valuemax": end, onkeydown: keyed, onpointerdown: pointed, onpointermove: (event) => { if (event.buttons & 1) pointed(event); },
+    viewBox: `0 0 ${LIVE.width} ${LIVE.height}`,
+    class: "live-picture",
+    tabindex: "0",
+    role: "slider",
+    "aria-label": `Moment of ${block.title}`,
+    "aria-valuemin": 0,
+    "aria-valuemax": end,
+    onkeydown: keyed,
+    onpointerdown: pointed,
+    onpointermove: (event) => {
+      if (event.buttons & 1) pointed(event);
+    },
   });
-  for (const tick of roundTicks(0, most, 5)) picture.append(svg("line", { x1: LIVE.left, x2: LIVE.width - LIVE.right, y1: y(tick), y2: y(tick), class: "rule" }), svg("text", { x: LIVE.left - 6, y: y(tick) + 4, "text-anchor": "end" }, numberText(tick, "bytes")));
-  for (const tick of roundTicks(0, end, 8)) picture.append(svg("text", { x: x(tick), y: LIVE.height - LIVE.bottom + 16, "text-anchor": "middle" }, numberText(tick, "us")));
+  for (const tick of roundTicks(0, most, 5))
+    picture.append(
+      svg("line.rule", { x1: LIVE.left, x2: LIVE.width - LIVE.right, y1: y(tick), y2: y(tick) }),
+      svg("text", { x: LIVE.left - 6, y: y(tick) + 4, "text-anchor": "end" }, numberText(tick, "bytes")),
+    );
+  for (const tick of roundTicks(0, end, 8))
+    picture.append(
+      svg(
+        "text",
+        { x: x(tick), y: LIVE.height - LIVE.bottom + 16, "text-anchor": "middle" },
+        numberText(tick, "us"),
+      ),
+    );
   const area = stepPath(times, bytes, x, y);
-  picture.append(svg("path", { d: `${area}L${x(end)},${y(0)}L${x(0)},${y(0)}Z`, class: "live-area mark" }), svg("path", { d: area, class: "live-line mark" }, svg("title", {}, "outputs that are alive")));
-  for (const line of measured) picture.append(svg("path", { d: stepPath(line.times, line.bytes, x, y), class: "live-measured mark" }, svg("title", {}, `in use, as ${line.name} said`)));
+  picture.append(
+    svg("path", { d: `${area}L${x(end)},${y(0)}L${x(0)},${y(0)}Z`, class: "live-area mark" }),
+    svg("path.live-line.mark", { d: area }, svg("title", "outputs that are alive")),
+  );
+  for (const line of measured)
+    picture.append(
+      svg(
+        "path.live-measured.mark",
+        { d: stepPath(line.times, line.bytes, x, y) },
+        svg("title", `in use, as ${line.name} said`),
+      ),
+    );
   picture.append(cursor, dot);
-  const words = el("p", { class: "quiet", role: "status" });
+  const words = el("p.quiet", { role: "status" });
   const list = el("div");
   const fill = later(fillList, 60);
-  const buttons = [["◀", "The change before", () => move(-1)], ["▶", "The next change", () => move(1)], ["Peak", "The moment of most memory", () => goTo(placeAt(times, block.peak))]]
-    .map(([text, label, act]) => el("button", { type: "button", title: label, "aria-label": label, onclick: act }, text));
+  const buttons = [
+    ["◀", "The change before", () => move(-1)],
+    ["▶", "The next change", () => move(1)],
+    ["Peak", "The moment of most memory", () => goTo(placeAt(times, block.peak))],
+  ].map(([text, label, act]) => el("button", { title: label, "aria-label": label, onclick: act }, text));
 
   function pointed(event) {
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(
+      picture.getScreenCTM().inverse(),
+    );
     goTo(placeAt(times, ((point.x - LIVE.left) / (LIVE.width - LIVE.left - LIVE.right)) * end));
   }
 
   function keyed(event) {
     const page = Math.max(Math.round(times.length / 20), 1);
-    const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page, Home: -times.length, End: times.length };
+    const steps = {
+      ArrowRight: 1,
+      ArrowUp: 1,
+      ArrowLeft: -1,
+      ArrowDown: -1,
+      PageUp: page,
+      PageDown: -page,
+      Home: -times.length,
+      End: times.length,
+    };
     if (!(event.key in steps)) return;
     event.preventDefault();
     move(steps[event.key]);
@@ -67,35 +126,66 @@ export function liveView(block, context) {
     dot.setAttribute("cx", x(time));
     dot.setAttribute("cy", y(bytes[state.at]));
     picture.setAttribute("aria-valuenow", time);
-    picture.setAttribute("aria-valuetext", `${numberText(time, "us")}: ${numberText(bytes[state.at], "bytes")}`);
+    picture.setAttribute(
+      "aria-valuetext",
+      `${numberText(time, "us")}: ${numberText(bytes[state.at], "bytes")}`,
+    );
   }
 
   // What is alive at the moment, the largest first.
   function fillList() {
     const time = times[state.at];
     const alive = [];
-    for (let at = 0; at < buffers.born.length; at += 1) if (buffers.born[at] <= time && buffers.dies[at] > time) alive.push(at);
+    for (let at = 0; at < buffers.born.length; at += 1)
+      if (buffers.born[at] <= time && buffers.dies[at] > time) alive.push(at);
     alive.sort((a, b) => buffers.sizes[b] - buffers.sizes[a] || a - b);
     const whole = bytes[state.at];
-    words.textContent = `At ${numberText(time, "us")}: ${numberText(whole, "bytes")} in ${alive.length.toLocaleString("en-US")} buffers.`;
+    words.textContent = `At ${numberText(time, "us")}: ${numberText(whole, "bytes")} in ${counted(alive.length)} buffers.`;
     const of = (values) => alive.map((at) => values[at]);
     const columns = [
-      ["op", "op", "string", "", of(buffers.ops)], ["size", "bytes", "number", "bytes", of(buffers.sizes)],
-      ["share", "share", "number", "fraction", alive.map((at) => (whole > 0 ? buffers.sizes[at] / whole : null))],
-      ["type", "op type", "string", "", of(buffers.types)], ["line", "Python line", "string", "", of(buffers.lines)],
-      ["born", "since", "number", "us", of(buffers.born)], ["dies", "until", "number", "us", of(buffers.dies)],
+      ["op", "op", "string", "", of(buffers.ops)],
+      ["size", "bytes", "number", "bytes", of(buffers.sizes)],
+      [
+        "share",
+        "share",
+        "number",
+        "fraction",
+        alive.map((at) => (whole > 0 ? buffers.sizes[at] / whole : null)),
+      ],
+      ["type", "op type", "string", "", of(buffers.types)],
+      ["line", "Python line", "string", "", of(buffers.lines)],
+      ["born", "since", "number", "us", of(buffers.born)],
+      ["dies", "until", "number", "us", of(buffers.dies)],
     ].filter(([, , type, , values]) => type === "number" || values.some(Boolean));
     const table = {
-      id: "alive", title: "What is alive", n_rows: alive.length, columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
-      cells: columns.map(([, , , , values]) => values), links: context.source.isLive ? { op: { ways: [["model-graph", "at"]] } } : {},
+      id: "alive",
+      title: "What is alive",
+      n_rows: alive.length,
+      columns: columns.map(([id, label, type, unit]) => ({ id, label, about: label, type, unit })),
+      cells: columns.map(([, , , , values]) => values),
+      links: context.source.isLive ? { op: { ways: [["model-graph", "at"]] } } : {},
     };
     list.replaceChildren(tableView(table, context));
   }
 
   place();
   fillList();
-  const legend = measured.length ? el("ul", { class: "legend" }, el("li", {}, el("span", { class: "swatch live-swatch" }), "outputs that are alive"), el("li", {}, el("span", { class: "swatch live-swatch other" }), "in use, as the allocator said")) : null;
-  return el("section", { class: "block live", "data-block": block.id }, el("div", { class: "tools" }, el("h2", {}, block.title), el("span", { class: "buttons" }, buttons)), picture, legend, words, list);
+  const legend = measured.length
+    ? el(
+        "ul.legend",
+        el("li", el("span.swatch.live-swatch"), "outputs that are alive"),
+        el("li", el("span.swatch.live-swatch.other"), "in use, as the allocator said"),
+      )
+    : null;
+  return el(
+    "section.block.live",
+    { "data-block": block.id },
+    el("div.tools", el("h2", block.title), el("span.buttons", buttons)),
+    picture,
+    legend,
+    words,
+    list,
+  );
 }
 
 // Place of the last change at or before a time.
@@ -112,11 +202,12 @@ function placeAt(times, time) {
 // A line that changes in steps. Of many changes on one pixel the highest and the last are drawn.
 function stepPath(times, values, x, y) {
   const parts = [`M${x(times[0]).toFixed(1)},${y(0).toFixed(1)}`];
-  for (let at = 0; at < times.length;) {
+  for (let at = 0; at < times.length; ) {
     const here = x(times[at]).toFixed(0);
     let top = values[at];
     let next = at;
-    for (; next < times.length && x(times[next]).toFixed(0) === here; next += 1) top = Math.max(top, values[next]);
+    for (; next < times.length && x(times[next]).toFixed(0) === here; next += 1)
+      top = Math.max(top, values[next]);
     const left = x(times[at]).toFixed(1);
     parts.push(`H${left}V${y(top).toFixed(1)}`);
     if (values[next - 1] !== top) parts.push(`V${y(values[next - 1]).toFixed(1)}`);

@@ -26,7 +26,9 @@ const BEFORE_DIFFERENCE = 8;
 export function cutApart(names, most) {
   const cuts = Array.from(names, (name) => middleCut(String(name), most));
   const alike = new Map();
-  cuts.forEach((cut, at) => { if (cut !== names[at]) alike.set(cut, [...(alike.get(cut) ?? []), at]); });
+  cuts.forEach((cut, at) => {
+    if (cut !== names[at]) alike.set(cut, [...(alike.get(cut) ?? []), at]);
+  });
   for (const places of alike.values()) if (places.length > 1) cutAround(names, places, most, 0, cuts);
   return cuts;
 }
@@ -46,6 +48,7 @@ function cutAround(names, places, most, from, cuts) {
   }
   // What differs further on only: from there. Equal names stay equal.
   for (const same of parts.values()) {
-    if (same.length > 1 && new Set(same.map((at) => names[at])).size > 1 && apart < first.length) cutAround(names, same, most, apart + 1, cuts);
+    if (same.length > 1 && new Set(same.map((at) => names[at])).size > 1 && apart < first.length)
+      cutAround(names, same, most, apart + 1, cuts);
   }
 }

@@ -12,12 +12,23 @@ export function partsOfWhole(block, { x, series, unit }) {
   const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;
   const most = Math.max(...values, 0) || 1;
   const names = cutApart(Array.from(x, String), PART_LETTERS);
-  return el("ul", { class: "parts" }, Array.from(x, (name, at) => {
-    const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
-    const bar = el("span", { class: "bar mark", style: { width: `${(100 * values[at]) / most}%`, background: colourOf(block.meaning ?? String(name), 0) } });
-    return el(
-      "li", { title: `${name}: ${text}` }, el("span", { class: "name" }, names[at]),
-      el("span", { class: "track" }, bar), el("span", { class: "number" }, text),
-    );
-  }));
+  return el(
+    "ul.parts",
+    Array.from(x, (name, at) => {
+      const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
+      const bar = el("span.bar.mark", {
+        style: {
+          width: `${(100 * values[at]) / most}%`,
+          background: colourOf(block.meaning ?? String(name), 0),
+        },
+      });
+      return el(
+        "li",
+        { title: `${name}: ${text}` },
+        el("span.name", names[at]),
+        el("span.track", bar),
+        el("span.number", text),
+      );
+    }),
+  );
 }

@@ -1,15 +1,18 @@
 // Lines and points; both axes may go by powers of ten, and lines may be limits (roofs).
 
-import { PLOT, drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
+import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
 import { unpacked } from "./columns.js";
-import { el, svg } from "./dom.js";
+import { el, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
 import { withTip } from "./tooltip.js";
 
-export function lines(block, data, context) {
-  return plotted(block, data, context, (picture, each, x, toX, toY) => {
-    const at = Array.from(each.values, (value, place) => place).filter((place) => Number.isFinite(each.values[place]));
-    const line = svg("polyline", { points: at.map((place) => `${toX(x[place])},${toY(each.values[place])}`).join(" "), class: "line mark" });
+export function lines(block, data) {
+  return plotted(block, data, (picture, each, x, toX, toY) => {
+    const at = [...each.values.keys()].filter((place) => Number.isFinite(each.values[place]));
+    const line = svg("polyline", {
+      points: at.map((place) => `${toX(x[place])},${toY(each.values[place])}`).join(" "),
+      class: "line mark",
+    });
     line.style.stroke = each.colour;
     picture.append(line);
     if (!block.log && at.length > 1) picture.append(follower(block, data, each, at, toX, toY));
@@ -18,30 +21,49 @@ export function lines(block, data, context) {
 
 export function points(block, data, context) {
   const names = block.point_names ? unpacked(block.point_names) : null;
-  return plotted(block, data, context, (picture, each, x, toX, toY) => {
+  return plotted(block, data, (picture, each, x, toX, toY) => {
     each.values.forEach((value, place) => {
-      if (!Number.isFinite(value) || !Number.isFinite(x[place]) || (block.log && (value <= 0 || x[place] <= 0))) return;
+      if (
+        !Number.isFinite(value) ||
+        !Number.isFinite(x[place]) ||
+        (block.log && (value <= 0 || x[place] <= 0))
+      )
+        return;
       const link = block.point_links?.[place];
-      const mark = svg("circle", { cx: toX(x[place]), cy: toY(value), r: 4.5, class: "mark point", tabindex: "0", role: link ? "link" : "img", "aria-label": names?.[place] ?? each.name });
+      const mark = svg("circle.mark.point", {
+        cx: toX(x[place]),
+        cy: toY(value),
+        r: 4.5,
+        tabindex: "0",
+        role: link ? "link" : "img",
+        "aria-label": names?.[place] ?? each.name,
+      });
       mark.style.fill = each.colour;
       if (link && context) {
         const open = () => context.visit(link.page, link.params);
         mark.addEventListener("click", open);
         mark.addEventListener("keydown", (event) => event.key === "Enter" && open());
       }
-      picture.append(withTip(mark, () => [
-        names?.[place] ?? each.name, `${block.x_label}: ${numberText(x[place], data.xUnit)}`,
-        `${block.y_label}: ${numberText(value, data.unit)}`, ...(block.point_details?.[place] ?? []),
-      ]));
+      picture.append(
+        withTip(mark, () => [
+          names?.[place] ?? each.name,
+          `${block.x_label}: ${numberText(x[place], data.xUnit)}`,
+          `${block.y_label}: ${numberText(value, data.unit)}`,
+          ...(block.point_details?.[place] ?? []),
+        ]),
+      );
     });
   });
 }
 
-function plotted(block, data, context, draw) {
+function plotted(block, data, draw) {
   const roofs = (block.roofs ?? []).map((roof) => ({ ...roof, x: unpacked(roof.x), y: unpacked(roof.y) }));
   const isShown = block.log ? (value) => Number.isFinite(value) && value > 0 : Number.isFinite;
   const xs = [...data.x, ...roofs.flatMap((roof) => [...roof.x])].filter(isShown);
-  const ys = [...data.series.flatMap((each) => [...each.values]), ...roofs.flatMap((roof) => [...roof.y])].filter(isShown);
+  const ys = [
+    ...data.series.flatMap((each) => [...each.values]),
+    ...roofs.flatMap((roof) => [...roof.y]),
+  ].filter(isShown);
   // Roofs reach from one end of the picture to the other.
   const [x0, x1] = roofs.length ? [Math.min(...xs), Math.max(...xs)] : range(xs, block.log, false);
   const [y0, y1] = range(ys, block.log, true);
@@ -50,21 +72,40 @@ function plotted(block, data, context, draw) {
   const picture = plotPicture(`${block.title}: ${data.series.map((each) => each.name).join(", ")}`);
   drawRules(picture, toY, data.unit, block.y_label);
   const isWhole = !block.log && data.x.every(Number.isInteger);
-  drawLabels(picture, toX.ticks.filter((tick) => !isWhole || Number.isInteger(tick)).map((tick) => [toX(tick), numberText(tick, data.xUnit)]), block.x_label);
+  drawLabels(
+    picture,
+    toX.ticks
+      .filter((tick) => !isWhole || Number.isInteger(tick))
+      .map((tick) => [toX(tick), numberText(tick, data.xUnit)]),
+    block.x_label,
+  );
   for (const roof of roofs) {
-    const line = svg("polyline", { points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "), class: "roof" });
+    const line = svg("polyline", {
+      points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "),
+      class: "roof",
+    });
     // On the way up, where roofs are apart from each other.
     const along = (to, values) => to(values[0]) + 0.4 * (to(values[1]) - to(values[0]));
-    picture.append(line, svg("text", { x: along(toX, roof.x) - 4, y: along(toY, roof.y) - 6, "text-anchor": "end", class: "axis" }, roof.name));
+    picture.append(
+      line,
+      svg(
+        "text.axis",
+        { x: along(toX, roof.x) - 4, y: along(toY, roof.y) - 6, "text-anchor": "end" },
+        roof.name,
+      ),
+    );
   }
   for (const each of data.series) draw(picture, each, data.x, toX, toY);
-  return el("div", {}, picture);
+  return el("div", picture);
 }
 
 function range(values, isLog, fromZero) {
   let low = Infinity;
   let high = -Infinity;
-  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
   if (!(high >= low)) return [isLog ? 1 : 0, isLog ? 10 : 1];
   if (isLog) return [low / 2, high * 2];
   if (fromZero) return [Math.min(low, 0), high > 0 ? high * 1.04 : 1];
@@ -73,19 +114,34 @@ function range(values, isLog, fromZero) {
 
 // A point that follows the pointer along a line, and tells its value.
 function follower(block, data, each, at, toX, toY) {
-  const dot = svg("circle", { r: 4, class: "mark", visibility: "hidden" });
+  const dot = svg("circle.mark", { r: 4, visibility: "hidden" });
   dot.style.fill = each.colour;
-  const path = svg("polyline", { points: at.map((place) => `${toX(data.x[place])},${toY(each.values[place])}`).join(" "), class: "hit" });
+  const path = svg("polyline", {
+    points: at.map((place) => `${toX(data.x[place])},${toY(each.values[place])}`).join(" "),
+    class: "hit",
+  });
   let near = at[0];
-  path.addEventListener("pointermove", (event) => {
-    const picture = path.ownerSVGElement;
-    const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
-    near = at.reduce((best, one) => (Math.abs(toX(data.x[one]) - place.x) < Math.abs(toX(data.x[best]) - place.x) ? one : best), at[0]);
-    dot.setAttribute("cx", toX(data.x[near]));
-    dot.setAttribute("cy", toY(each.values[near]));
-    dot.setAttribute("visibility", "visible");
-  }, { capture: true });
+  path.addEventListener(
+    "pointermove",
+    (event) => {
+      const picture = path.ownerSVGElement;
+      const place = svgPoint(picture, event);
+      near = at.reduce(
+        (best, one) =>
+          Math.abs(toX(data.x[one]) - place.x) < Math.abs(toX(data.x[best]) - place.x) ? one : best,
+        at[0],
+      );
+      dot.setAttribute("cx", toX(data.x[near]));
+      dot.setAttribute("cy", toY(each.values[near]));
+      dot.setAttribute("visibility", "visible");
+    },
+    { capture: true },
+  );
   path.addEventListener("pointerleave", () => dot.setAttribute("visibility", "hidden"));
-  withTip(path, () => [each.name, `${block.x_label}: ${numberText(data.x[near], data.xUnit)}`, numberText(each.values[near], data.unit)]);
-  return svg("g", {}, path, dot);
+  withTip(path, () => [
+    each.name,
+    `${block.x_label}: ${numberText(data.x[near], data.xUnit)}`,
+    numberText(each.values[near], data.unit),
+  ]);
+  return svg("g", path, dot);
 }

@@ -10,7 +10,9 @@ export function pageSource() {
 
 // Parameters that begin with "_" only tell how a page is looked at: its document is the same.
 function addressOf(params) {
-  const kept = Object.entries(params).filter(([name, value]) => value !== "" && value !== null && value !== undefined && !name.startsWith("_"));
+  const kept = Object.entries(params).filter(
+    ([name, value]) => value !== "" && value !== null && value !== undefined && !name.startsWith("_"),
+  );
   return new URLSearchParams(kept.sort(([a], [b]) => (a < b ? -1 : 1))).toString();
 }
 
@@ -87,7 +89,9 @@ class EmbeddedSource {
   }
 
   async #packed(path, { run, ...others }) {
-    const holder = document.getElementById(`${path}?${addressOf(this.#isFirst(run) ? others : { run, ...others })}`);
+    const holder = document.getElementById(
+      `${path}?${addressOf(this.#isFirst(run) ? others : { run, ...others })}`,
+    );
     if (!holder) {
       throw new PageError(
         "This report does not hold that: it was written with other settings. “tfprof ui” shows everything.",

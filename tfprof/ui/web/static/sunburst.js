@@ -1,6 +1,6 @@
 // Sunbursts: rings around the root, each arc as wide as what a row costs.
 
-import { chainLabel, foldedChain } from "./forest.js";
+import { cellOf } from "./forest.js";
 
 const MOST_RINGS = 8;
 const LEAST_ARC = 0.7;
@@ -12,16 +12,15 @@ export function sunburstCells(forest, side, folds) {
   const waiting = [{ node: forest.root, from: 0, to: 2 * Math.PI, level: 0, parent: -1 }];
   for (let next = 0; next < waiting.length; next += 1) {
     const { node, from, to, level, parent } = waiting[next];
-    const { chain, below } = level === 0 ? { chain: [node], below: forest.children(node) } : foldedChain(forest, node, folds);
+    const { cell, below, whole } = cellOf(forest, node, parent, folds);
     const at = cells.length;
-    const last = chain.at(-1);
-    cells.push({ kind: "arc", cx: middle, cy: middle, level, from, to, node: last, parent, label: chainLabel(forest, chain), value: forest.value(node), own: forest.own(last), chain });
+    cells.push({ ...cell, kind: "arc", cx: middle, cy: middle, level, from, to });
     if (level + 1 >= MOST_RINGS) continue;
-    const sum = Math.max(forest.value(node), below.reduce((all, child) => all + forest.value(child), 0), 1e-12);
     let angle = from;
     for (const child of below) {
-      const wide = ((to - from) * forest.value(child)) / sum;
-      if (wide * middle >= LEAST_ARC * 1.5) waiting.push({ node: child, from: angle, to: angle + wide, level: level + 1, parent: at });
+      const wide = ((to - from) * forest.value(child)) / whole;
+      if (wide * middle >= LEAST_ARC * 1.5)
+        waiting.push({ node: child, from: angle, to: angle + wide, level: level + 1, parent: at });
       angle += wide;
     }
   }

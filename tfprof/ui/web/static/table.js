@@ -2,10 +2,11 @@
 // rows scroll as ten do.
 
 import { unpacked } from "./columns.js";
-import { MOST_PRINTED, el, later, notPrinted, onPaper } from "./dom.js";
-import { cellText } from "./format.js";
+import { el, later, MOST_PRINTED, notPrinted, onPaper } from "./dom.js";
+import { cellText, counted, countOf } from "./format.js";
 import { cutApart } from "./names.js";
 import { emptyColumns, foldButton } from "./table_folds.js";
+import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
 
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
@@ -21,35 +22,78 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   const { params = {} } = context;
   const name = (what) => `_${what}-${block.id}`;
   const keep = (changes) => context.look?.(changes);
-  const state = { ...orderOf(params[name("sort")], columns), wanted: startOf(block, params, params[name("find")]), order: [], sorted: null, lowered: null };
-  const count = el("span", { class: "quiet", role: "status" });
+  const state = {
+    ...orderOf(params[name("sort")], columns),
+    wanted: startOf(block, params, params[name("find")]),
+    order: [],
+    sorted: null,
+    texts: null,
+  };
+  const count = el("span.quiet", { role: "status" });
   const search = el("input", {
-    type: "search", placeholder: "Search", value: state.wanted, "aria-label": `Search ${block.title || block.id}`,
-    oninput: later(() => { state.wanted = search.value.toLowerCase(); keep({ find: "", [name("find")]: search.value }); arrange(); }, SEARCH_MS),
+    type: "search",
+    placeholder: "Search",
+    value: state.wanted,
+    "aria-label": `Search ${block.title || block.id}`,
+    oninput: later(() => {
+      state.wanted = search.value.toLowerCase();
+      keep({ find: "", [name("find")]: search.value });
+      arrange();
+    }, SEARCH_MS),
   });
   const links = linksOf(block, columns, context);
   const folds = { columns: emptyColumns(columns), areShown: params[name("all")] === "1" };
   const body = el("tbody");
   const head = el("thead");
   let visible = [];
-  const table = el("table", { class: "grid", "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 }, head, body);
-  const scroller = el("div", {
-    class: "scroller", tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`,
-    onscroll: draw,
-  }, table);
-  const fold = foldButton(folds, (areShown) => { keep({ [name("all")]: areShown ? "1" : "" }); choose(); draw(); });
+  const table = el(
+    "table.grid",
+    { "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 },
+    head,
+    body,
+  );
+  const scroller = el(
+    "div.scroller",
+    { tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`, onscroll: draw },
+    table,
+  );
+  const fold = foldButton(folds, (areShown) => {
+    keep({ [name("all")]: areShown ? "1" : "" });
+    choose();
+    draw();
+  });
 
   // Which columns are seen, and their headers.
   function choose() {
     visible = columns.filter((column) => folds.areShown || !folds.columns.has(column));
-    head.replaceChildren(el("tr", {}, visible.map(header)));
+    head.replaceChildren(el("tr", visible.map(header)));
   }
 
   function header(column) {
     const place = columns.indexOf(column);
-    const button = el("button", { type: "button", title: column.about || column.label, onclick: () => sortBy(place) }, column.label);
-    const order = state.sort === null ? null : state.sort !== place ? "none" : state.ascending ? "ascending" : "descending";
-    return el("th", { scope: "col", class: column.type === "number" ? "number" : "", "aria-sort": order, "data-column": column.id }, button);
+    const button = el(
+      "button",
+      { title: column.about || column.label, onclick: () => sortBy(place) },
+      column.label,
+    );
+    const order =
+      state.sort === null
+        ? null
+        : state.sort !== place
+          ? "none"
+          : state.ascending
+            ? "ascending"
+            : "descending";
+    return el(
+      "th",
+      {
+        scope: "col",
+        class: column.type === "number" ? "number" : "",
+        "aria-sort": order,
+        "data-column": column.id,
+      },
+      button,
+    );
   }
 
   function sortBy(place) {
@@ -64,45 +108,45 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   }
 
   function arrange() {
-    state.sorted ??= sortedRows();
-    const texts = state.wanted ? lowered() : [];
-    state.order = state.wanted ? state.sorted.filter((row) => texts.some((column) => column[row].includes(state.wanted))) : state.sorted;
-    const all = block.n_rows.toLocaleString("en-US");
-    const some = state.order.length.toLocaleString("en-US");
-    count.textContent = state.wanted && !state.order.length ? `No row matches “${state.wanted}”` : state.wanted ? `${some} of ${all} rows` : `${all} row${block.n_rows === 1 ? "" : "s"}`;
+    state.sorted ??= sortedRows(block.n_rows, columns[state.sort]?.values, state.ascending);
+    if (state.wanted) state.texts ??= searchedTexts(columns);
+    state.order = state.wanted ? matchingRows(state.sorted, state.texts, state.wanted) : state.sorted;
+    if (!state.wanted) count.textContent = countOf(block.n_rows, "row");
+    else if (!state.order.length) count.textContent = `No row matches “${state.wanted}”`;
+    else count.textContent = `${counted(state.order.length)} of ${countOf(block.n_rows, "row")}`;
     scroller.scrollTop = 0;
     scroller.style.maxHeight = `${(Math.min(MOST_VISIBLE, Math.max(state.order.length, 1)) + 2) * ROW_PX}px`;
     draw();
   }
 
-  function sortedRows() {
-    const rows = Array.from({ length: block.n_rows }, (_, row) => row);
-    if (state.sort === null) return rows;
-    const { values } = columns[state.sort];
-    const sign = state.ascending ? 1 : -1;
-    return rows.sort((a, b) => compared(values[a], values[b], sign) || a - b);
-  }
-
-  // Texts to search in, column by column; made when somebody searches.
-  function lowered() {
-    state.lowered ??= columns.filter(({ values }) => Array.isArray(values) && values.some((value) => typeof value === "string")).map(
-      ({ values }) => values.map((value) => (typeof value === "string" ? value.toLowerCase() : "")),
-    );
-    return state.lowered;
-  }
-
   function draw() {
     const first = state.isPrinted ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
-    const shown = state.isPrinted ? MOST_PRINTED : Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
+    const shown = state.isPrinted
+      ? MOST_PRINTED
+      : Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
     const last = Math.min(state.order.length, first + shown);
     const rows = [spacer(first)];
     for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
     const left = state.order.length - last;
     rows.push(state.isPrinted ? notPrinted(left, visible.length) : spacer(left));
-    if (!state.order.length) rows.push(el("tr", {}, el("td", { class: "text", colspan: visible.length }, state.wanted ? `No row matches “${state.wanted}”.` : "No rows.")));
+    if (!state.order.length)
+      rows.push(
+        el(
+          "tr",
+          el(
+            "td.text",
+            { colspan: visible.length },
+            state.wanted ? `No row matches “${state.wanted}”.` : "No rows.",
+          ),
+        ),
+      );
     const held = focusedCell();
     body.replaceChildren(...rows.filter(Boolean));
-    if (held) body.querySelector(`tr[aria-rowindex="${held.row}"]`)?.cells[held.cell].querySelector("a")?.focus({ preventScroll: true });
+    if (held)
+      body
+        .querySelector(`tr[aria-rowindex="${held.row}"]`)
+        ?.cells[held.cell].querySelector("a")
+        ?.focus({ preventScroll: true });
   }
 
   // Where the focus is: rows that are drawn anew keep it.
@@ -112,7 +156,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   }
 
   function spacer(rows) {
-    return rows ? el("tr", { class: "spacer", "aria-hidden": "true", style: { height: `${rows * ROW_PX}px` } }) : null;
+    return rows ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${rows * ROW_PX}px` } }) : null;
   }
 
   function rowView(row, at) {
@@ -121,7 +165,8 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
       const text = cellText(value, column);
       const link = links.get(column.id)?.(row);
       return el(
-        "td", { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
+        "td",
+        { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
         link ? el("a", { href: link }, shownText(value, text, column)) : shownText(value, text, column),
       );
     });
@@ -131,12 +176,16 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
 
   choose();
   arrange();
-  const heading = block.title ? el("h2", {}, block.title) : null;
-  const more = block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
-  const tools = el("div", { class: "tools" }, heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
-  const view = el("section", { class: "block table", "data-block": block.id }, tools, scroller);
+  const heading = block.title ? el("h2", block.title) : null;
+  const more =
+    block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
+  const tools = el("div.tools", heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
+  const view = el("section.block.table", { "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
-  onPaper(scroller, (isPrinted) => { state.isPrinted = isPrinted; draw(); });
+  onPaper(scroller, (isPrinted) => {
+    state.isPrinted = isPrinted;
+    draw();
+  });
   return view;
 }
 
@@ -146,22 +195,23 @@ function startOf(block, params, typed) {
   return typed?.toLowerCase() ?? (wanted && hasText(block, wanted) ? wanted : "");
 }
 
-// The order that an address asks for: a column, with a minus in front for the largest first.
-function orderOf(text, columns) {
-  const place = columns.findIndex((column) => text && column.id === text.replace(/^-/, ""));
-  return { sort: place < 0 ? null : place, ascending: place >= 0 && !text.startsWith("-") };
-}
-
 function hasText(block, wanted) {
-  return block.cells.some((cells, place) => block.columns[place].type === "string" && unpacked(cells).some((text) => text?.toLowerCase().includes(wanted)));
+  return block.cells.some(
+    (cells, place) =>
+      block.columns[place].type === "string" &&
+      unpacked(cells).some((text) => text?.toLowerCase().includes(wanted)),
+  );
 }
 
 // What to say where an address asks for rows that no table of a page has; null where one has them.
 export function nothingFound(blocks, params) {
   // A timeline looks for events itself.
   if (blocks.some((block) => block.kind === "trace")) return null;
-  const tables = blocks.flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block])).filter((block) => block.kind === "table");
-  if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase()))) return null;
+  const tables = blocks
+    .flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block]))
+    .filter((block) => block.kind === "table");
+  if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase())))
+    return null;
   return `No row matches “${params.find}”: all rows are shown.`;
 }
 
@@ -170,17 +220,25 @@ export function nothingFound(blocks, params) {
 function linksOf(block, columns, context) {
   if (!context.address) return new Map();
   const programs = columns.find((each) => each.id === block.program_column)?.values;
-  return new Map(Object.entries(block.links ?? {}).map(([id, link]) => {
-    const at = link.at ? unpacked(link.at) : null;
-    const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
-    return [id, (row) => {
-      const way = at ? at[row] : 0;
-      if (way < 0 || !values?.[row]) return null;
-      const [page, param] = link.ways[way];
-      const program = programs ? programs[row] : block.program;
-      return context.address(page, { [param]: values[row], ...(program && PROGRAM_PAGES.has(page) ? { program } : {}) });
-    }];
-  }));
+  return new Map(
+    Object.entries(block.links ?? {}).map(([id, link]) => {
+      const at = link.at ? unpacked(link.at) : null;
+      const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
+      return [
+        id,
+        (row) => {
+          const way = at ? at[row] : 0;
+          if (way < 0 || !values?.[row]) return null;
+          const [page, param] = link.ways[way];
+          const program = programs ? programs[row] : block.program;
+          return context.address(page, {
+            [param]: values[row],
+            ...(program && PROGRAM_PAGES.has(page) ? { program } : {}),
+          });
+        },
+      ];
+    }),
+  );
 }
 
 // Names are cut where they are alike, sentences are read from their beginning.
@@ -195,14 +253,7 @@ function shownText(value, text, column) {
 }
 
 function hoverText(value, text, column) {
-  if (typeof value === "number" && Number.isFinite(value)) return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();
+  if (typeof value === "number" && Number.isFinite(value))
+    return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();
   return text;
-}
-
-// Unknown values stand last in both directions.
-function compared(a, b, sign) {
-  const noA = a === null || a === undefined || Number.isNaN(a);
-  const noB = b === null || b === undefined || Number.isNaN(b);
-  if (noA || noB) return noA - noB;
-  return a < b ? -sign : a > b ? sign : 0;
 }

@@ -1,6 +1,7 @@
 // Columns of tables that say nothing in any row: folded away, and counted.
 
 import { el } from "./dom.js";
+import { countOf } from "./format.js";
 
 const FEW_COLUMNS = 6;
 const NOTHING = new Set([null, undefined, 0, "", "No", false]);
@@ -10,7 +11,11 @@ const NOTHING = new Set([null, undefined, 0, "", "No", false]);
 export function emptyColumns(columns) {
   if (columns.length <= FEW_COLUMNS) return new Set();
   const stem = ({ id }) => id.split(":")[0];
-  const saying = new Set(columns.filter(({ values }) => !values.every((value) => NOTHING.has(value) || Number.isNaN(value))).map(stem));
+  const saying = new Set(
+    columns
+      .filter(({ values }) => !values.every((value) => NOTHING.has(value) || Number.isNaN(value)))
+      .map(stem),
+  );
   return new Set(columns.slice(1).filter((column) => !saying.has(stem(column))));
 }
 
@@ -19,18 +24,23 @@ export function foldButton(folds, changed) {
   const n = folds.columns.size;
   if (!n) return null;
   const names = [...folds.columns].map((column) => column.label).join(", ");
-  const button = el("button", {
-    type: "button", class: "folds", "aria-pressed": String(folds.areShown), title: `Zero or unknown in all rows: ${names}`,
-    onclick: () => {
-      folds.areShown = !folds.areShown;
-      button.setAttribute("aria-pressed", String(folds.areShown));
-      button.textContent = words();
-      changed(folds.areShown);
+  const button = el(
+    "button.folds",
+    {
+      "aria-pressed": String(folds.areShown),
+      title: `Zero or unknown in all rows: ${names}`,
+      onclick: () => {
+        folds.areShown = !folds.areShown;
+        button.setAttribute("aria-pressed", String(folds.areShown));
+        button.textContent = words();
+        changed(folds.areShown);
+      },
     },
-  }, words());
+    words(),
+  );
   return button;
 
   function words() {
-    return folds.areShown ? `Hide ${n} empty column${n === 1 ? "" : "s"}` : `${n} empty column${n === 1 ? "" : "s"}`;
+    return folds.areShown ? `Hide ${countOf(n, "empty column")}` : `${countOf(n, "empty column")}`;
   }
 }

@@ -2,11 +2,11 @@
 
 import { el } from "./dom.js";
 
-const box = el("div", { class: "tooltip", role: "tooltip", hidden: true });
+const box = el("div.tooltip", { role: "tooltip", hidden: true });
 
 // Shows lines of text beside a position on the screen.
 export function showTip(lines, x, y) {
-  box.replaceChildren(...lines.map((line, at) => el(at ? "div" : "b", {}, line)));
+  box.replaceChildren(...lines.map((line, at) => el(at ? "div" : "b", line)));
   box.hidden = false;
   if (!box.isConnected) document.body.append(box);
   const { width, height } = box.getBoundingClientRect();

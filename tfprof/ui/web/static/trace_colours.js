@@ -28,7 +28,8 @@ export class TracePalette {
 
   constructor(element) {
     this.style = getComputedStyle(element);
-    for (const name of ["paper", "ink", "soft", "line", "shade", "focus", "bad"]) this[name] = this.value(`--${name}`);
+    for (const name of ["paper", "ink", "soft", "line", "shade", "focus", "bad"])
+      this[name] = this.value(`--${name}`);
   }
 
   // What was not searched for.
@@ -52,7 +53,9 @@ export class TracePalette {
       const hash = nameHash(name);
       const plain = this.value(`--c-${TRACE_PLAIN[hash % TRACE_PLAIN.length]}`);
       const shade = Math.floor(hash / TRACE_PLAIN.length) % 3;
-      const fill = known ? this.value(colourOf(known[1], 0).slice(4, -1)) : mixed(plain, shade === 2 ? this.ink : this.paper, [0, 0.3, 0.25][shade]);
+      const fill = known
+        ? this.value(colourOf(known[1], 0).slice(4, -1))
+        : mixed(plain, shade === 2 ? this.ink : this.paper, [0, 0.3, 0.25][shade]);
       this.#colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
     }
     return this.#colours.get(name);
@@ -66,7 +69,13 @@ function channels(colour) {
 
 function mixed(colour, other, share) {
   const [a, b] = [channels(colour), channels(other)];
-  return `#${a.map((value, at) => Math.round(value * (1 - share) + b[at] * share).toString(16).padStart(2, "0")).join("")}`;
+  return `#${a
+    .map((value, at) =>
+      Math.round(value * (1 - share) + b[at] * share)
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
 }
 
 // A colour as a pixel of an image: alpha, blue, green, red.

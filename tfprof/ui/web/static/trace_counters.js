@@ -27,9 +27,19 @@ export class TraceCounters {
     if (has && has.t0 <= state.t0 && has.t1 >= state.t1 && span > has.span / 2) return;
     const [t0, t1] = [Math.floor(state.t0 - span), Math.ceil(state.t1 + span)];
     this.#has = { t0, t1, span };
-    const found = await this.data.counters(t0, t1, Math.ceil(3 * state.width)).catch(() => ({ counters: [] }));
+    const found = await this.data
+      .counters(t0, t1, Math.ceil(3 * state.width))
+      .catch(() => ({ counters: [] }));
     for (const { number, series } of found.counters) {
-      this.#byNumber.set(number, series.map((each) => ({ ...each, times: unpacked(each.times), values: unpacked(each.values), most: unpacked(each.most) })));
+      this.#byNumber.set(
+        number,
+        series.map((each) => ({
+          ...each,
+          times: unpacked(each.times),
+          values: unpacked(each.values),
+          most: unpacked(each.most),
+        })),
+      );
     }
     this.onChange();
   }

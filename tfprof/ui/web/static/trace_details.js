@@ -1,49 +1,81 @@
 // What is known of the selected event, beside the picture.
 
 import { el } from "./dom.js";
-import { numberText, shareText } from "./format.js";
+import { counted, numberText, shareText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
 // Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
 export function traceDetails(event, { go, find, close }) {
   const facts = [
-    ["Name", event.name], ["Track", event.track_name], ["Process", event.process],
+    ["Name", event.name],
+    ["Track", event.track_name],
+    ["Process", event.process],
     ["Start", traceTimeText(event.start, 1000)],
     ["Duration", numberText(event.duration, "ps")],
-    ["Self time", event.self === null ? null : `${numberText(event.self, "ps")}${event.duration ? ` (${shareText(event.self / event.duration)})` : ""}`],
-    ["Events inside", event.n_inside === null ? null : event.n_inside.toLocaleString("en-US")],
-    ["Step", event.step || null], ["Source", event.source || null],
+    [
+      "Self time",
+      event.self === null
+        ? null
+        : `${numberText(event.self, "ps")}${event.duration ? ` (${shareText(event.self / event.duration)})` : ""}`,
+    ],
+    ["Events inside", event.n_inside === null ? null : counted(event.n_inside)],
+    ["Step", event.step || null],
+    ["Source", event.source || null],
   ].filter(([, value]) => value !== null);
   return el(
-    "section", { class: "trace-details", "aria-label": "Selected event" },
-    el("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", onclick: close }, "×"),
+    "section.trace-details",
+    { "aria-label": "Selected event" },
+    el("button.close", { "aria-label": "Close", title: "Close (Escape)", onclick: close }, "×"),
     el("h2", { title: event.name }, event.name),
-    event.around.length ? el("p", { class: "quiet path" }, "In ", event.around.map((each) => eventButton(each, go, each.name))) : null,
-    el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { title: value }, value)))),
+    event.around.length
+      ? el(
+          "p.quiet.path",
+          "In ",
+          event.around.map((each) => eventButton(each, go, each.name)),
+        )
+      : null,
+    el(
+      "dl.facts",
+      facts.map(([name, value]) => el("div", el("dt", name), el("dd", { title: value }, value))),
+    ),
     argumentsView(event),
     partners("Led to by", event.incoming, event.n_incoming, event, go),
     partners("Leads to", event.outgoing, event.n_outgoing, event, go),
-    el("p", {}, el("button", { type: "button", onclick: () => find(event.name) }, "Find all of this name")),
+    el("p", el("button", { onclick: () => find(event.name) }, "Find all of this name")),
   );
 }
 
 function argumentsView(event) {
-  if (event.args === null) return el("p", { class: "quiet" }, "This report does not hold the arguments of events; “tfprof ui” shows them.");
-  if (!event.args.length) return el("p", { class: "quiet" }, "The recorder wrote no arguments for this event.");
-  const rows = event.args.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value === null ? "n/a" : String(value))));
-  return el("div", { class: "trace-arguments", tabindex: "0", role: "region", "aria-label": "Arguments" }, el("table", { class: "arguments" }, el("caption", {}, `Arguments (${event.args.length})`), el("tbody", {}, rows)));
+  if (event.args === null)
+    return el("p.quiet", "This report does not hold the arguments of events; “tfprof ui” shows them.");
+  if (!event.args.length) return el("p.quiet", "The recorder wrote no arguments for this event.");
+  const rows = event.args.map(([name, value]) =>
+    el("tr", el("th", { scope: "row" }, name), el("td", value === null ? "n/a" : String(value))),
+  );
+  return el(
+    "div.trace-arguments",
+    { tabindex: "0", role: "region", "aria-label": "Arguments" },
+    el("table.arguments", el("caption", `Arguments (${event.args.length})`), el("tbody", rows)),
+  );
 }
 
 function eventButton(event, go, text) {
-  return el("button", { type: "button", class: "event", title: event.name, onclick: () => go(event.id) }, text);
+  return el("button.event", { title: event.name, onclick: () => go(event.id) }, text);
 }
 
 function partners(title, found, count, event, go) {
   if (!count) return null;
   const items = found.map((each) => {
     const apart = each.start - event.start;
-    return el("li", {}, eventButton(each, go, each.name), el("span", { class: "quiet" }, ` on ${each.track_name}, ${numberText(Math.abs(apart), "ps")} ${apart < 0 ? "before" : "after"}`));
+    return el(
+      "li",
+      eventButton(each, go, each.name),
+      el(
+        "span.quiet",
+        ` on ${each.track_name}, ${numberText(Math.abs(apart), "ps")} ${apart < 0 ? "before" : "after"}`,
+      ),
+    );
   });
-  const more = count > found.length ? el("li", { class: "quiet" }, `and ${(count - found.length).toLocaleString("en-US")} more`) : null;
-  return el("div", {}, el("h3", {}, `${title} (${count.toLocaleString("en-US")})`), el("ul", { class: "partners" }, items, more));
+  const more = count > found.length ? el("li.quiet", `and ${counted(count - found.length)} more`) : null;
+  return el("div", el("h3", `${title} (${counted(count)})`), el("ul.partners", items, more));
 }

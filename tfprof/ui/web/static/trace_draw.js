@@ -1,5 +1,6 @@
 // The picture of a trace: marks of the visible tracks, what is selected, and steps behind them.
 
+import { counted } from "./format.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
 import { traceFirstAfter } from "./trace_marks.js";
 import { TRACE_THIN_PX, TraceThinMarks } from "./trace_thin.js";
@@ -43,7 +44,13 @@ function substitutes(tiles, k, number, track) {
   const parts = [];
   for (let half = 0; half < 2 && k > 0; half += 1) {
     const lanes = tiles.lanes(k - 1, 2 * number + half, track, false);
-    if (lanes !== undefined) parts.push({ lanes, from: from + (half * span) / 2, to: from + ((half + 1) * span) / 2, isRough: true });
+    if (lanes !== undefined)
+      parts.push({
+        lanes,
+        from: from + (half * span) / 2,
+        to: from + ((half + 1) * span) / 2,
+        isRough: true,
+      });
   }
   return parts;
 }
@@ -73,7 +80,10 @@ export class TracePainter {
   // Makes the canvas as large as it is shown; sharp on every screen.
   resize(width, height) {
     const scale = devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
+    if (
+      this.canvas.width !== Math.round(width * scale) ||
+      this.canvas.height !== Math.round(height * scale)
+    ) {
       this.canvas.width = Math.round(width * scale);
       this.canvas.height = Math.round(height * scale);
       this.canvas.style.width = `${width}px`;
@@ -133,7 +143,14 @@ export class TracePainter {
       const width = Math.min(end, most + 1) - from;
       context.fillStyle = isMerged ? colour.merged : colour.fill;
       context.fillRect(from, y, width - 0.5, TRACE_LANE_PX - 2);
-      if (width > TRACE_LEAST_LABEL_PX) labels.push([isMerged ? `${lane.counts[at].toLocaleString("en-US")} events` : lane.names[at], from, y, width, isMerged ? palette.ink : colour.text]);
+      if (width > TRACE_LEAST_LABEL_PX)
+        labels.push([
+          isMerged ? `${counted(lane.counts[at])} events` : lane.names[at],
+          from,
+          y,
+          width,
+          isMerged ? palette.ink : colour.text,
+        ]);
     });
     thin.draw(context, row.top + 1, most);
     this.#labels(labels);
@@ -197,7 +214,12 @@ export class TracePainter {
     const { context } = this;
     context.strokeStyle = palette.ink;
     context.lineWidth = 2;
-    context.strokeRect(Math.max(rect.x, -3), rect.y + 1, Math.min(rect.width, this.width + 6 - Math.max(rect.x, -3)), TRACE_LANE_PX - 2);
+    context.strokeRect(
+      Math.max(rect.x, -3),
+      rect.y + 1,
+      Math.min(rect.width, this.width + 6 - Math.max(rect.x, -3)),
+      TRACE_LANE_PX - 2,
+    );
   }
 
   // Arrows from place to place, with a head where they end.

@@ -29,7 +29,15 @@ export function listenToTrace(canvas, ruler, scroller, view) {
   function begin(event, isRuler) {
     if (event.button !== 0) return;
     const x = event.offsetX;
-    pointer = { x, y: event.offsetY, startX: x, moved: false, isRange: isRuler || event.shiftKey, from: state.timeAt(x), isRuler };
+    pointer = {
+      x,
+      y: event.offsetY,
+      startX: x,
+      moved: false,
+      isRange: isRuler || event.shiftKey,
+      from: state.timeAt(x),
+      isRuler,
+    };
     event.target.setPointerCapture?.(event.pointerId);
   }
 
@@ -55,11 +63,16 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     else if (!moved) view.click(event.offsetX, event.offsetY);
   }
 
-  for (const [target, isRuler] of [[canvas, false], [ruler, true]]) {
+  for (const [target, isRuler] of [
+    [canvas, false],
+    [ruler, true],
+  ]) {
     target.addEventListener("pointerdown", (event) => begin(event, isRuler));
     target.addEventListener("pointermove", move);
     target.addEventListener("pointerup", end);
-    target.addEventListener("pointercancel", () => { pointer = null; });
+    target.addEventListener("pointercancel", () => {
+      pointer = null;
+    });
     target.addEventListener("pointerleave", () => view.hover(null));
     target.addEventListener("wheel", wheel, { passive: false });
   }
@@ -75,21 +88,39 @@ export function listenToTrace(canvas, ruler, scroller, view) {
   }
 
   let at = null; // where the pointer is, for keys that zoom
-  canvas.addEventListener("pointermove", (event) => { at = event.offsetX; });
-  canvas.addEventListener("pointerleave", () => { at = null; });
+  canvas.addEventListener("pointermove", (event) => {
+    at = event.offsetX;
+  });
+  canvas.addEventListener("pointerleave", () => {
+    at = null;
+  });
   const actions = {
-    w: () => state.zoom(1 / TRACE_ZOOM_STEP, at ?? undefined), "+": () => state.zoom(1 / TRACE_ZOOM_STEP), "=": () => state.zoom(1 / TRACE_ZOOM_STEP),
-    s: () => state.zoom(TRACE_ZOOM_STEP, at ?? undefined), "-": () => state.zoom(TRACE_ZOOM_STEP),
-    a: () => state.pan(-TRACE_PAN_SHARE * state.width), ArrowLeft: () => state.pan(-TRACE_PAN_SHARE * state.width),
-    d: () => state.pan(TRACE_PAN_SHARE * state.width), ArrowRight: () => state.pan(TRACE_PAN_SHARE * state.width),
-    ArrowUp: () => scroller.scrollBy(0, -60), ArrowDown: () => scroller.scrollBy(0, 60),
-    0: () => state.fitAll(), f: () => state.fitSelection(), m: () => view.rangeOfEvent(),
-    ".": () => view.neighbour(1), ",": () => view.neighbour(-1),
-    n: () => view.search.next(false), N: () => view.search.next(true), "/": () => view.search.focus(),
-    "?": () => view.help(), F: () => view.fullScreen(), Escape: () => view.selectNothing(),
+    w: () => state.zoom(1 / TRACE_ZOOM_STEP, at ?? undefined),
+    "+": () => state.zoom(1 / TRACE_ZOOM_STEP),
+    "=": () => state.zoom(1 / TRACE_ZOOM_STEP),
+    s: () => state.zoom(TRACE_ZOOM_STEP, at ?? undefined),
+    "-": () => state.zoom(TRACE_ZOOM_STEP),
+    a: () => state.pan(-TRACE_PAN_SHARE * state.width),
+    ArrowLeft: () => state.pan(-TRACE_PAN_SHARE * state.width),
+    d: () => state.pan(TRACE_PAN_SHARE * state.width),
+    ArrowRight: () => state.pan(TRACE_PAN_SHARE * state.width),
+    ArrowUp: () => scroller.scrollBy(0, -60),
+    ArrowDown: () => scroller.scrollBy(0, 60),
+    0: () => state.fitAll(),
+    f: () => state.fitSelection(),
+    m: () => view.rangeOfEvent(),
+    ".": () => view.neighbour(1),
+    ",": () => view.neighbour(-1),
+    n: () => view.search.next(false),
+    N: () => view.search.next(true),
+    "/": () => view.search.focus(),
+    "?": () => view.help(),
+    F: () => view.fullScreen(),
+    Escape: () => view.selectNothing(),
   };
   return (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea"))
+      return;
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();

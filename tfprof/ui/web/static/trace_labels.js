@@ -1,6 +1,7 @@
 // Names beside the tracks: fold a process, pin a track, select a track.
 
 import { el } from "./dom.js";
+import { counted, countOf } from "./format.js";
 
 const TRACE_LETTER_PX = 7.2;
 const TRACE_TAIL = 5;
@@ -11,35 +12,86 @@ function cutName(name, width) {
   return name.length <= most ? name : `${name.slice(0, most - TRACE_TAIL - 1)}…${name.slice(-TRACE_TAIL)}`;
 }
 
-export function traceLabels(visible, state, width, choose) {
-  const label = (row) => {
+export class TraceLabels {
+  #key = "";
+
+  constructor(element, state, choose) {
+    Object.assign(this, { element, state, choose });
+  }
+
+  // Labels are made anew when rows have moved; the one that has the focus gets it back.
+  draw(visible) {
+    const { element, state } = this;
+    const key = JSON.stringify([
+      visible,
+      [...state.pinned],
+      [...state.folded],
+      state.track,
+      element.offsetWidth,
+    ]);
+    if (key === this.#key) return;
+    this.#key = key;
+    const focused = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    element.replaceChildren(...[...visible.rows, ...visible.pinned].map((row) => this.#label(row)));
+    if (focused)
+      [...element.querySelectorAll("button")].find((each) => each.dataset.key === focused)?.focus();
+  }
+
+  #label(row) {
+    const { state } = this;
     const box = { top: `${row.top}px`, height: `${row.height}px` };
     if (row.kind === "process") return processLabel(row, state, box);
-    if (row.kind === "counter") {
-      const { name } = state.block.counters[row.number];
-      return el("div", { class: "trace-label counter", style: box, title: name }, el("span", {}, name));
-    }
-    return trackLabel(row, state, width, box, choose);
-  };
-  return [...visible.rows.map(label), ...visible.pinned.map(label)];
+    if (row.kind === "track") return trackLabel(row, state, this.element.offsetWidth, box, this.choose);
+    const { name } = state.block.counters[row.number];
+    return el("div.trace-label.counter", { style: box, title: name }, el("span", name));
+  }
 }
 
 function processLabel(row, state, box) {
   const name = state.block.processes[row.number];
   const isOpen = !state.folded.has(row.number);
   return el(
-    "div", { class: "trace-label process", style: box, title: name },
-    el("button", { type: "button", "aria-expanded": String(isOpen), "data-key": `process ${row.number}`, onclick: () => state.toggle(state.folded, row.number) }, el("span", { "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "), name),
+    "div.trace-label.process",
+    { style: box, title: name },
+    el(
+      "button",
+      {
+        "aria-expanded": String(isOpen),
+        "data-key": `process ${row.number}`,
+        onclick: () => state.toggle(state.folded, row.number),
+      },
+      el("span", { "aria-hidden": "true" }, isOpen ? "▾ " : "▸ "),
+      name,
+    ),
   );
 }
 
 function trackLabel(row, state, width, box, choose) {
   const track = state.block.tracks[row.number];
   const isPinned = state.pinned.has(row.number);
-  const about = `${track.name}: ${track.n.toLocaleString("en-US")} events in ${track.lanes} lane${track.lanes === 1 ? "" : "s"}${track.is_derived ? ", made of others" : ""}${track.n_tangled ? "; some overlap, and have lanes of their own" : ""}`;
+  const about = `${track.name}: ${counted(track.n)} events in ${countOf(track.lanes, "lane")}${track.is_derived ? ", made of others" : ""}${track.n_tangled ? "; some overlap, and have lanes of their own" : ""}`;
   return el(
-    "div", { class: `trace-label track${row.isPinned ? " pinned" : ""}`, style: box, title: about },
-    el("button", { type: "button", class: "name", "data-key": `track ${row.number}`, "aria-pressed": String(state.track === row.number), onclick: () => choose(row.number) }, cutName(track.name, width)),
-    el("button", { type: "button", class: "pin", "data-key": `pin ${row.number}`, "aria-pressed": String(isPinned), "aria-label": `Pin ${track.name}`, title: isPinned ? "Unpin" : "Pin to the top", onclick: () => state.toggle(state.pinned, row.number) }, isPinned ? "★" : "☆"),
+    "div",
+    { class: `trace-label track${row.isPinned ? " pinned" : ""}`, style: box, title: about },
+    el(
+      "button.name",
+      {
+        "data-key": `track ${row.number}`,
+        "aria-pressed": String(state.track === row.number),
+        onclick: () => choose(row.number),
+      },
+      cutName(track.name, width),
+    ),
+    el(
+      "button.pin",
+      {
+        "data-key": `pin ${row.number}`,
+        "aria-pressed": String(isPinned),
+        "aria-label": `Pin ${track.name}`,
+        title: isPinned ? "Unpin" : "Pin to the top",
+        onclick: () => state.toggle(state.pinned, row.number),
+      },
+      isPinned ? "★" : "☆",
+    ),
   );
 }

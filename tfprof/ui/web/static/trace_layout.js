@@ -17,16 +17,20 @@ export function traceLayout(block, state) {
   }
   const rows = [];
   let y = 0;
-  const add = (kind, number, height) => { rows.push({ kind, number, y, height }); y += height; };
+  const add = (kind, number, height) => {
+    rows.push({ kind, number, y, height });
+    y += height;
+  };
   const byProcess = block.processes.map(() => ({ tracks: [], counters: [] }));
-  block.tracks.forEach((track, number) => byProcess[track.process].tracks.push(number));
-  block.counters.forEach((counter, number) => byProcess[counter.process].counters.push(number));
+  for (const [number, { process }] of block.tracks.entries()) byProcess[process].tracks.push(number);
+  for (const [number, { process }] of block.counters.entries()) byProcess[process].counters.push(number);
   byProcess.forEach(({ tracks, counters }, process) => {
     if (!tracks.length && !counters.length) return;
     add("process", process, TRACE_HEAD_PX);
     if (state.folded.has(process)) return;
     for (const number of counters) add("counter", number, TRACE_COUNTER_PX);
-    for (const number of tracks) if (!state.pinned.has(number)) add("track", number, trackHeight(block.tracks[number]));
+    for (const number of tracks)
+      if (!state.pinned.has(number)) add("track", number, trackHeight(block.tracks[number]));
   });
   return { pinned, pinnedHeight, rows, height: y };
 }

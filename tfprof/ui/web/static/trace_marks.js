@@ -4,7 +4,14 @@ import { traceNumbers } from "./trace_columns.js";
 
 // Lanes of a tile by track: columns `starts`, `ends`, `counts`, `names`, `places` and `busy`.
 export function traceLanes(tile) {
-  const [gaps, lengths, counts, names, ids, busy] = [tile.gaps, tile.lengths, tile.counts, tile.names, tile.ids, tile.busy].map(traceNumbers);
+  const [gaps, lengths, counts, names, ids, busy] = [
+    tile.gaps,
+    tile.lengths,
+    tile.counts,
+    tile.names,
+    tile.ids,
+    tile.busy,
+  ].map(traceNumbers);
   const byTrack = new Map();
   let at = 0;
   let merged = 0;
@@ -32,8 +39,14 @@ export function traceLanes(tile) {
 
 function traceLane(lane, n) {
   return {
-    lane, n, starts: new Float64Array(n), ends: new Float64Array(n), counts: new Float64Array(n),
-    places: new Float64Array(n), names: new Array(n), busy: new Float64Array(n),
+    lane,
+    n,
+    starts: new Float64Array(n),
+    ends: new Float64Array(n),
+    counts: new Float64Array(n),
+    places: new Float64Array(n),
+    names: new Array(n),
+    busy: new Float64Array(n),
   };
 }
 
@@ -69,7 +82,16 @@ export function traceMerged(lane, k, first, last) {
       }
       continue;
     }
-    before = { at, isLarge, bucket, end: lane.ends[at], count: lane.counts[at], busy: lane.busy[at], longest: lane.busy[at], name: lane.names[at] };
+    before = {
+      at,
+      isLarge,
+      bucket,
+      end: lane.ends[at],
+      count: lane.counts[at],
+      busy: lane.busy[at],
+      longest: lane.busy[at],
+      name: lane.names[at],
+    };
     rows.push(before);
   }
   const made = traceLane(lane.lane, rows.length);

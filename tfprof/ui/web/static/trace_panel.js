@@ -2,7 +2,7 @@
 
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
-import { numberText } from "./format.js";
+import { countOf, numberText } from "./format.js";
 import { tableView } from "./table.js";
 import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
@@ -12,8 +12,8 @@ export class TracePanel {
 
   constructor(data, state, context, acts) {
     Object.assign(this, { data, state, context, acts });
-    this.event = el("div", { class: "trace-event" });
-    this.range = el("div", { class: "trace-range" });
+    this.event = el("div.trace-event");
+    this.range = el("div.trace-range");
   }
 
   showEvent(event) {
@@ -21,7 +21,7 @@ export class TracePanel {
   }
 
   showProblem(error) {
-    this.event.replaceChildren(el("p", { class: "quiet", role: "alert" }, error.message));
+    this.event.replaceChildren(el("p.quiet", { role: "alert" }, error.message));
   }
 
   // Time by name and events of the selected range and track; of all without any.
@@ -36,13 +36,23 @@ export class TracePanel {
     }
     const [t0, t1] = (state.range ?? [state.block.t0, state.block.t1]).map(Math.round);
     const heading = this.#heading(t0, t1);
-    this.range.replaceChildren(heading, el("p", { class: "quiet", role: "status" }, "…"));
+    this.range.replaceChildren(heading, el("p.quiet", { role: "status" }, "…"));
     const parts = [heading];
-    for (const [ask, draw] of [[data.range, this.#names], [data.events, this.#events]]) {
+    for (const [ask, draw] of [
+      [data.range, this.#names],
+      [data.events, this.#events],
+    ]) {
       try {
         parts.push(...draw.call(this, await ask.call(data, t0, t1, track)));
       } catch (error) {
-        parts.push(el("p", { class: "quiet" }, data.ask && !this.context.source.isLive ? "A report holds time by name of the whole trace and of its steps; “tfprof ui” works it out for any range." : error.message));
+        parts.push(
+          el(
+            "p.quiet",
+            data.ask && !this.context.source.isLive
+              ? "A report holds time by name of the whole trace and of its steps; “tfprof ui” works it out for any range."
+              : error.message,
+          ),
+        );
         break;
       }
       if (turn !== this.#turn) return;
@@ -51,19 +61,25 @@ export class TracePanel {
   }
 
   #offer() {
-    const list = el("button", { type: "button", onclick: () => this.acts.wholeRange() }, "Time by name of the whole trace");
-    return el("p", { class: "quiet" }, "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ", list);
+    const list = el("button", { onclick: () => this.acts.wholeRange() }, "Time by name of the whole trace");
+    return el(
+      "p.quiet",
+      "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ",
+      list,
+    );
   }
 
   #heading(t0, t1) {
     const { state } = this;
-    const when = state.range ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}` : "The whole time";
+    const when = state.range
+      ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}`
+      : "The whole time";
     const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
-    return el("h2", { class: "trace-heading" }, `${when}, ${where}`);
+    return el("h2.trace-heading", `${when}, ${where}`);
   }
 
   #names(found) {
-    const busy = `${found.n_events.toLocaleString("en-US")} event${found.n_events === 1 ? "" : "s"}, ${numberText(found.busy_ps, "ps")} of self time together.`;
+    const busy = `${countOf(found.n_events, "event")}, ${numberText(found.busy_ps, "ps")} of self time together.`;
     const names = unpacked(found.table.cells[0]);
     return [el("p", { role: "status" }, busy), this.#table(found.table, (row) => this.acts.find(names[row]))];
   }
@@ -76,6 +92,6 @@ export class TracePanel {
 
   #table(table, onRow) {
     const view = tableView(table, { ...this.context, params: {}, look: null }, { onRow });
-    return table.n_rows ? view : el("p", { class: "quiet" }, "There is no event in this range.");
+    return table.n_rows ? view : el("p.quiet", "There is no event in this range.");
   }
 }

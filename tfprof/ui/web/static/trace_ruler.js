@@ -9,7 +9,8 @@ const TRACE_STEP_PX = 20;
 // from each other.
 export function traceTimeText(ps, apart) {
   const size = Math.max(Math.abs(ps), apart);
-  const [unit, factor] = size >= 1e12 ? ["s", 1e12] : size >= 1e9 ? ["ms", 1e9] : size >= 1e6 ? ["µs", 1e6] : ["ns", 1e3];
+  const [unit, factor] =
+    size >= 1e12 ? ["s", 1e12] : size >= 1e9 ? ["ms", 1e9] : size >= 1e6 ? ["µs", 1e6] : ["ns", 1e3];
   const decimals = Math.max(0, Math.min(12, Math.ceil(-Math.log10(Math.max(apart, 1) / factor) - 1e-9)));
   return `${(ps / factor || 0).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${unit}`;
 }
@@ -18,7 +19,8 @@ export function traceTimeText(ps, apart) {
 export function traceSteps(steps, state) {
   const found = [];
   for (let at = 0; at < steps.names.length; at += 1) {
-    if (steps.ends[at] > state.t0 && steps.starts[at] < state.t1) found.push([steps.names[at], steps.starts[at], steps.ends[at]]);
+    if (steps.ends[at] > state.t0 && steps.starts[at] < state.t1)
+      found.push([steps.names[at], steps.starts[at], steps.ends[at]]);
   }
   return found;
 }
@@ -48,11 +50,15 @@ export function drawTraceRuler(painter, state, palette, steps) {
     if (width < 26) return;
     const letters = Math.floor((width - 8) / 6.4);
     context.fillStyle = palette.ink;
-    context.fillText(name.length > letters ? `${name.slice(0, Math.max(letters - 1, 1))}…` : name, x + 4, (TRACE_STEP_PX + TRACE_RULER_PX) / 2);
+    context.fillText(
+      name.length > letters ? `${name.slice(0, Math.max(letters - 1, 1))}…` : name,
+      x + 4,
+      (TRACE_STEP_PX + TRACE_RULER_PX) / 2,
+    );
   });
   if (state.range) {
     painter.range(...state.range, state, palette);
-    const text = numberText((state.range[1] - state.range[0]), "ps");
+    const text = numberText(state.range[1] - state.range[0], "ps");
     const middle = state.xOf((state.range[0] + state.range[1]) / 2);
     const width = context.measureText(text).width + 10;
     const x = Math.max(0, Math.min(middle - width / 2, state.width - width));

@@ -2,6 +2,7 @@
 
 import { unpacked } from "./columns.js";
 import { el, later } from "./dom.js";
+import { counted, countOf } from "./format.js";
 import { tableView } from "./table.js";
 
 export class TraceSearch {
@@ -12,18 +13,29 @@ export class TraceSearch {
 
   constructor(data, state, context, acts) {
     Object.assign(this, { data, state, context, acts });
-    this.count = el("span", { class: "quiet", role: "status" });
-    this.found = el("div", { class: "trace-found" });
+    this.count = el("span.quiet", { role: "status" });
+    this.found = el("div.trace-found");
     this.field = el("input", {
-      type: "search", placeholder: "Search names", "aria-label": "Search names", value: context.params.find ?? "",
-      oninput: later(() => this.#look(), 200), onkeydown: (event) => this.#key(event),
+      type: "search",
+      placeholder: "Search names",
+      "aria-label": "Search names",
+      value: context.params.find ?? "",
+      oninput: later(() => this.#look(), 200),
+      onkeydown: (event) => this.#key(event),
     });
     this.regex = el("input", { type: "checkbox", onchange: () => this.#look() });
     this.element = el(
-      "div", { class: "trace-search", role: "search" }, this.field,
-      el("button", { type: "button", "aria-label": "Previous", title: "Previous (N)", onclick: () => this.next(true) }, "↑"),
-      el("button", { type: "button", "aria-label": "Next", title: "Next (n or Enter)", onclick: () => this.next(false) }, "↓"),
-      this.count, el("label", { class: "quiet", title: "The text is a regular expression" }, this.regex, " regex"),
+      "div.trace-search",
+      { role: "search" },
+      this.field,
+      el("button", { "aria-label": "Previous", title: "Previous (N)", onclick: () => this.next(true) }, "↑"),
+      el(
+        "button",
+        { "aria-label": "Next", title: "Next (n or Enter)", onclick: () => this.next(false) },
+        "↓",
+      ),
+      this.count,
+      el("label.quiet", { title: "The text is a regular expression" }, this.regex, " regex"),
     );
     if (this.field.value) this.#look();
   }
@@ -76,12 +88,20 @@ export class TraceSearch {
       const found = await this.data.search(this.field.value, this.regex.checked);
       if (turn !== this.#turn) return;
       // Who went to the next one meanwhile reads which of them it is.
-      if (this.#steppedIn !== turn) this.count.textContent = `${found.n_events.toLocaleString("en-US")} event${found.n_events === 1 ? "" : "s"}, ${found.n_names.toLocaleString("en-US")} name${found.n_names === 1 ? "" : "s"}`;
+      if (this.#steppedIn !== turn)
+        this.count.textContent = `${countOf(found.n_events, "event")}, ${countOf(found.n_names, "name")}`;
       const names = unpacked(found.table.cells[0]);
       this.#names = new Set(names);
       this.acts.redraw();
-      const onRow = (row) => { this.set(names[row]); this.next(false); };
-      this.found.replaceChildren(...(found.n_names > 1 ? [tableView(found.table, { ...this.context, params: {}, look: null }, { onRow })] : []));
+      const onRow = (row) => {
+        this.set(names[row]);
+        this.next(false);
+      };
+      this.found.replaceChildren(
+        ...(found.n_names > 1
+          ? [tableView(found.table, { ...this.context, params: {}, look: null }, { onRow })]
+          : []),
+      );
     } catch (error) {
       this.count.textContent = error.message;
       this.found.replaceChildren();
@@ -96,12 +116,14 @@ export class TraceSearch {
       const here = state.event ? state.event.id : this.#at;
       const found = await this.data.find(this.field.value, this.regex.checked, here, state.t0, isBackwards);
       if (!found.event) {
-        this.count.textContent = this.data.hasWholeNames ? "no event has such a name" : "no event has such a name; this report does not hold names in full";
+        this.count.textContent = this.data.hasWholeNames
+          ? "no event has such a name"
+          : "no event has such a name; this report does not hold names in full";
         return undefined;
       }
       this.#at = found.event.id;
       this.#steppedIn = this.#turn;
-      this.count.textContent = `${found.rank.toLocaleString("en-US")} of ${found.n_events.toLocaleString("en-US")}`;
+      this.count.textContent = `${counted(found.rank)} of ${counted(found.n_events)}`;
       this.acts.select(found.event);
     } catch (error) {
       this.count.textContent = error.message;

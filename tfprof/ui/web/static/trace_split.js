@@ -7,7 +7,14 @@ const NAMES_STEP_PX = 24;
 
 // The edge of a frame; `moved` is called after a change of the width of the names.
 export function traceSplit(frame, moved) {
-  const edge = el("div", { class: "trace-split", role: "separator", "aria-orientation": "vertical", "aria-label": "Width of the names", "aria-valuenow": "224", tabindex: "0", title: "Drag: width of the names" });
+  const edge = el("div.trace-split", {
+    role: "separator",
+    "aria-orientation": "vertical",
+    "aria-label": "Width of the names",
+    "aria-valuenow": "224",
+    tabindex: "0",
+    title: "Drag: width of the names",
+  });
   let from = null;
 
   function widen(px) {
@@ -21,8 +28,13 @@ export function traceSplit(frame, moved) {
     from = { x: event.clientX, width: edge.parentElement.offsetWidth };
     edge.setPointerCapture?.(event.pointerId);
   });
-  edge.addEventListener("pointermove", (event) => { if (from) widen(from.width + event.clientX - from.x); });
-  for (const end of ["pointerup", "pointercancel"]) edge.addEventListener(end, () => { from = null; });
+  edge.addEventListener("pointermove", (event) => {
+    if (from) widen(from.width + event.clientX - from.x);
+  });
+  for (const end of ["pointerup", "pointercancel"])
+    edge.addEventListener(end, () => {
+      from = null;
+    });
   edge.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -NAMES_STEP_PX, ArrowRight: NAMES_STEP_PX }[event.key];
     if (!by) return;

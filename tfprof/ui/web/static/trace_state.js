@@ -1,5 +1,7 @@
 // What is seen of a trace: from when to when, what is selected, what is folded and pinned.
 
+import { unpacked } from "./columns.js";
+
 const TRACE_LEAST_PS = 1000;
 const TRACE_MARGIN = 0.02;
 
@@ -13,7 +15,6 @@ export class TraceState {
     this.event = null; // details of the selected one
     this.range = null; // [from, to]
     this.track = null; // the selected track
-    this.hasFlows = false;
     const [t0, t1] = [Number(params.t0), Number(params.t1)];
     if (params.t0 && params.t1 && t1 > t0) [this.t0, this.t1] = [t0, t1];
     else [this.t0, this.t1] = this.whole;
@@ -85,11 +86,19 @@ export class TraceState {
   }
 }
 
+// The steps of a block: their names, where they begin and end, and both together.
+export function stepsOf({ steps }) {
+  const [names, starts, ends] = [steps.names, steps.starts, steps.ends].map(unpacked);
+  return { names, starts, ends, bounds: [...starts, ...ends] };
+}
+
 // From the first to the end of the last of the chosen steps, such as "2" or "2,4-6"; null without any.
 export function spanOfSteps({ names, starts, ends }, chosen) {
   if (!chosen) return null;
   const ranges = chosen.split(",").map((part) => part.split("-").map(Number));
   const isChosen = (number) => ranges.some(([first, last = first]) => number >= first && number <= last);
-  const places = Array.from(names, (name, at) => at).filter((at) => isChosen(Number(names[at].split(" ").at(-1))));
-  return places.length ? [Math.min(...places.map((at) => starts[at])), Math.max(...places.map((at) => ends[at]))] : null;
+  const places = [...names.keys()].filter((at) => isChosen(Number(names[at].split(" ").at(-1))));
+  return places.length
+    ? [Math.min(...places.map((at) => starts[at])), Math.max(...places.map((at) => ends[at]))]
+    : null;
 }

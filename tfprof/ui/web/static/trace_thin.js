@@ -46,7 +46,17 @@ export class TraceThinMarks {
     context.imageSmoothingEnabled = false;
     for (const [lane, row] of used) {
       own.putImageData(row.image, 0, lane);
-      context.drawImage(canvas, 0, lane, this.#width, 1, 0, top + lane * TRACE_LANE_PX, width, TRACE_LANE_PX - 2);
+      context.drawImage(
+        canvas,
+        0,
+        lane,
+        this.#width,
+        1,
+        0,
+        top + lane * TRACE_LANE_PX,
+        width,
+        TRACE_LANE_PX - 2,
+      );
     }
   }
 }

@@ -68,7 +68,9 @@ export class TraceServedTiles {
   }
 
   #isAsked(k, number, track) {
-    return [...this.#asked.values()].some((each) => each.k === k && each.number === number && each.tracks.has(track));
+    return [...this.#asked.values()].some(
+      (each) => each.k === k && each.number === number && each.tracks.has(track),
+    );
   }
 
   async #request(k, number, tracks) {
@@ -109,7 +111,10 @@ export class TraceEmbeddedTiles {
       const first = number * TRACE_TILE_PIXELS * 2 ** k;
       const last = first + TRACE_TILE_PIXELS * 2 ** k;
       const lanes = this.all.get(track) ?? [];
-      this.#kept.set(key, lanes.map((lane) => traceMerged(lane, k, first, last)));
+      this.#kept.set(
+        key,
+        lanes.map((lane) => traceMerged(lane, k, first, last)),
+      );
       if (this.#kept.size > 4000) this.#kept.delete(this.#kept.keys().next().value);
     }
     return this.#kept.get(key);

@@ -8,13 +8,21 @@ export function treeColumns(model, measure, chosen) {
   const columns = [];
   for (const each of model.measures) {
     columns.push({ id: each.id, label: each.label, measure: each, isOwn: false, isDefault: true });
-    if (each.own) columns.push({ id: `own.${each.id}`, label: `own ${each.label}`, measure: each, isOwn: true, isDefault: each === measure });
+    if (each.own)
+      columns.push({
+        id: `own.${each.id}`,
+        label: `own ${each.label}`,
+        measure: each,
+        isOwn: true,
+        isDefault: each === measure,
+      });
     if (each === measure && each.is_cost && each.whole > 0) {
       columns.push({ id: "share", label: "share", measure: each, isShare: true, isDefault: true });
       columns.push({ id: "bar", label: "", about: "bar", measure: each, isBar: true, isDefault: true });
     }
   }
-  if (model.hasSource) columns.push({ id: "source", label: "source", text: { values: [] }, isSource: true, isDefault: true });
+  if (model.hasSource)
+    columns.push({ id: "source", label: "source", text: { values: [] }, isSource: true, isDefault: true });
   for (const text of model.texts) columns.push({ id: text.id, label: text.label, text, isDefault: true });
   const wanted = chosen ? new Set(chosen.split(",")) : null;
   return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column.id) : column.isDefault }));
@@ -32,7 +40,11 @@ export function treeCellText(model, column, row) {
   }
   const total = measure.totals[row];
   if (!isKnown(total)) return column.isShare ? "" : measure.absent;
-  return column.isShare ? (total > 0 ? shareText(total / measure.whole) : "") : numberText(total, measure.unit);
+  return column.isShare
+    ? total > 0
+      ? shareText(total / measure.whole)
+      : ""
+    : numberText(total, measure.unit);
 }
 
 // The number in a cell for those who want all digits, or the text.
@@ -45,12 +57,29 @@ export function treeCellExact(model, column, row) {
 
 // A cell as an element.
 export function treeCell(model, column, row, largest) {
-  if (column.isBar) return el("td", { class: "bars", role: "gridcell" }, barsView(model, column.measure, row, largest));
+  if (column.isBar) return el("td.bars", { role: "gridcell" }, barsView(model, column.measure, row, largest));
   const text = treeCellText(model, column, row);
   const exact = treeCellExact(model, column, row);
   const unit = { us: "µs", bytes: "bytes" }[column.measure?.unit] ?? "";
-  const title = typeof exact === "number" && !column.isShare ? `${column.label}: ${exact.toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`.trim() : text;
-  return el("td", { class: column.isSource ? "text source" : column.text ? "text" : column.isOwn || text === "0" ? "number faint" : "number", role: "gridcell", title: title || null }, text);
+  const title =
+    typeof exact === "number" && !column.isShare
+      ? `${column.label}: ${exact.toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`.trim()
+      : text;
+  return el(
+    "td",
+    {
+      class: column.isSource
+        ? "text source"
+        : column.text
+          ? "text"
+          : column.isOwn || text === "0"
+            ? "number faint"
+            : "number",
+      role: "gridcell",
+      title: title || null,
+    },
+    text,
+  );
 }
 
 // A bar for all below a row, and in it one for the row itself.
@@ -59,7 +88,11 @@ function barsView(model, measure, row, largest) {
   if (!(total > 0) || (model.block.is_list && row === 0)) return null;
   const own = model.own(measure, row);
   const width = (value) => `${Math.min(100, (100 * value) / largest).toFixed(2)}%`;
-  return el("span", { class: "both" }, el("span", { class: "all", style: { width: width(total) } }), own > 0 ? el("span", { class: "own", style: { width: width(own) } }) : null);
+  return el(
+    "span.both",
+    el("span.all", { style: { width: width(total) } }),
+    own > 0 ? el("span.own", { style: { width: width(own) } }) : null,
+  );
 }
 
 function isKnown(value) {
@@ -69,8 +102,22 @@ function isKnown(value) {
 // The rows that a table shows, as comma-separated values.
 export function treeCsv(model, columns, lines) {
   const shown = columns.filter((column) => column.isOn && !column.isBar);
-  const head = ["level", model.block.header, ...shown.map((column) => column.label + (column.measure && !column.isShare ? { us: " (µs)", bytes: " (bytes)" }[column.measure.unit] ?? "" : ""))];
-  const rows = lines.rows.map((row, at) => [lines.depths[at], model.fullName(row), ...shown.map((column) => treeCellExact(model, column, row))]);
+  const head = [
+    "level",
+    model.block.header,
+    ...shown.map(
+      (column) =>
+        column.label +
+        (column.measure && !column.isShare
+          ? ({ us: " (µs)", bytes: " (bytes)" }[column.measure.unit] ?? "")
+          : ""),
+    ),
+  ];
+  const rows = lines.rows.map((row, at) => [
+    lines.depths[at],
+    model.fullName(row),
+    ...shown.map((column) => treeCellExact(model, column, row)),
+  ]);
   return [head, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\r\n");
 }
 

@@ -1,6 +1,7 @@
 // A tree block as columns: who is below whom, in which order, under which name, with which numbers.
 
 import { unpacked } from "./columns.js";
+import { compared } from "./table_rows.js";
 
 // Rows of a tree; hidden ones can be left out, what is below them then moves up.
 export class TreeModel {
@@ -13,7 +14,8 @@ export class TreeModel {
     this.leftOut = block.left_out ? unpacked(block.left_out) : null;
     this.measures = block.measures.map((measure) => ({
       ...measure,
-      totals: unpacked(measure.totals), own: measure.own ? unpacked(measure.own) : null,
+      totals: unpacked(measure.totals),
+      own: measure.own ? unpacked(measure.own) : null,
       ownFolded: measure.own_folded ? unpacked(measure.own_folded) : null,
     }));
     this.files = block.places ? unpacked(block.places.file) : null;
@@ -59,7 +61,8 @@ export class TreeModel {
     if (kept) return kept;
     const rows = this.list.slice(this.start[row], this.start[row + 1]);
     const values = this.#orderValues();
-    if (values) rows.sort((a, b) => comparedRows(values[a], values[b], this.order.ascending) || a - b);
+    const sign = this.order.ascending ? 1 : -1;
+    if (values) rows.sort((a, b) => compared(values[a], values[b], sign) || a - b);
     this.sorted.set(row, rows);
     return rows;
   }
@@ -136,7 +139,9 @@ export class TreeModel {
     const { full_names: others, joint } = this.block;
     for (let row = 0; row < this.n; row += 1) {
       const parent = this.parents[row];
-      names[row] = others[row]?.toLowerCase() ?? (joint && parent > 0 ? names[parent] + joint : "") + this.loweredOwn[row];
+      names[row] =
+        others[row]?.toLowerCase() ??
+        (joint && parent > 0 ? names[parent] + joint : "") + this.loweredOwn[row];
     }
     return names;
   }
@@ -173,15 +178,6 @@ export class TreeModel {
   }
 }
 
-// Unknown values stand last in both directions.
-function comparedRows(a, b, ascending) {
-  const noA = a === null || Number.isNaN(a);
-  const noB = b === null || Number.isNaN(b);
-  if (noA || noB) return noA - noB;
-  if (a === b) return 0;
-  return (a < b) === ascending ? -1 : 1;
-}
-
 // The lines of a table: rows in order with their depths, those below closed rows left out.
 export function visibleRows(model, root, open, found) {
   const rows = [];
@@ -207,10 +203,12 @@ export function openedAtFirst(model, root, measure, room = 60) {
   const open = new Set([root]);
   let left = Math.max(room - model.childCount(root), 20);
   const waiting = [...model.children(root)];
-  const weight = (row) => (measure && !Number.isNaN(measure.totals[row]) ? measure.totals[row] ?? 0 : 0);
+  const weight = (row) => (measure && !Number.isNaN(measure.totals[row]) ? (measure.totals[row] ?? 0) : 0);
   while (waiting.length && left > 0 && waiting.length < 2000) {
     let best = 0;
-    waiting.forEach((row, at) => { if (weight(row) > weight(waiting[best])) best = at; });
+    waiting.forEach((row, at) => {
+      if (weight(row) > weight(waiting[best])) best = at;
+    });
     const [row] = waiting.splice(best, 1);
     const inside = model.childCount(row);
     if (!inside || inside > left) continue;

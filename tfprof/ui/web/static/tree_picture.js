@@ -1,7 +1,8 @@
 // Pictures of trees on a canvas: drawn, pointed at, and walked through by keyboard cell by cell.
 
-import { el } from "./dom.js";
+import { el, onThemeChange } from "./dom.js";
 import { numberText, shareText } from "./format.js";
+import { hideTip, showTip } from "./tooltip.js";
 
 const FONT = "12px system-ui, sans-serif";
 const LETTER_ROOM = 6.4;
@@ -12,19 +13,17 @@ export class TreePicture {
     this.tell = tell;
     this.cells = [];
     this.current = 0;
-    this.canvas = el("canvas", { class: "tree-canvas", role: "img", tabindex: "0", "aria-label": title });
-    this.words = el("p", { class: "quiet tree-words", role: "status" });
-    this.tip = el("div", { class: "tree-tip", "aria-hidden": "true", hidden: true });
-    this.view = el("div", { class: "tree-picture" }, this.canvas, this.tip, this.words);
+    this.canvas = el("canvas.tree-canvas", { role: "img", tabindex: "0", "aria-label": title });
+    this.words = el("p.quiet.tree-words", { role: "status" });
+    this.view = el("div.tree-picture", this.canvas, this.words);
     this.canvas.addEventListener("pointermove", (event) => this.#pointed(event));
-    this.canvas.addEventListener("pointerleave", () => this.#left());
+    this.canvas.addEventListener("pointerleave", hideTip);
     this.canvas.addEventListener("click", (event) => this.#clicked(event));
     this.canvas.addEventListener("keydown", (event) => this.#keyed(event));
     this.canvas.addEventListener("focus", () => this.#say(this.current));
     this.canvas.addEventListener("blur", () => this.draw());
     new ResizeObserver(() => this.arrange?.()).observe(this.view);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
-    new MutationObserver(() => this.draw()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    onThemeChange(() => this.draw());
   }
 
   width() {
@@ -36,10 +35,13 @@ export class TreePicture {
     Object.assign(this, { cells, height, forest, unit, isHit });
     this.current = Math.min(this.current, Math.max(cells.length - 1, 0));
     this.inside = cells.map(() => []);
-    cells.forEach((cell, at) => { if (cell.parent >= 0) this.inside[cell.parent].push(at); });
+    cells.forEach((cell, at) => {
+      if (cell.parent >= 0) this.inside[cell.parent].push(at);
+    });
     this.most = cells.reduce((most, cell) => Math.max(most, cell.own), 0);
     // What was said of another picture is not true of this one.
-    if (this.words.textContent && cells.length) this.words.textContent = this.#lines(this.current).join(" · ");
+    if (this.words.textContent && cells.length)
+      this.words.textContent = this.#lines(this.current).join(" · ");
     this.canvas.dataset.cells = cells.length;
     this.canvas.dataset.hits = cells.filter((cell) => cell.chain.some((node) => isHit(node))).length;
     this.draw();
@@ -55,13 +57,20 @@ export class TreePicture {
     canvas.style.setProperty("height", `${height}px`);
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
-    this.colours = { paper: colour("--paper"), ink: colour("--ink"), own: colour("--c-device"), found: colour("--c-input"), focus: colour("--focus"), line: colour("--line") };
+    this.colours = {
+      paper: colour("--paper"),
+      ink: colour("--ink"),
+      own: colour("--c-device"),
+      found: colour("--c-input"),
+      focus: colour("--focus"),
+      line: colour("--line"),
+    };
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
     pen.font = FONT;
     pen.textBaseline = "middle";
     pen.clearRect(0, 0, width, height);
-    cells.forEach((cell) => this.#drawCell(pen, cell));
+    for (const cell of cells) this.#drawCell(pen, cell);
     if (document.activeElement === canvas && cells[this.current]) {
       pen.strokeStyle = this.colours.focus;
       pen.lineWidth = 3;
@@ -103,25 +112,21 @@ export class TreePicture {
   #pointed(event) {
     const at = this.#cellAt(event);
     this.canvas.style.setProperty("cursor", at >= 0 ? "pointer" : "default");
-    this.tip.hidden = at < 0;
-    if (at < 0) return;
-    this.tip.replaceChildren(...this.#lines(at).map((line, place) => el(place ? "div" : "b", {}, line)));
-    const place = this.view.getBoundingClientRect();
-    const x = event.clientX - place.left;
-    this.tip.style.setProperty("left", `${Math.max(0, Math.min(x + 14, place.width - this.tip.offsetWidth - 4))}px`);
-    this.tip.style.setProperty("top", `${event.clientY - place.top + 18}px`);
-  }
-
-  #left() {
-    this.tip.hidden = true;
+    if (at < 0) hideTip();
+    else showTip(this.#lines(at), event.clientX, event.clientY);
   }
 
   #lines(at) {
     const cell = this.cells[at];
     const whole = this.cells[0].value;
     const share = whole > 0 ? `, ${shareText(cell.value / whole)} of what is shown` : "";
-    const own = cell.own > 0 && cell.own !== cell.value ? [`by itself ${numberText(cell.own, this.unit)}`] : [];
-    return [...cell.chain.map((node) => this.forest.full(node)), `${numberText(cell.value, this.unit)}${share}`, ...own];
+    const own =
+      cell.own > 0 && cell.own !== cell.value ? [`by itself ${numberText(cell.own, this.unit)}`] : [];
+    return [
+      ...cell.chain.map((node) => this.forest.full(node)),
+      `${numberText(cell.value, this.unit)}${share}`,
+      ...own,
+    ];
   }
 
   #say(at) {
@@ -132,7 +137,7 @@ export class TreePicture {
   #clicked(event) {
     const at = this.#cellAt(event);
     if (at < 0) return;
-    this.#left();
+    hideTip();
     const { node } = this.cells[at];
     this.current = 0;
     if (at === 0) this.tell.left();
@@ -145,7 +150,11 @@ export class TreePicture {
     const beside = cell.parent >= 0 ? this.inside[cell.parent] : [0];
     const place = beside.indexOf(this.current);
     const to = {
-      ArrowUp: cell.parent, ArrowDown: this.inside[this.current][0], ArrowLeft: beside[place - 1], ArrowRight: beside[place + 1], Home: 0,
+      ArrowUp: cell.parent,
+      ArrowDown: this.inside[this.current][0],
+      ArrowLeft: beside[place - 1],
+      ArrowRight: beside[place + 1],
+      Home: 0,
     };
     if (event.key in to) this.current = to[event.key] >= 0 ? to[event.key] : this.current;
     else if (event.key === "Enter" || event.key === " ") {
@@ -165,11 +174,17 @@ export class TreePicture {
 function outline(pen, cell, inset) {
   pen.beginPath();
   if (cell.kind === "box") {
-    pen.rect(cell.x + inset, cell.y + inset, Math.max(cell.w - 2 * inset, 0.5), Math.max(cell.h - 2 * inset, 0.5));
+    pen.rect(
+      cell.x + inset,
+      cell.y + inset,
+      Math.max(cell.w - 2 * inset, 0.5),
+      Math.max(cell.h - 2 * inset, 0.5),
+    );
     return;
   }
   pen.arc(cell.cx, cell.cy, cell.outer - inset, cell.from - Math.PI / 2, cell.to - Math.PI / 2);
-  if (cell.inner > 0) pen.arc(cell.cx, cell.cy, cell.inner + inset, cell.to - Math.PI / 2, cell.from - Math.PI / 2, true);
+  if (cell.inner > 0)
+    pen.arc(cell.cx, cell.cy, cell.inner + inset, cell.to - Math.PI / 2, cell.from - Math.PI / 2, true);
   pen.closePath();
 }
 
@@ -185,7 +200,11 @@ function holds(cell, x, y) {
 function fittedText(pen, text, room) {
   if (room < 14) return "";
   if (text.length * LETTER_ROOM * 0.6 < room && pen.measureText(text).width <= room) return text;
-  for (let letters = Math.min(text.length - 1, Math.ceil(room / 4)); letters > 0; letters -= letters > 40 ? 4 : 1) {
+  for (
+    let letters = Math.min(text.length - 1, Math.ceil(room / 4));
+    letters > 0;
+    letters -= letters > 40 ? 4 : 1
+  ) {
     const end = letters > 6 ? Math.ceil(letters * 0.6) : 0;
     const cut = end ? `${text.slice(0, letters - end)}…${text.slice(-end)}` : `${text.slice(0, letters)}…`;
     if (pen.measureText(cut).width <= room) return letters > 1 ? cut : "";

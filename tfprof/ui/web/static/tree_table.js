@@ -1,6 +1,6 @@
 // A tree as a table: rows open and close, siblings are sorted, and only what is looked at is drawn.
 
-import { MOST_PRINTED, el, notPrinted, onPaper } from "./dom.js";
+import { el, MOST_PRINTED, notPrinted, onPaper } from "./dom.js";
 import { treeCell } from "./tree_columns.js";
 
 const LINE_PX = 26;
@@ -19,9 +19,26 @@ export class TreeTable {
     this.columns = [];
     this.head = el("tr");
     this.body = el("tbody");
-    this.grid = el("table", { class: "grid tree-grid", role: "treegrid", "aria-label": model.block.title || model.block.id }, el("thead", {}, this.head), this.body);
-    this.scroller = el("div", { class: "scroller tree-scroller", onscroll: () => this.draw(), onkeydown: (event) => this.#keyed(event), onclick: (event) => this.#clicked(event), ondblclick: (event) => this.#entered(event) }, this.grid);
-    onPaper(this.scroller, (isPrinted) => { this.isPrinted = isPrinted; this.draw(); });
+    this.grid = el(
+      "table.grid.tree-grid",
+      { role: "treegrid", "aria-label": model.block.title || model.block.id },
+      el("thead", this.head),
+      this.body,
+    );
+    this.scroller = el(
+      "div.scroller.tree-scroller",
+      {
+        onscroll: () => this.draw(),
+        onkeydown: (event) => this.#keyed(event),
+        onclick: (event) => this.#clicked(event),
+        ondblclick: (event) => this.#entered(event),
+      },
+      this.grid,
+    );
+    onPaper(this.scroller, (isPrinted) => {
+      this.isPrinted = isPrinted;
+      this.draw();
+    });
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
 
@@ -36,7 +53,10 @@ export class TreeTable {
     if (!lines.rows.includes(this.state.current)) this.state.current = lines.rows[0];
     const height = (Math.min(MOST_LINES, Math.max(lines.rows.length, 1)) + 2) * LINE_PX;
     this.scroller.style.setProperty("max-height", `${height}px`);
-    this.head.replaceChildren(this.#header({ id: "name", label: this.model.block.header, isName: true }), ...this.columns.map((column) => this.#header(column)));
+    this.head.replaceChildren(
+      this.#header({ id: "name", label: this.model.block.header, isName: true }),
+      ...this.columns.map((column) => this.#header(column)),
+    );
     this.draw();
   }
 
@@ -48,26 +68,48 @@ export class TreeTable {
     const isSorted = order.id === id && order.isOwn === isOwn && !column.isShare && !column.isBar;
     const next = { id, isOwn, ascending: isSorted ? !order.ascending : Boolean(isText) };
     return el(
-      "th", { scope: "col", role: "columnheader", class: isText ? "" : column.isBar ? "bars" : "number", "aria-sort": isSorted ? (order.ascending ? "ascending" : "descending") : "none" },
-      column.isBar ? el("span", { class: "skip" }, column.about) : el("button", { type: "button", title: `Sort siblings by ${column.label}`, onclick: () => this.tell.sorted(next) }, column.label),
+      "th",
+      {
+        scope: "col",
+        role: "columnheader",
+        class: isText ? "" : column.isBar ? "bars" : "number",
+        "aria-sort": isSorted ? (order.ascending ? "ascending" : "descending") : "none",
+      },
+      column.isBar
+        ? el("span.skip", column.about)
+        : el(
+            "button",
+            { title: `Sort siblings by ${column.label}`, onclick: () => this.tell.sorted(next) },
+            column.label,
+          ),
     );
   }
 
   draw() {
     const { rows } = this.lines;
     const hadFocus = this.body.contains(document.activeElement);
-    const first = this.isPrinted ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
-    const shown = this.isPrinted ? MOST_PRINTED : Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
+    const first = this.isPrinted
+      ? 0
+      : Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
+    const shown = this.isPrinted
+      ? MOST_PRINTED
+      : Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
     const last = Math.min(rows.length, first + shown);
     const drawn = [this.#spacer(first)];
     for (let at = first; at < last; at += 1) drawn.push(this.#row(rows[at], at));
-    drawn.push(this.isPrinted ? notPrinted(rows.length - last, this.columns.length + 1) : this.#spacer(rows.length - last));
+    drawn.push(
+      this.isPrinted
+        ? notPrinted(rows.length - last, this.columns.length + 1)
+        : this.#spacer(rows.length - last),
+    );
     this.body.replaceChildren(...drawn.filter(Boolean));
     if (hadFocus) this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
   #spacer(lines) {
-    return lines ? el("tr", { class: "spacer", "aria-hidden": "true", style: { height: `${lines * LINE_PX}px` } }) : null;
+    return lines
+      ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${lines * LINE_PX}px` } })
+      : null;
   }
 
   #row(row, at) {
@@ -77,18 +119,38 @@ export class TreeTable {
     const isOpen = count > 0 && this.lines.depths[at + 1] > depth;
     const isCurrent = row === state.current;
     const full = model.fullName(row);
-    const more = model.leftOut?.[row] ? el("span", { class: "quiet" }, ` +${model.leftOut[row]}`) : null;
-    const level = depth > INDENTED ? el("span", { class: "quiet" }, `level ${depth} `) : null;
+    const more = model.leftOut?.[row] ? el("span.quiet", ` +${model.leftOut[row]}`) : null;
+    const level = depth > INDENTED ? el("span.quiet", `level ${depth} `) : null;
     const name = el(
-      "td", { class: "tree-name", role: "rowheader", title: full },
-      el("span", { class: "tree-label", style: { "padding-left": `${Math.min(depth, INDENTED) * 14 + 4}px` } },
-        el("span", { class: count ? "twist" : "twist none", "aria-hidden": "true" }, count ? (isOpen ? "▾" : "▸") : ""), level, twoParts(model.names[row]), more),
+      "td.tree-name",
+      { role: "rowheader", title: full },
+      el(
+        "span.tree-label",
+        { style: { "padding-left": `${Math.min(depth, INDENTED) * 14 + 4}px` } },
+        el(
+          "span",
+          { class: count ? "twist" : "twist none", "aria-hidden": "true" },
+          count ? (isOpen ? "▾" : "▸") : "",
+        ),
+        level,
+        twoParts(model.names[row]),
+        more,
+      ),
     );
     return el(
-      "tr", {
-        role: "row", "data-row": row, "aria-level": depth + 1, "aria-rowindex": at + 2, "aria-expanded": count ? String(isOpen) : null,
-        "aria-selected": String(isCurrent), tabindex: isCurrent ? "0" : "-1", class: at % 2 ? "odd" : null,
-      }, name, this.columns.map((column) => treeCell(model, column, row, this.largest)),
+      "tr",
+      {
+        role: "row",
+        "data-row": row,
+        "aria-level": depth + 1,
+        "aria-rowindex": at + 2,
+        "aria-expanded": count ? String(isOpen) : null,
+        "aria-selected": String(isCurrent),
+        tabindex: isCurrent ? "0" : "-1",
+        class: at % 2 ? "odd" : null,
+      },
+      name,
+      this.columns.map((column) => treeCell(model, column, row, this.largest)),
     );
   }
 
@@ -143,7 +205,14 @@ export class TreeTable {
     const at = rows.indexOf(row);
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_PX) - 2);
     const isOpen = depths[at + 1] > depths[at];
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
+    const steps = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -rows.length,
+      End: rows.length,
+    };
     if (event.key in steps) this.goTo(at + steps[event.key]);
     else if (event.key === "ArrowRight") isOpen ? this.goTo(at + 1) : this.#toggle(row, true);
     else if (event.key === "ArrowLeft") {
@@ -160,6 +229,6 @@ export class TreeTable {
 // A long name gives way in its middle: what differs is at its end.
 function twoParts(name) {
   const cut = Math.max(name.length - 22, 0);
-  if (name.length < 30) return el("bdi", { class: "whole" }, name);
-  return el("bdi", { class: "parted" }, el("span", { class: "front" }, name.slice(0, cut)), el("span", { class: "back" }, name.slice(cut)));
+  if (name.length < 30) return el("bdi.whole", name);
+  return el("bdi.parted", el("span.front", name.slice(0, cut)), el("span.back", name.slice(cut)));
 }

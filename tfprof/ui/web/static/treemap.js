@@ -1,6 +1,6 @@
 // Treemaps: areas as large as what rows cost, rows within the rows that hold them.
 
-import { chainLabel, foldedChain } from "./forest.js";
+import { cellOf } from "./forest.js";
 
 const TITLE_PX = 17;
 const BORDER_PX = 2;
@@ -15,19 +15,18 @@ export function treemapCells(forest, width, height, folds) {
   const waiting = [{ node: forest.root, x: 0, y: 0, w: width, h: height, parent: -1 }];
   for (let next = 0; next < waiting.length && cells.length < MOST_CELLS; next += 1) {
     const { node, x, y, w, h, parent } = waiting[next];
-    const { chain, below } = parent < 0 ? { chain: [node], below: forest.children(node) } : foldedChain(forest, node, folds);
+    const { cell, below, whole } = cellOf(forest, node, parent, folds);
     const at = cells.length;
-    const last = chain.at(-1);
-    const own = forest.own(last);
     const isSplit = below.length > 0 && w > 40 && h > TITLE_PX + 14;
-    cells.push({ kind: "box", x, y, w, h, node: last, parent, label: chainLabel(forest, chain), value: forest.value(node), own: isSplit ? 0 : Math.max(own, below.length ? 0 : forest.value(node)), chain, isSplit });
+    const own = isSplit ? 0 : Math.max(cell.own, below.length ? 0 : cell.value);
+    cells.push({ ...cell, kind: "box", x, y, w, h, own, isSplit });
     if (!isSplit) continue;
     const inner = { x: x + BORDER_PX, y: y + TITLE_PX, w: w - 2 * BORDER_PX, h: h - TITLE_PX - BORDER_PX };
     const parts = below.slice(0, MOST_PARTS);
-    const sum = Math.max(forest.value(node), below.reduce((all, child) => all + forest.value(child), 0), 1e-12);
-    const areas = parts.map((child) => (forest.value(child) / sum) * inner.w * inner.h);
+    const areas = parts.map((child) => (forest.value(child) / whole) * inner.w * inner.h);
     squarified(areas, inner).forEach((box, place) => {
-      if (box && box.w >= LEAST_SIDE && box.h >= LEAST_SIDE) waiting.push({ node: parts[place], ...box, parent: at });
+      if (box && box.w >= LEAST_SIDE && box.h >= LEAST_SIDE)
+        waiting.push({ node: parts[place], ...box, parent: at });
     });
   }
   return { cells, height };
@@ -42,7 +41,12 @@ function squarified(areas, box) {
     const side = Math.min(w, h);
     let count = 1;
     let sum = areas[at];
-    while (at + count < areas.length && areas[at + count] >= LEAST_AREA && worst(areas[at], areas[at + count], sum + areas[at + count], side) <= worst(areas[at], areas[at + count - 1], sum, side)) {
+    while (
+      at + count < areas.length &&
+      areas[at + count] >= LEAST_AREA &&
+      worst(areas[at], areas[at + count], sum + areas[at + count], side) <=
+        worst(areas[at], areas[at + count - 1], sum, side)
+    ) {
       sum += areas[at + count];
       count += 1;
     }
@@ -50,7 +54,8 @@ function squarified(areas, box) {
     let along = 0;
     for (let place = at; place < at + count; place += 1) {
       const long = areas[place] / thick;
-      placed[place] = w >= h ? { x, y: y + along, w: thick, h: long } : { x: x + along, y, w: long, h: thick };
+      placed[place] =
+        w >= h ? { x, y: y + along, w: thick, h: long } : { x: x + along, y, w: long, h: thick };
       along += long;
     }
     if (w >= h) [x, w] = [x + thick, w - thick];

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cellText, numberText, roundTicks, shareText } from "#static/format.js";
+import { traceTimeText } from "#static/trace_ruler.js";
+
+// That pages and terminals agree is tested in test_format_in_browser.py.
+test("a number has three digits and the prefix of its size", () => {
+  assert.equal(numberText(999.4, "us"), "999 µs");
+  assert.equal(numberText(999.5, "us"), "1.00 ms");
+  assert.equal(numberText(1_234_567, "bytes"), "1.23 MB");
+  assert.equal(numberText(0.25, "fraction"), "25.0 %");
+  assert.equal(numberText(12_345), "12,345");
+});
+
+test("unknown, infinite and absurd numbers are told apart", () => {
+  assert.equal(numberText(null, "us"), "n/a");
+  assert.equal(numberText(NaN, "us"), "n/a");
+  assert.equal(numberText(-Infinity), "-∞");
+  assert.equal(numberText(3e20, "us"), "3.0e+20 us");
+});
+
+test("a share that rounds to nothing is not nothing", () => {
+  assert.equal(shareText(0), "0.0 %");
+  assert.equal(shareText(0.0004), "<0.1 %");
+});
+
+test("numbers that are names have no commas", () => {
+  assert.equal(cellText(12_345, { id: "step", unit: "" }), "12345");
+  assert.equal(cellText(12_345, { id: "time", unit: "" }), "12,345");
+  assert.equal(cellText(true, { id: "x" }), "yes");
+});
+
+test("ticks are round, within the axis, and no more than wanted", () => {
+  assert.deepEqual(roundTicks(0, 10, 5), [0, 2, 4, 6, 8, 10]);
+  assert.deepEqual(roundTicks(3, 17, 3), [5, 10, 15]);
+  assert.deepEqual(roundTicks(7, 7), [7]);
+});
+
+test("times on a ruler have the digits that tell neighbours apart", () => {
+  assert.equal(traceTimeText(1_500_000_000, 1_000_000_000), "2 ms");
+  assert.equal(traceTimeText(1_500_000_000, 100_000_000), "1.5 ms");
+  assert.equal(traceTimeText(1_500_000_000, 1_000_000), "1.500 ms");
+  assert.equal(traceTimeText(0, 1000), "0 ns");
+});

@@ -1,0 +1,47 @@
+// The elements of the trace viewer: buttons, and the names and the canvas that scroll together.
+
+import { el } from "./dom.js";
+import { TRACE_KEYS } from "./trace_input.js";
+
+// `view` has redraw(), fullScreen() and help().
+export function traceElements(block, state, view) {
+  const canvas = el("canvas.trace-canvas", { "aria-hidden": "true" });
+  const ruler = el("canvas.trace-ruler", { "aria-hidden": "true" });
+  const labels = el("div.trace-labels");
+  const spacer = el("div.trace-spacer");
+  const sheet = el("div.trace-sheet", labels, canvas);
+  const scroller = el("div.trace-scroller", { onscroll: () => view.redraw() }, sheet, spacer);
+  const corner = el("div.trace-corner.quiet", `${block.tracks.length} tracks`);
+  const frame = el(
+    "div.trace-frame",
+    {
+      tabindex: "0",
+      role: "application",
+      "aria-label": "Timeline: w, a, s and d zoom and move, “?” shows all keys",
+    },
+    el("div.trace-top", corner, ruler),
+    scroller,
+  );
+  const status = el("p.quiet.trace-status", { role: "status" });
+  const keys = el(
+    "div.trace-keys",
+    { hidden: true },
+    el("h2", "Keys and mouse"),
+    el(
+      "dl",
+      TRACE_KEYS.map(([names, what]) => el("div", el("dt", names), el("dd", what))),
+    ),
+  );
+  const button = (text, title, onclick) => el("button", { title, onclick }, text);
+  const full = button("Full screen", "The timeline alone (F)", () => view.fullScreen());
+  const buttons = el(
+    "span.trace-buttons",
+    button("−", "Zoom out (s)", () => state.zoom(1.6)),
+    button("+", "Zoom in (w)", () => state.zoom(1 / 1.6)),
+    button("All", "The whole trace (0)", () => state.fitAll()),
+    button("Fit", "What is selected (f)", () => state.fitSelection()),
+    button("?", "Keys (?)", () => view.help()),
+    full,
+  );
+  return { canvas, ruler, labels, spacer, sheet, scroller, corner, frame, status, keys, full, buttons };
+}
