@@ -126,20 +126,20 @@ class ParamsReport(NotebookMixin, ReadByDataFrames):
     def __int__(self) -> int:
         return self.total
 
-    @property
-    def headline(self) -> str:
-        """``25,610,269 parameters (102 MB): 25,557,032 trainable, 53,237 not trainable``."""
-        counts = {
-            "trainable": self.trainable,
-            "not trainable": self.non_trainable,
-            "not known to be trainable or not": self.unknown,
-        }
-        parts = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-        detail = f": {parts}" if parts else ""
-        return f"{self.total:,} parameters ({human_memory(self.bytes)}){detail}"
-
     def __str__(self) -> str:
-        return "\n".join([self.headline, *_table(self.rows), *self.notes])
+        return "\n".join([params_headline(self), *_table(self.rows), *self.notes])
+
+
+def params_headline(report: ParamsReport) -> str:
+    """``25,610,269 parameters (102 MB): 25,557,032 trainable, 53,237 not trainable``."""
+    counts = {
+        "trainable": report.trainable,
+        "not trainable": report.non_trainable,
+        "not known to be trainable or not": report.unknown,
+    }
+    parts = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    detail = f": {parts}" if parts else ""
+    return f"{report.total:,} parameters ({human_memory(report.bytes)}){detail}"
 
 
 def _table(rows: Iterable[ParamRow]) -> list[str]:

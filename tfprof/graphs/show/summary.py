@@ -15,7 +15,7 @@ from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
 from tfprof.core.text.units import human_memory
 from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.costs.layer_tree import LayerRow
-from tfprof.graphs.costs.params import ParamsReport
+from tfprof.graphs.costs.params import ParamsReport, params_headline
 from tfprof.graphs.costs.roofline import time_text
 from tfprof.graphs.model.symbolic import Number, Symbolic
 from tfprof.graphs.show.flops_text import (
@@ -116,8 +116,8 @@ def total_lines(summary: Summary, width: int = PLAIN_WIDTH) -> list[str]:
 def params_line(params: ParamsReport) -> str:
     """The number of parameters, and which of them train if the program says so."""
     if params.unknown == params.total:
-        return params.headline.partition(": ")[0]
-    return params.headline
+        return params_headline(params).partition(": ")[0]
+    return params_headline(params)
 
 
 def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
