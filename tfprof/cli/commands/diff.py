@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.commands.tool import TOP, with_top
+from tfprof.cli.commands.tool import TOP, written
 from tfprof.cli.fleet_options import fleet_options, read_for
 from tfprof.cli.options import (
     Choice,
@@ -20,13 +20,12 @@ from tfprof.cli.options import (
 )
 from tfprof.cli.output import Target, note
 from tfprof.cli.progress import progress
-from tfprof.cli.results import ResultChoice, as_text, result_options
+from tfprof.cli.results import ResultChoice, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
-    from tfprof.captures.run.result import ToolResult
     from tfprof.insight.diff.side import Side
 
 FORMATS = ("text", "json", "csv", "html")
@@ -79,7 +78,8 @@ def run(
             of_tool: Any = chosen if tool else {}
             how: Any = {"match": match, "view": view or "", "tool": tool or ""}
             result = diff(first, second, **how, **of_tool)
-    target.write(written(result, choice.format or FORMATS[0], table or "", top, target))
+    form = choice.format or FORMATS[0]
+    target.write(written(result, form, table or "", top, target, main="ops"))
     if choice.format in ("csv",):
         for remark in result.notes:
             note(remark.message)
@@ -93,40 +93,6 @@ def _names(before: str, after: str) -> tuple[str, str]:
         if names[0] != names[1]:
             return names
     return f"{one.name} (before)", f"{other.name} (after)"
-
-
-def written(
-    result: ToolResult, form: str, name: str, top: int | None, target: Target, main: str = "ops"
-) -> str:
-    """An answer in a format.
-
-    Args:
-        result: The answer.
-        form: One of ``FORMATS``.
-        name: The only table to write; empty for all.
-        top: Rows of each table in a text; None for the usual number.
-        target: Where it goes.
-        main: The table that CSV has if none is named and there is one of this name.
-    """
-    from tfprof.captures.show.tool_files import result_json, table_csv, table_json
-
-    if top is not None and top < 0:
-        raise UsageError(f"option --top={top} must be 0 (all) or more")
-    if form in ("json", "csv"):
-        result = with_top(result, top)
-    if form == "json":
-        return target.data(table_json(result.table(name)) if name else result_json(result))
-    if form == "csv":
-        table = result.table(name or (main if main in result.tables else ""))
-        return target.data(table_csv(table))
-    if form == "html":
-        from tfprof.ui.web.notebook import page_of
-        from tfprof.ui.web.report import one_page
-
-        return one_page(page_of(result), result.title).decode()
-    from tfprof.captures.show.tool_text import ToolText
-
-    return as_text([ToolText(result, name, TOP if top is None else top, target.glyphs())], target)
 
 
 def _write_pprof(sides: list[Side], target: Target) -> None:

@@ -9,11 +9,10 @@ from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from tfprof.cli.commands.tool import print_notes
+from tfprof.cli.commands.tool import print_notes, written
 from tfprof.cli.fleet_options import Reading, fleet_options, read_for
 from tfprof.cli.options import Command, CommandOption, HelpedArgument, IntType, from_params
-from tfprof.cli.output import Target
-from tfprof.cli.results import ResultChoice, as_text, result_options
+from tfprof.cli.results import ResultChoice, result_options
 from tfprof.cli.sites import SiteInputs, chosen_runs, open_runs, site_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.errors import UsageError
@@ -60,7 +59,8 @@ def run(
                     target.write("\n".join(described(one, width) for one in database.tables()))
                     return
                 result = _with_notes(database.query(statement), opened)
-    target.write(_written(result, choice.format or FORMATS[0], target))
+    form = choice.format or FORMATS[0]
+    target.write(written(result, form, "rows", 0, target, source=""))
     print_notes(result.notes)
 
 
@@ -92,23 +92,6 @@ def _with_notes(result: ToolResult, opened: Sequence[Opened]) -> ToolResult:
     """The answer with what could not be read."""
     notes = [note for one in opened if one.run is not None for note in one.run().notes]
     return replace(result, notes=(*result.notes, *notes))
-
-
-def _written(result: ToolResult, form: str, target: Target) -> str:
-    from tfprof.captures.show.tool_files import table_csv, table_json
-
-    if form == "csv":
-        return target.data(table_csv(result.table()))
-    if form == "json":
-        return target.data(table_json(result.table()))
-    if form == "html":
-        from tfprof.ui.web.notebook import page_of
-        from tfprof.ui.web.report import one_page
-
-        return one_page(page_of(result), "").decode()
-    from tfprof.captures.show.tool_text import ToolText
-
-    return as_text([ToolText(result, "rows", 0, target.glyphs())], target)
 
 
 def described(table: TableDescription, width: int = _WIDTH) -> str:

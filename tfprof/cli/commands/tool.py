@@ -100,24 +100,54 @@ def _check(shown: _Shown, target: Target) -> None:
 
 
 def _written(result: ToolResult, chosen: _Shown, target: Target) -> str:
-    form = chosen.form
     table = "" if chosen.table in (None, ALL_TABLES) else chosen.table
+    if chosen.form == "gviz":
+        from tfprof.captures.show.tool_files import gviz_json
+
+        return target.data(gviz_json(result.table(table).to_gviz() if table else result.to_gviz()))
+    if chosen.form == "csv" and not table and len(result.tables) > 1:
+        first, *others = result.tables
+        note(f"this is the table {first}; --table chooses {', '.join(others)} or all")
+    return written(result, chosen.form or FORMATS[0], table, chosen.top, target)
+
+
+def written(
+    result: ToolResult, form: str, name: str, top: int | None, target: Target,
+    *, main: str = "", source: str | None = None,
+) -> str:  # fmt: skip
+    """An answer in a format.
+
+    Args:
+        result: The answer.
+        form: ``text``, ``json``, ``csv`` or ``html``.
+        name: The only table to write; empty for all, or as CSV for the first.
+        top: Rows of each table, 0 for all; None for the usual number in a text, else for all.
+        target: Where it goes.
+        main: The table that CSV has if none is named and there is one of this name.
+        source: What a page is about; by default the title of the answer.
+
+    Raises:
+        UsageError: ``top`` is negative, or there is no such table.
+    """
+    if top is not None and top < 0:
+        raise UsageError(f"option --top={top} must be 0 (all) or more")
+    if form == "html":
+        from tfprof.ui.web.notebook import page_of as page_of_answer
+        from tfprof.ui.web.report import one_page
+
+        title = result.title if source is None else source
+        return one_page(page_of_answer(result), title).decode()
     if form == "text":
         from tfprof.captures.show.tool_text import ToolText
 
-        top = TOP if chosen.top is None else chosen.top
-        return as_text([ToolText(result, table, top, target.glyphs())], target)
-    from tfprof.captures.show.tool_files import gviz_json, result_json, table_csv, table_json
+        top = TOP if top is None else top
+        return as_text([ToolText(result, name, top, target.glyphs())], target)
+    from tfprof.captures.show.tool_files import result_json, table_csv, table_json
 
-    if form == "gviz":
-        return target.data(gviz_json(result.table(table).to_gviz() if table else result.to_gviz()))
-    shown = with_top(result, chosen.top)
+    shown = with_top(result, top)
     if form == "json":
-        return target.data(table_json(shown.table(table)) if table else result_json(shown))
-    if not table and len(shown.tables) > 1:
-        first, *others = shown.tables
-        note(f"this is the table {first}; --table chooses {', '.join(others)} or all")
-    return target.data(table_csv(shown.table(table)))
+        return target.data(table_json(shown.table(name)) if name else result_json(shown))
+    return target.data(table_csv(shown.table(name or (main if main in shown.tables else ""))))
 
 
 def with_top(result: ToolResult, top: int | None) -> ToolResult:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfprof.cli.commands.diff import FORMATS, written
-from tfprof.cli.commands.tool import TOP
+from tfprof.cli.commands.diff import FORMATS
+from tfprof.cli.commands.tool import TOP, written
 from tfprof.cli.options import (
     Command,
     CommandOption,
@@ -43,7 +43,7 @@ def run(
             watch.stage("reading")
             result = whatif(path, faster=factors, free=tuple(free))
     form = choice.format or FORMATS[0]
-    target.write(written(result, form, table or "", top, target, "step"))
+    target.write(written(result, form, table or "", top, target, main="step"))
     if form == "csv":
         for remark in result.notes:
             note(remark.message)
