@@ -9,7 +9,6 @@ from tests.readers.conftest import opened
 from tfprof.export.profiles import stacks_of_profile
 from tfprof.export.stacks import stacks_of_trace
 from tfprof.inputs.profiler import session_of
-from tfprof.inputs.traces import trace_of
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.profiles.write.tables import BY_NAME
 
@@ -76,7 +75,7 @@ def check(go_pprof, path, stacks):
 @pytest.mark.parametrize("capture", ["cpu-keras-fit", "gpu-synthetic", "tpu-v6e-jax"])
 def test_captures(go_pprof, converted, capture):
     one = opened(capture)
-    check(go_pprof, converted(capture, "pprof"), stacks_of_trace(trace_of(one), one.name))
+    check(go_pprof, converted(capture, "pprof"), stacks_of_trace(one.events(), one.name))
 
 
 def test_a_profile(go_pprof, converted):

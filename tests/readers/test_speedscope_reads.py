@@ -7,7 +7,6 @@ import pytest
 from tests.readers.conftest import opened
 from tfprof.export.profiles import stacks_of_profile
 from tfprof.export.stacks import stacks_of_trace
-from tfprof.inputs.traces import trace_of
 
 pytestmark = pytest.mark.readers
 
@@ -16,7 +15,7 @@ def stacks_of(name):
     one = opened(name)
     if name == "profile":
         return stacks_of_profile(one.profiler())
-    return stacks_of_trace(trace_of(one), one.name)
+    return stacks_of_trace(one.events(), one.name)
 
 
 def own_weights(saved, profile):

@@ -132,10 +132,9 @@ def trace_to_export(one: Opened, form: ExportFormat) -> TraceModel:
         InputError: It cannot be read.
     """
     from tfprof.export.profiles import trace_of_profile
-    from tfprof.inputs.traces import has_trace, trace_of
 
-    if has_trace(one):
-        return trace_of(one)
+    if one.has_events:
+        return one.events()
     if one.profiler is not None:
         return trace_of_profile(one.profiler())
     raise UsageError(
@@ -161,12 +160,11 @@ def _writer_of_traces(form: ExportFormat) -> Callable[[TraceModel], Iterator[byt
 def _stacks(one: Opened, form: ExportFormat) -> Stacks:
     from tfprof.export.profiles import stacks_of_profile
     from tfprof.export.stacks import stacks_of_trace
-    from tfprof.inputs.traces import has_trace, trace_of
 
     if one.stacks is not None:
         return one.stacks()
-    if has_trace(one):
-        return stacks_of_trace(trace_of(one), one.name)
+    if one.has_events:
+        return stacks_of_trace(one.events(), one.name)
     if one.profiler is None:
         raise UsageError(f"{one.name}: has no events and no call stacks, so no {form.name}")
     return stacks_of_profile(one.profiler())

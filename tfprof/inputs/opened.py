@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfprof.core.columns.once import Once
-from tfprof.errors import EmptyProfileError
+from tfprof.errors import EmptyProfileError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +65,26 @@ class Opened:
                 "a profile or a graph"
             )
         return self.profiler()
+
+    @property
+    def has_events(self) -> bool:
+        """Whether ``events`` has an answer."""
+        return self.run is not None or self.trace is not None
+
+    def events(self) -> TraceModel:
+        """The trace of a captured run or of another program.
+
+        Raises:
+            UsageError: There is none.
+            InputError: It cannot be read.
+        """
+        from tfprof.captures.trace.from_run import model_of_run
+
+        if self.run is not None:
+            return model_of_run(self.run())
+        if self.trace is None:
+            raise UsageError(f"{self.name} has no trace")
+        return self.trace()
 
     def refresh(self) -> int:
         """Look at the files, and let go of what was read of them if they have changed.

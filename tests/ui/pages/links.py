@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from tests.ui.pages.packed import unpacked
 from tfprof.errors import TfprofError
-from tfprof.inputs.traces import trace_of
 from tfprof.ui.pages.site import Site
 from tfprof.ui.pages.trace.search import search
 
@@ -149,7 +148,7 @@ class Followed:
         return self._site.page(page_id, {**params, "run": self._run}).to_dict()["blocks"]
 
     def _is_in_trace(self, wanted):
-        return search(trace_of(self._site.run(self._run)), wanted)["n_events"] > 0
+        return search(self._site.run(self._run).events(), wanted)["n_events"] > 0
 
     def _is_drawn(self, params):
         [graph] = [b for b in self._page("model-graph", params) if b["kind"] == "graph"]

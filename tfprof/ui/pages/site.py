@@ -121,14 +121,13 @@ class Site:
             UsageError: There is no such path, or a parameter has no such value.
             InputError: The run cannot be read.
         """
-        from tfprof.inputs.traces import has_trace, trace_of
         from tfprof.ui.pages.trace.data import trace_data
 
         opened = self.run(params.get("run", ""))
         kind, _, rest = path.partition("/")
-        if kind != "trace" or not has_trace(opened):
+        if kind != "trace" or not opened.has_events:
             raise NoSuchPageError(f"no data {path!r} of this run")
-        return trace_data(trace_of(opened), rest, params)
+        return trace_data(opened.events(), rest, params)
 
     def documents(self, page_id: str, run: str = "") -> Iterator[Document]:
         """What a page of a run asks for beside its document, for a report."""
@@ -254,10 +253,9 @@ def trace_entry(opened: Opened) -> PageEntry:
     """The page of the trace viewer."""
 
     def documents() -> Iterator[Document]:
-        from tfprof.inputs.traces import trace_of
         from tfprof.ui.pages.trace.embedded import trace_documents
 
-        yield from trace_documents(trace_of(opened))
+        yield from trace_documents(opened.events())
 
     page = loaded("trace.page", "trace_page_of")
     return PageEntry("trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents)

@@ -9,7 +9,6 @@ from tfprof.captures.trace.events import covered_ps
 from tfprof.captures.trace.model import TraceModel
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import milliseconds
-from tfprof.inputs.traces import trace_of
 from tfprof.ui.pages.blocks_of_results import run_notes_blocks, table_block
 from tfprof.ui.pages.document import Block, Page, column, empty, remarks, words
 
@@ -61,7 +60,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
 def trace_page_of(opened: Opened) -> Page:
     """The page of the trace viewer of what was opened."""
     notes = opened.run().notes if opened.run is not None else ()
-    return trace_page(trace_of(opened), notes)
+    return trace_page(opened.events(), notes)
 
 
 def _verdict(model: TraceModel) -> str:
