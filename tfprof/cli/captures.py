@@ -358,7 +358,10 @@ def _precomputed_in(inputs: Inputs, tool: str, question: Question) -> list[AnyPa
     from tfprof.files.run_folder import runs
     from tfprof.inputs.resolve import Kind, results_in
 
-    if [one.kind for one in inputs] != [Kind.FOLDER] or runs(folder := as_path(inputs[0].path)):
+    if [one.kind for one in inputs] != [Kind.FOLDER]:
+        return []
+    folder = as_path(inputs[0].path)
+    if runs(folder):
         return []
     results = [
         path

@@ -36,11 +36,10 @@ def chosen_profiler(opened: Opened, params: Mapping[str, str]) -> Profiler:
         UsageError: There is no such host.
         InputError: The run cannot be read.
     """
-    assert opened.profiler is not None, "site.py lists pages of views only where there are some"
     host = params.get("host", "")
     if not host or opened.run is None or opened.profiler_of_host is None:
-        return opened.profiler()
+        return opened.views()
     run, make = opened.run(), opened.profiler_of_host
     if [one.name for one in run.chosen(host)] == [one.name for one in run.hosts]:
-        return opened.profiler()
+        return opened.views()
     return run.memo.once("views of hosts", lambda: lru_cache(_KEPT_HOSTS)(make))(host)

@@ -41,8 +41,7 @@ def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
     Raises:
         InputError: The run cannot be read.
     """
-    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
-    session = session_of(opened.profiler())
+    session = session_of(opened.views())
     profile = session.complete()
     with session.lock:
         steps = profile.steps.steps

@@ -37,7 +37,7 @@ def missing_view(kind: ViewKind, opened: Opened) -> str:
         return _NO_STACKS_OF_JAX if is_jax and not any(map(_has_stacks, hosts)) else ""
     from tfprof.inputs.profiler import session_of
 
-    return "" if session_of(opened.profiler()).may_have_stacks else _NO_STACKS
+    return "" if session_of(opened.views()).may_have_stacks else _NO_STACKS
 
 
 @fact
@@ -62,6 +62,5 @@ def missing_memory(opened: Opened) -> str:
     """Why there is nothing on the page of memory over time; empty if there is something."""
     from tfprof.inputs.profiler import session_of
 
-    assert opened.profiler is not None, "site.py lists it only where there is a profiler"
-    details = session_of(opened.profiler()).profile.steps.details
+    details = session_of(opened.views()).profile.steps.details
     return "" if any(len(detail.outputs.sizes) for detail in details.values()) else NO_MEMORY

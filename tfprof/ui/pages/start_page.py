@@ -19,8 +19,7 @@ def start_page(opened: Opened, params: Params) -> Page:
     if opened.run is None:
         from tfprof.ui.pages.start_of_profile import start_of_profile
 
-        assert opened.profiler is not None
-        return Page(START, "Start", about, start_of_profile(opened.source, opened.profiler()))
+        return Page(START, "Start", about, start_of_profile(opened.source, opened.views()))
     from tfprof.ui.pages.start_of_run import start_of_run
 
     blocks, controls = start_of_run(opened.source, opened.run(), params)
