@@ -23,8 +23,8 @@ from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.costs.layer_tree import NO_LAYER
 from tfprof.graphs.model.symbolic import Symbolic
 from tfprof.graphs.reports.flops import flops, params
+from tfprof.graphs.reports.flops_text import explanation
 from tfprof.graphs.reports.summary import summary
-from tfprof.graphs.show.flops_text import explanation
 
 pytestmark = pytest.mark.slow
 

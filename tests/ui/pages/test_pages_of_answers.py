@@ -5,7 +5,7 @@ import pytest
 
 import tfprof
 from tests.graphs.reports.programs import two_layers
-from tfprof.graphs.show.flops_text import type_rows
+from tfprof.graphs.reports.flops_text import type_rows
 from tfprof.inputs.opened import opened_profiler
 from tfprof.testing.builders import graph, op, run, stat
 from tfprof.ui.pages import advice_page, contents_page, cost_pages

@@ -46,7 +46,7 @@ def run(by: str | None, explain: bool, **params: Any) -> None:
 def _page(program: Counted, shown: str) -> Page:
     """The page; ``shown`` is the kind of its rows, or ``all`` for types and layers."""
     from tfprof.graphs.costs.roofline import roofline
-    from tfprof.graphs.show.flops_text import type_rows
+    from tfprof.graphs.reports.flops_text import type_rows
     from tfprof.ui.pages.cost_pages import flops_page
 
     report, top = program.report, program.question.top or None
@@ -60,7 +60,7 @@ def _page(program: Counted, shown: str) -> Page:
 
 def _plain(program: Counted, by: str, *, is_json: bool) -> str:
     """All numbers, as JSON or CSV."""
-    from tfprof.graphs.show.flops_text import type_rows
+    from tfprof.graphs.reports.flops_text import type_rows
 
     if by == "layer":
         summary = program.summary(for_people=False)
@@ -76,8 +76,14 @@ def _text(program: Counted, by: str, target: Target) -> str:
     from rich.text import Text
 
     from tfprof.graphs.costs.roofline import roofline
-    from tfprof.graphs.show.flops_text import WIDTH, explanation, headline, note_lines, type_lines
-    from tfprof.graphs.show.summary import SummaryTable
+    from tfprof.graphs.reports.flops_text import (
+        WIDTH,
+        explanation,
+        headline,
+        note_lines,
+        type_lines,
+    )
+    from tfprof.graphs.reports.summary_text import SummaryTable
 
     report, glyphs = program.report, target.glyphs()
     width = min(WIDTH, target.console().width)

@@ -34,7 +34,7 @@ def run(**params: Any) -> None:
             write_page(summary_page(summary), question.title, target)
             return
         else:
-            from tfprof.graphs.show.summary import SummaryTable
+            from tfprof.graphs.reports.summary_text import SummaryTable
 
             text = as_text([SummaryTable(summary, target.glyphs())], target)
     target.write(text)

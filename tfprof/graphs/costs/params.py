@@ -127,10 +127,10 @@ class ParamsReport(NotebookMixin, ReadByDataFrames):
         return self.total
 
     def __str__(self) -> str:
-        return "\n".join([params_headline(self), *_table(self.rows), *self.notes])
+        return "\n".join([totals_line(self), *_table(self.rows), *self.notes])
 
 
-def params_headline(report: ParamsReport) -> str:
+def totals_line(report: ParamsReport) -> str:
     """``25,610,269 parameters (102 MB): 25,557,032 trainable, 53,237 not trainable``."""
     counts = {
         "trainable": report.trainable,

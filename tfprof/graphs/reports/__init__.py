@@ -1,1 +1,1 @@
-"""``flops``, ``params`` and ``summary`` for users."""
+"""``flops``, ``params`` and ``summary`` for users, and their results as text."""

@@ -16,7 +16,7 @@ from tfprof.graphs.interpreter import tally
 from tfprof.graphs.interpreter.analysis import Analysis, Status
 from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.model.symbolic import Number, total, typical
-from tfprof.graphs.show.flops_text import explanation, headline, shape_text
+from tfprof.graphs.reports.flops_text import explanation, headline, shape_text
 
 
 class Explanation(str):

@@ -23,10 +23,10 @@ from tfprof.graphs.interpreter.analysis import Analysis, Verdict
 from tfprof.graphs.model.program import Variable
 from tfprof.graphs.model.symbolic import TYPICAL_SIZE, Number, Symbolic
 from tfprof.graphs.reports.flops import CONVENTIONS, count, params_of
+from tfprof.graphs.reports.flops_text import shape_text
 from tfprof.graphs.reports.report import FlopsReport
+from tfprof.graphs.reports.summary_text import SummaryTable, summary_text
 from tfprof.graphs.reports.targets import InputShapes, Target, target_of
-from tfprof.graphs.show.flops_text import shape_text
-from tfprof.graphs.show.summary import SummaryTable, summary_text
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

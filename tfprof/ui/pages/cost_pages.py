@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof.graphs.costs.layer_tree import LayerRow
 from tfprof.graphs.model.symbolic import Number, Symbolic, total
-from tfprof.graphs.reports.report import FlopsReport
-from tfprof.graphs.reports.summary import ModelSummary, summary_of
-from tfprof.graphs.reports.targets import target_of
-from tfprof.graphs.show.flops_text import (
+from tfprof.graphs.reports.flops_text import (
     CONVENTION,
     coverage_lines,
     coverage_text,
@@ -19,8 +16,11 @@ from tfprof.graphs.show.flops_text import (
     plain_number,
     type_rows,
 )
-from tfprof.graphs.show.flops_text import number_text as exact_text
-from tfprof.graphs.show.summary import params_line, shapes_text
+from tfprof.graphs.reports.flops_text import number_text as exact_text
+from tfprof.graphs.reports.report import FlopsReport
+from tfprof.graphs.reports.summary import ModelSummary, summary_of
+from tfprof.graphs.reports.summary_text import params_line, shapes_text
+from tfprof.graphs.reports.targets import target_of
 from tfprof.ui.pages.document import Block, Control, Page, empty, figures, words
 from tfprof.ui.pages.rows_table import rows_table
 

@@ -6,7 +6,7 @@ from tests.graphs.interpreter.programs import FLOAT, Ref, Type, function, graph,
 from tests.graphs.reports.programs import matmul, two_layers
 from tfprof.graphs.model.symbolic import Symbolic, maximum
 from tfprof.graphs.reports.flops import flops
-from tfprof.graphs.show.flops_text import (
+from tfprof.graphs.reports.flops_text import (
     explanation,
     headline,
     number_text,

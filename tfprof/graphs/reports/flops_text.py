@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import human_count, human_share
@@ -16,6 +16,9 @@ from tfprof.graphs.interpreter.phases import STEP
 from tfprof.graphs.interpreter.tally import Coverage, OpRow
 from tfprof.graphs.model.symbolic import Number, Symbolic, total, typical
 from tfprof.graphs.model.tensors import PartialShape
+
+if TYPE_CHECKING:
+    from tfprof.graphs.reports.report import FlopsReport
 
 CONVENTION = (
     "A multiply-add is 1 MAC and 2 FLOPs. Every other operation on floats is 1 FLOP; integer "
@@ -31,37 +34,6 @@ _MOST_TYPES = 10
 _LEADING_FACTOR = re.compile(r"(?:^|(?<=[+-] ))\d[\d,]*")
 _MOST_SYMBOLIC = 22
 """Most characters of a symbolic number in a table."""
-
-
-class Report(Protocol):
-    """The parts of a report that are shown."""
-
-    @property
-    def flops(self) -> Number:
-        """Float operations."""
-
-    @property
-    def macs(self) -> Number:
-        """Multiply-adds."""
-
-    @property
-    def by_type(self) -> Mapping[str, Number]:
-        """Count by op type, in the report's unit."""
-
-    @property
-    def by_phase(self) -> Mapping[str, Number]:
-        """Count by part of the step."""
-
-    @property
-    def op_counts(self) -> Coverage:
-        """How many ops were counted."""
-
-    @property
-    def ops(self) -> Sequence[OpRow]:
-        """Every op."""
-
-    convention: str
-    notes: tuple[str, ...]
 
 
 def number_text(number: Number) -> str:
@@ -96,12 +68,12 @@ def shape_text(shape: PartialShape) -> str:
     return "[" + ", ".join("?" if dim is None else escaped(str(dim)) for dim in shape) + "]"
 
 
-def unit_of(report: Report) -> str:
+def unit_of(report: FlopsReport) -> str:
     """Unit of the report."""
     return "FLOPs" if report.convention == "flops" else "MACs"
 
 
-def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) -> str:
+def headline(report: FlopsReport, width: int = WIDTH, most_types: int = _MOST_TYPES) -> str:
     """Totals, parts of a step, op types (``most_types`` of them), coverage and notes."""
     lines = totals(report, width)
     phases = {name: count for name, count in report.by_phase.items() if count != 0}
@@ -116,7 +88,7 @@ def headline(report: Report, width: int = WIDTH, most_types: int = _MOST_TYPES) 
     return "\n".join(lines + note_lines(report.notes, width))
 
 
-def totals(report: Report, width: int = WIDTH) -> list[str]:
+def totals(report: FlopsReport, width: int = WIDTH) -> list[str]:
     """The totals, and what counts as one operation."""
     return [
         f"{number_text(report.flops)} FLOPs, {number_text(report.macs)} MACs",
@@ -124,7 +96,7 @@ def totals(report: Report, width: int = WIDTH) -> list[str]:
     ]
 
 
-def type_lines(report: Report, most: int = _MOST_TYPES) -> list[str]:
+def type_lines(report: FlopsReport, most: int = _MOST_TYPES) -> list[str]:
     """Counts of the most expensive op types, and of all others together."""
     types = list(report.by_type.items())
     if not types:
@@ -137,7 +109,7 @@ def type_lines(report: Report, most: int = _MOST_TYPES) -> list[str]:
     return [f"{unit_of(report)} by op type:", *_count_table(shown)]
 
 
-def type_rows(report: Report) -> list[dict[str, Any]]:
+def type_rows(report: FlopsReport) -> list[dict[str, Any]]:
     """Op types, the most expensive first; those that are not counted have no count."""
     counts = report.op_counts
     names = [*report.by_type]
@@ -184,7 +156,7 @@ def _table(rows: Iterable[tuple[str, ...]], indent: str = "  ") -> list[str]:
     return lines
 
 
-def coverage_lines(report: Report, width: int = WIDTH) -> list[str]:
+def coverage_lines(report: FlopsReport, width: int = WIDTH) -> list[str]:
     """How many ops were counted, and why others were not."""
     counts = report.op_counts
     counted, free = sum(counts.counted.values()), sum(counts.free.values())
@@ -239,7 +211,7 @@ _Type = tuple[str, str]
 """Op type and formula."""
 
 
-def explanation(report: Report, top: int | None = None, width: int = WIDTH) -> str:
+def explanation(report: FlopsReport, top: int | None = None, width: int = WIDTH) -> str:
     """The headline, then each formula with the numbers that went into it.
 
     Initializers are left out, as in the total. ``top`` limits the lines of numbers to the most

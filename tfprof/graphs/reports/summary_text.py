@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
@@ -13,19 +13,20 @@ from rich.text import Text
 from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, PINK
 from tfprof.core.text.tables import UNICODE, Column, Glyphs, Grid, escaped
 from tfprof.core.text.units import human_memory
-from tfprof.graphs.costs.hardware import Device
 from tfprof.graphs.costs.layer_tree import LayerRow
-from tfprof.graphs.costs.params import ParamsReport, params_headline
+from tfprof.graphs.costs.params import ParamsReport, totals_line
 from tfprof.graphs.costs.roofline import time_text
 from tfprof.graphs.model.symbolic import Number, Symbolic
-from tfprof.graphs.show.flops_text import (
-    Report,
+from tfprof.graphs.reports.flops_text import (
     coverage_lines,
     note_lines,
     shape_text,
     short_number,
     totals,
 )
+
+if TYPE_CHECKING:
+    from tfprof.graphs.reports.summary import ModelSummary
 
 PLAIN_WIDTH = 100
 """Width of plain text."""
@@ -35,37 +36,6 @@ _MAX_GUIDES = 20
 
 _BLANK = "\u00a0"
 """A blank that does not separate a number from its unit."""
-
-
-class Summary(Protocol):
-    """The parts of a summary that are shown."""
-
-    @property
-    def rows(self) -> Sequence[LayerRow]:
-        """The layers, each after the one that it is in."""
-
-    @property
-    def report(self) -> Report:
-        """The float operations."""
-
-    @property
-    def params(self) -> ParamsReport:
-        """The parameters."""
-
-    @property
-    def device(self) -> Device | None:
-        """The device that times are estimated for."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks on the counts."""
-
-    @property
-    def device_notes(self) -> tuple[str, ...]:
-        """Remarks on the times."""
-
-    def share(self, row: LayerRow) -> float | None:
-        """Share of a row in the whole."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +48,7 @@ class SummaryTable:
         totals: Show the totals below the table.
     """
 
-    summary: Summary
+    summary: ModelSummary
     glyphs: Glyphs = UNICODE
     totals: bool = True
 
@@ -95,7 +65,7 @@ class SummaryTable:
                 yield Text(self.glyphs.text(line), no_wrap=True, overflow="ignore")
 
 
-def summary_text(summary: Summary) -> str:
+def summary_text(summary: ModelSummary) -> str:
     """A summary as plain text."""
     console = Console(
         file=io.StringIO(), width=PLAIN_WIDTH, force_terminal=False, color_system=None,
@@ -106,7 +76,7 @@ def summary_text(summary: Summary) -> str:
     return "\n".join(line.rstrip().replace(_BLANK, " ") for line in text.splitlines())
 
 
-def total_lines(summary: Summary, width: int = PLAIN_WIDTH) -> list[str]:
+def total_lines(summary: ModelSummary, width: int = PLAIN_WIDTH) -> list[str]:
     """Parameters, float operations, coverage and notes."""
     lines = [params_line(summary.params), *totals(summary.report, width)]
     notes = (*summary.notes, *summary.device_notes)
@@ -115,12 +85,11 @@ def total_lines(summary: Summary, width: int = PLAIN_WIDTH) -> list[str]:
 
 def params_line(params: ParamsReport) -> str:
     """The number of parameters, and which of them train if the program says so."""
-    if params.unknown == params.total:
-        return params_headline(params).partition(": ")[0]
-    return params_headline(params)
+    line = totals_line(params)
+    return line.partition(": ")[0] if params.unknown == params.total else line
 
 
-def summary_grid(summary: Summary, glyphs: Glyphs = UNICODE) -> Grid:
+def summary_grid(summary: ModelSummary, glyphs: Glyphs = UNICODE) -> Grid:
     """The columns of a summary; in a narrow terminal, the least important are left out."""
     rows = summary.rows
     colour = PINK

@@ -8,7 +8,7 @@ from tests.graphs.interpreter.programs import graph, placeholder
 from tests.graphs.reports.programs import matmul, read, two_layers, variable
 from tfprof.core.text.tables import ASCII, UNICODE
 from tfprof.graphs.reports.summary import summary
-from tfprof.graphs.show.summary import SummaryTable, human_share_of, memory_number
+from tfprof.graphs.reports.summary_text import SummaryTable, human_share_of, memory_number
 
 
 def shown(found, width=140, glyphs=UNICODE, **options):

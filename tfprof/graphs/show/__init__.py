@@ -1,1 +1,0 @@
-"""Reports on a program as text and pages."""
