@@ -37,7 +37,7 @@ def test_no_op_type_is_entered_twice():
     with pytest.raises(ValueError, match="Relu is entered twice"):
         declare_free("Relu", because="x")
     with pytest.raises(ValueError, match="Const is entered twice"):
-        formula("Const", rule="n", why="x")(lambda op: Cost())
+        formula("Const", "n", why="x")(lambda op: Cost())
 
 
 @pytest.mark.tensorflow

@@ -51,14 +51,14 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
     return math.prod(filter_dims[:2])
 
 
-@formula(*CONV_2D, *CONV_3D, "Conv", rule="2·n·k", source=_PAPER)
+@formula((*CONV_2D, *CONV_3D, "Conv"), "2·n·k", _PAPER)
 def conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products: taps of the window × channels it sees."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
     return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@formula(*DEPTHWISE, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNative")
+@formula(DEPTHWISE, "2·n·k", RAW_OPS + "DepthwiseConv2dNative")
 def depthwise_conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums the k taps of a window in one channel."""
     n, k = op.n_out(), taps_of_depthwise(op.shape(1))
@@ -66,10 +66,9 @@ def depthwise_conv(op: OpCall) -> Cost:
 
 
 @formula(
-    *INPUT_GRADIENTS_BY_SIZE,
-    *INPUT_GRADIENTS_BY_TENSOR,
-    rule="2·n·k",
-    source=_PAPER + ", §4.6 (transposed convolution)",
+    (*INPUT_GRADIENTS_BY_SIZE, *INPUT_GRADIENTS_BY_TENSOR),
+    "2·n·k",
+    _PAPER + ", §4.6 (transposed convolution)",
 )
 def _input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread by k products: taps × channels of its group."""
@@ -78,10 +77,9 @@ def _input_gradient(op: OpCall) -> Cost:
 
 
 @formula(
-    *FILTER_GRADIENTS_BY_SIZE,
-    *FILTER_GRADIENTS_BY_TENSOR,
-    rule="2·n·k",
-    source=RAW_OPS + "Conv2DBackpropFilter",
+    (*FILTER_GRADIENTS_BY_SIZE, *FILTER_GRADIENTS_BY_TENSOR),
+    "2·n·k",
+    RAW_OPS + "Conv2DBackpropFilter",
 )
 def filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
@@ -89,34 +87,28 @@ def filter_gradient(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, op.dtype(2)), n=n, k=k)
 
 
-@formula(
-    *DEPTHWISE_INPUT_GRADIENTS, rule="2·n·k", source=RAW_OPS + "DepthwiseConv2dNativeBackpropInput"
-)
+@formula(DEPTHWISE_INPUT_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropInput")
 def _depthwise_input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread over the k taps of its window."""
     n, k = op.n_in(2), taps_of_depthwise(op.shape(1))
     return multiply_adds(n * k, n=n, k=k)
 
 
-@formula(
-    *DEPTHWISE_FILTER_GRADIENTS,
-    rule="2·n·k",
-    source=RAW_OPS + "DepthwiseConv2dNativeBackpropFilter",
-)
+@formula(DEPTHWISE_FILTER_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropFilter")
 def _depthwise_filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
     n, k = op.n_in(2), taps_of_depthwise(op.out())
     return multiply_adds(n * k, n=n, k=k)
 
 
-@formula("Dilation2D", rule="2·n·k")
+@formula("Dilation2D", "2·n·k")
 def _dilation(op: OpCall) -> Cost:
     """Each of n results is the maximum of k sums of an image element and a tap."""
     n, k = op.n_out(), _dilation_taps(op)
     return operations(float_work(2 * n * k, op.dtype()), n=n, k=k)
 
 
-@formula("Dilation2DBackpropInput Dilation2DBackpropFilter", rule="2·n·k + n")
+@formula("Dilation2DBackpropInput Dilation2DBackpropFilter", "2·n·k + n")
 def _dilation_gradient(op: OpCall) -> Cost:
     """The maximum of k sums is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(2), _dilation_taps(op)

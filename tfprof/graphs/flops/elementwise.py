@@ -150,7 +150,7 @@ for _op_type, _entry in PER_ELEMENT.items():
     enter_per_element(_op_type, _entry, _source)
 
 
-@formula("AddN AccumulateNV2", rule="(k - 1)·n")
+@formula("AddN AccumulateNV2", "(k - 1)·n")
 def _add_n(op: OpCall) -> Cost:
     """The sum of k tensors takes k - 1 additions for each element."""
     terms = len(op.inputs)
@@ -173,18 +173,14 @@ def _add_lists(op: OpCall, terms: int) -> Cost:
     return operations(additions((terms - 1) * n, handle.dtype), k=terms, n=n)
 
 
-@formula("BiasAddGrad", rule="n - c")
+@formula("BiasAddGrad", "n - c")
 def _bias_add_grad(op: OpCall) -> Cost:
     """Sums n gradients into c channels, one addition less for each than it has elements."""
     n, c = op.n_in(), op.n_out()
     return operations(additions(steps(n, c), op.dtype()), n=n, c=c)
 
 
-@formula(
-    "_UnaryOpsComposition",
-    rule="Σ operations of each op · n",
-    source="TensorFlow: op_names of the op",
-)
+@formula("_UnaryOpsComposition", "Σ operations of each op · n", "TensorFlow: op_names of the op")
 def _composition(op: OpCall) -> Cost:
     """The ops that are fused, one after the other, on each element."""
     names = op.attr("op_names")

@@ -42,15 +42,15 @@ def _transformed(op: OpCall, signal: Dims, axes: tuple[int, ...], factor: float)
     FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D
     BatchIFFT3D
     """,
-    rule="b·5·n·log₂ n",
-    source=_SOURCE,
+    "b·5·n·log₂ n",
+    _SOURCE,
 )
 def _complex(op: OpCall) -> Cost:
     """5·n·log₂ n for each of b transforms of n points in all transformed dimensions."""
     return _transformed(op, op.shape(), tuple(range(-_rank(op), 0)), 5)
 
 
-@formula("RFFT RFFT2D RFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@formula("RFFT RFFT2D RFFT3D", "b·2.5·n·log₂ n", _SOURCE)
 def _real(op: OpCall) -> Cost:
     """Real input needs half of a complex transform of the n points."""
     rank = _rank(op)
@@ -58,7 +58,7 @@ def _real(op: OpCall) -> Cost:
     return _transformed(op, signal, tuple(range(-rank, 0)), 2.5)
 
 
-@formula("IRFFT IRFFT2D IRFFT3D", rule="b·2.5·n·log₂ n", source=_SOURCE)
+@formula("IRFFT IRFFT2D IRFFT3D", "b·2.5·n·log₂ n", _SOURCE)
 def _inverse_real(op: OpCall) -> Cost:
     """Real output needs half of a complex transform of the n points."""
     return _transformed(op, op.out(), tuple(range(-_rank(op), 0)), 2.5)
@@ -72,7 +72,7 @@ def _lengths(op: OpCall, index: int, rank: int) -> Dims:
     return lengths
 
 
-@formula("FFTND IFFTND RFFTND IRFFTND", rule="b·5·n·log₂ n; real: b·2.5·n·log₂ n", source=_SOURCE)
+@formula("FFTND IFFTND RFFTND IRFFTND", "b·5·n·log₂ n; real: b·2.5·n·log₂ n", _SOURCE)
 def _many_dimensions(op: OpCall) -> Cost:
     """5·n·log₂ n for each of b transforms of n points, half of it if input or output is real."""
     signal = list(op.shape())
@@ -82,7 +82,7 @@ def _many_dimensions(op: OpCall) -> Cost:
     return _transformed(op, tuple(signal), axes, 2.5 if "R" in op.type else 5)
 
 
-@formula("AudioSpectrogram", rule="b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))")
+@formula("AudioSpectrogram", "b·(w + 2.5·n·log₂ n + 4·(n / 2 + 1))")
 def _spectrogram(op: OpCall) -> Cost:
     """b windows of w samples: a weight each, a real FFT, and √(re² + im²) or re² + im²."""
     w = op.integer("window_size")
@@ -95,7 +95,7 @@ def _spectrogram(op: OpCall) -> Cost:
     return operations(b * (w + _operations(n, 2.5) + per_bin * bins), b=b, w=w, n=n)
 
 
-@formula("Mfcc", rule="b·(5·s + 2·f + 2·f·d)")
+@formula("Mfcc", "b·(5·s + 2·f + 2·f·d)")
 def _mfcc(op: OpCall) -> Cost:
     """b frames of s bins: a root, a weight and its complement to two filters; log, and a DCT.
 

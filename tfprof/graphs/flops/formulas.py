@@ -11,7 +11,7 @@ operations, a multiplication 6 (4 products, 2 sums), a multiply-add 4 real ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tfprof.graphs.model.op_call import OpCall, UnknownError
@@ -85,18 +85,18 @@ FREE: dict[str, str] = {}
 
 
 def formula(
-    *op_types: str, rule: str, why: str = "", source: str = ""
+    op_types: str | Iterable[str], rule: str, source: str = "", *, why: str = ""
 ) -> Callable[[Callable[[OpCall], Cost]], Callable[[OpCall], Cost]]:
     """Decorate the formula of some op types.
 
     Args:
-        op_types: The op types, separated by spaces.
+        op_types: The op types, separated by spaces, or several such texts.
         rule: The formula as text.
-        why: Its derivation; by default the docstring's first line.
         source: Where the op or the count is defined; by default TensorFlow's documentation of
             the first op type.
+        why: Its derivation; by default the docstring's first line.
     """
-    names = " ".join(op_types).split()
+    names = (op_types if isinstance(op_types, str) else " ".join(op_types)).split()
 
     def enter(cost: Callable[[OpCall], Cost]) -> Callable[[OpCall], Cost]:
         text = why or (cost.__doc__ or "").strip().partition("\n")[0]
@@ -154,7 +154,7 @@ def enter_per_element(op_type: str, entry: PerElement, source: str) -> None:
         return operations(per_element(op, entry) * n, n=n)
 
     why = f"{entry.expression} for each element"
-    formula(op_type, rule=_rule(entry.real), why=why, source=source)(cost)
+    formula(op_type, _rule(entry.real), source, why=why)(cost)
 
 
 def _rule(count: int, letter: str = "n") -> str:
@@ -195,7 +195,7 @@ def enter_counts(*entries: Counted) -> None:
     """Enter a table of formulas."""
     for entry in entries:
         rule = _rule(entry.each, entry.letter)
-        formula(entry.op_types, rule=rule, why=entry.why, source=entry.source)(entry.cost)
+        formula(entry.op_types, rule, entry.source, why=entry.why)(entry.cost)
 
 
 def steps(n: Number, m: Number) -> Number:

@@ -79,39 +79,37 @@ def _with_tails(op: OpCall, product: Cost) -> Cost:
 
 
 @formula(
-    *PADDED_FUSED_CONV,
-    rule="2·n·k + n·fused",
+    PADDED_FUSED_CONV,
+    "2·n·k + n·fused",
+    _SOURCE,
     why="A convolution with what is fused to it; padding the image first computes nothing.",
-    source=_SOURCE,
 )
-@formula(*with_onednn("_FusedConv2D", "_FusedConv3D"), rule="2·n·k + n·fused", source=_SOURCE)
+@formula(with_onednn("_FusedConv2D", "_FusedConv3D"), "2·n·k + n·fused", _SOURCE)
 def _fused_conv(op: OpCall) -> Cost:
     """A convolution, and what is fused to it for each of the n elements of the result."""
     return _with_tails(op, conv(op))
 
 
-@formula(*with_onednn("_FusedDepthwiseConv2dNative"), rule="2·n·k + n·fused", source=_SOURCE)
+@formula(with_onednn("_FusedDepthwiseConv2dNative"), "2·n·k + n·fused", _SOURCE)
 def _fused_depthwise_conv(op: OpCall) -> Cost:
     """A depthwise convolution, and what is fused to it for each of the n results."""
     return _with_tails(op, depthwise_conv(op))
 
 
-@formula(
-    *with_onednn("_FusedMatMul", "_FusedBatchMatMulV2"), rule="2·n·k + n·fused", source=_SOURCE
-)
+@formula(with_onednn("_FusedMatMul", "_FusedBatchMatMulV2"), "2·n·k + n·fused", _SOURCE)
 def _fused_mat_mul(op: OpCall) -> Cost:
     """A matrix product, and what is fused to it for each of the n elements of the result."""
     return _with_tails(op, mat_mul(op))
 
 
-@formula(*CONV_WITH_BIAS, rule="2·n·k + n", source=RAW_OPS + "Conv2D")
+@formula(CONV_WITH_BIAS, "2·n·k + n", RAW_OPS + "Conv2D")
 def _conv_with_bias(op: OpCall) -> Cost:
     """A convolution, and the addition of a bias to each of the n elements of the result."""
     product = conv(op)
     return product._replace(other=additions(op.n_out(), op.dtype()))
 
 
-@formula(*FILTER_AND_BIAS_GRADIENTS, rule="2·n·k + n - c", source=RAW_OPS + "Conv2DBackpropFilter")
+@formula(FILTER_AND_BIAS_GRADIENTS, "2·n·k + n - c", RAW_OPS + "Conv2DBackpropFilter")
 def _filter_gradient_with_bias(op: OpCall) -> Cost:
     """The gradient of the filter, and n gradients that are summed up for each of c channels."""
     product = filter_gradient(op)
@@ -120,14 +118,14 @@ def _filter_gradient_with_bias(op: OpCall) -> Cost:
     return Cost(product.macs, count, (*product.numbers, ("c", c)))
 
 
-@formula("FusedPadConv2D", rule="2·n·k")
-@formula(*PADDED_CONV, rule="2·n·k", source=RAW_OPS + "Conv2D")
+@formula("FusedPadConv2D", "2·n·k")
+@formula(PADDED_CONV, "2·n·k", RAW_OPS + "Conv2D")
 def _padded_conv(op: OpCall) -> Cost:
     """A convolution; padding the image first computes nothing."""
     return conv(op) if op.type in PADDED_CONV else _conv_with_filter_at(op, 2)
 
 
-@formula("FusedResizeAndPadConv2D", rule="2·n·k + 9·r")
+@formula("FusedResizeAndPadConv2D", "2·n·k + 9·r")
 def _resize_pad_conv(op: OpCall) -> Cost:
     """A convolution behind bilinear resizing: three blends a + (b - a)·t for each of r elements."""
     product = _conv_with_filter_at(op, 3)
@@ -145,8 +143,8 @@ def _conv_with_filter_at(op: OpCall, index: int) -> Cost:
 
 @formula(
     "FusedConv2DBiasActivation",
-    rule="2·n·k + n·(2 + 2·side + activation)",
-    source="TensorFlow 1.15: contrib/fused_conv, fused_conv2d_bias_activation_op.cc",
+    "2·n·k + n·(2 + 2·side + activation)",
+    "TensorFlow 1.15: contrib/fused_conv, fused_conv2d_bias_activation_op.cc",
 )
 def _conv_bias_activation(op: OpCall) -> Cost:
     """A convolution, scaled, plus a bias, plus a scaled side input if it has one, activated."""

@@ -24,7 +24,7 @@ from tfprof.graphs.model.symbolic import Number, floor_div, maximum
 from tfprof.graphs.model.tensors import Dims
 
 
-@formula("ResizeArea", rule="2·max(n, m) + m")
+@formula("ResizeArea", "2·max(n, m) + m")
 def _resize_area(op: OpCall) -> Cost:
     """Pixels are weighted and summed, each of n at least once; m results are scaled."""
     n, m = op.n_in(), op.n_out()
@@ -35,14 +35,14 @@ def _is_nearest(op: OpCall) -> bool:
     return op.text("method", "bilinear") == "nearest"
 
 
-@formula("CropAndResize", rule="9·n; nearest: 0")
+@formula("CropAndResize", "9·n; nearest: 0")
 def _crop(op: OpCall) -> Cost:
     """Three interpolations of 3 operations for each of n elements of the crops."""
     n = op.n_out()
     return operations(0 if _is_nearest(op) else 9 * n, n=n)
 
 
-@formula("CropAndResizeGradImage", rule="12·n; nearest: n")
+@formula("CropAndResizeGradImage", "12·n; nearest: n")
 def _crop_grad(op: OpCall) -> Cost:
     """Each of n gradients is added to 4 pixels times two weights, or to the nearest one."""
     n = op.n_in()
@@ -75,13 +75,13 @@ def _pixels(op: OpCall) -> Cost:
 
 
 for _op_type, (_count, _why) in _PER_PIXEL.items():
-    formula(_op_type, rule=f"{_count}·p", why=_why)(_pixels)
+    formula(_op_type, f"{_count}·p", why=_why)(_pixels)
 
 
 @formula(
     "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
-    rule="14·p + 9·n; nearest: 16·p",
-    source=RAW_OPS + "ImageProjectiveTransformV3",
+    "14·p + 9·n; nearest: 16·p",
+    RAW_OPS + "ImageProjectiveTransformV3",
 )
 def _projective(op: OpCall) -> Cost:
     """The projection 4, and two places 5 each, for each of p pixels; then an interpolation."""
@@ -104,13 +104,13 @@ _KERNEL_HALF_RADII = {
 """Twice the radius of a kernel, which is how many pixels it spans."""
 
 
-@formula("ScaleAndTranslate", rule="2·b·c·(h·w·y + h·v·x)")
+@formula("ScaleAndTranslate", "2·b·c·(h·w·y + h·v·x)")
 def _scale(op: OpCall) -> Cost:
     """A kernel of y rows makes h of w columns, then one of x columns makes h of v of them."""
     return _resampled(op, op.shape_of_rank(0, 4), op.out())
 
 
-@formula("ScaleAndTranslateGrad", rule="2·b·c·(h·w·y + h·v·x)")
+@formula("ScaleAndTranslateGrad", "2·b·c·(h·w·y + h·v·x)")
 def _scale_grad(op: OpCall) -> Cost:
     """Each multiply-add of the forward pass has one for the gradient of the pixel."""
     return _resampled(op, op.shape_of_rank(1, 4), op.shape_of_rank(0, 4))
@@ -141,8 +141,8 @@ def _span(op: OpCall, size: Number, size_out: Number) -> Number:
     NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps CombinedNonMaxSuppression
     GenerateBoundingBoxProposals
     """,
-    rule="unknown",
-    source=RAW_OPS + "NonMaxSuppressionV5",
+    "unknown",
+    RAW_OPS + "NonMaxSuppressionV5",
 )
 def _suppression(op: OpCall) -> Cost:
     """A box is compared with those chosen before it, until one overlaps too much."""

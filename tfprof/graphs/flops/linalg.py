@@ -56,9 +56,7 @@ def _lu_macs(n: Number) -> Number:
     return ceil_div(n * (n - 1) * (2 * n - 1), 6)
 
 
-@formula(
-    "Cholesky BatchCholesky", rule="b·(2·(n³ - n) / 6 + n·(n + 1) / 2)", source=_BOOK + "§4.2.5"
-)
+@formula("Cholesky BatchCholesky", "b·(2·(n³ - n) / 6 + n·(n + 1) / 2)", _BOOK + "§4.2.5")
 def _cholesky(op: OpCall) -> Cost:
     """(n³ - n) / 6 multiply-adds, a division below the diagonal and a square root on it."""
     b, n = _square(op)
@@ -67,8 +65,8 @@ def _cholesky(op: OpCall) -> Cost:
 
 @formula(
     "CholeskyGrad BatchCholeskyGrad",
-    rule="b·(2·(n³ - n) / 3 + n·(n + 1))",
-    source="Murray, Differentiation of the Cholesky decomposition, 2016",
+    "b·(2·(n³ - n) / 3 + n·(n + 1))",
+    "Murray, Differentiation of the Cholesky decomposition, 2016",
 )
 def _cholesky_grad(op: OpCall) -> Cost:
     """Each multiply-add of the factorization has two in reverse."""
@@ -76,28 +74,28 @@ def _cholesky_grad(op: OpCall) -> Cost:
     return _cost(op, b * ceil_div(n**3 - n, 3), 2 * b * (_triangle(n) + n), b=b, n=n)
 
 
-@formula("Lu", rule="b·(2·n·(n - 1)·(2·n - 1) / 6 + n·(n - 1))", source=_BOOK + "§3.2.10")
+@formula("Lu", "b·(2·n·(n - 1)·(2·n - 1) / 6 + n·(n - 1))", _BOOK + "§3.2.10")
 def _lu(op: OpCall) -> Cost:
     """Σ (n - k)² multiply-adds; a pivot comparison and a division below the diagonal."""
     b, n = _square(op)
     return _cost(op, b * _lu_macs(n), 2 * b * _triangle(n), b=b, n=n)
 
 
-@formula("MatrixInverse BatchMatrixInverse", rule="b·(2·n³)", source=_BOOK + "§3.4")
+@formula("MatrixInverse BatchMatrixInverse", "b·(2·n³)", _BOOK + "§3.4")
 def _inverse(op: OpCall) -> Cost:
     """LU and the solution for the n columns of the identity: n³ multiply-adds."""
     b, n = _square(op)
     return _cost(op, b * n**3, 0, b=b, n=n)
 
 
-@formula("MatrixDeterminant BatchMatrixDeterminant", rule="b·(LU + n)", source=_BOOK + "§3.2.10")
+@formula("MatrixDeterminant BatchMatrixDeterminant", "b·(LU + n)", _BOOK + "§3.2.10")
 def _determinant(op: OpCall) -> Cost:
     """LU, then the product of the n pivots and the sign of the permutation."""
     b, n = _square(op)
     return _cost(op, b * _lu_macs(n), b * (2 * _triangle(n) + n), b=b, n=n)
 
 
-@formula("LogMatrixDeterminant", rule="b·(LU + 3·n)", source=_BOOK + "§3.2.10")
+@formula("LogMatrixDeterminant", "b·(LU + 3·n)", _BOOK + "§3.2.10")
 def _log_determinant(op: OpCall) -> Cost:
     """LU, then the sum of log|pivot| over the n pivots."""
     b, n = _square(op)
@@ -114,11 +112,7 @@ def _solved_batch(op: OpCall) -> Number:
     return math.prod(op.out()[:-2])
 
 
-@formula(
-    "MatrixSolve BatchMatrixSolve",
-    rule="b·(LU + k·(2·n·(n - 1) + n))",
-    source=_BOOK + "§3.2.10, §3.1",
-)
+@formula("MatrixSolve BatchMatrixSolve", "b·(LU + k·(2·n·(n - 1) + n))", _BOOK + "§3.2.10, §3.1")
 def _solve(op: OpCall) -> Cost:
     """LU, then a forward and a back substitution for each of k right-hand sides."""
     b, n = _square(op)
@@ -128,9 +122,7 @@ def _solve(op: OpCall) -> Cost:
 
 
 @formula(
-    "MatrixTriangularSolve BatchMatrixTriangularSolve",
-    rule="b·k·(n·(n - 1) + n)",
-    source=_BOOK + "§3.1.1",
+    "MatrixTriangularSolve BatchMatrixTriangularSolve", "b·k·(n·(n - 1) + n)", _BOOK + "§3.1.1"
 )
 def _triangular_solve(op: OpCall) -> Cost:
     """n·(n - 1) / 2 multiply-adds and n divisions for each of k right-hand sides."""
@@ -139,7 +131,7 @@ def _triangular_solve(op: OpCall) -> Cost:
     return _cost(op, b * k * _triangle(n), b * k * n, b=b, n=n, k=k)
 
 
-@formula("BandedTriangularSolve", rule="b·k·(2·(w - 1)·n - w·(w - 1) + n)", source=_BOOK + "§4.3.2")
+@formula("BandedTriangularSolve", "b·k·(2·(w - 1)·n - w·(w - 1) + n)", _BOOK + "§4.3.2")
 def _banded_solve(op: OpCall) -> Cost:
     """w - 1 multiply-adds for each row but the first, and n divisions, for each of k columns."""
     _, w, n = _matrix(op)
@@ -150,8 +142,8 @@ def _banded_solve(op: OpCall) -> Cost:
 
 @formula(
     "TridiagonalSolve",
-    rule="b·((n - 1)·(2·p + 2·k·(p + 1) + p) + k·n), p = 1, or 2 with pivoting",
-    source=_BOOK + "§4.3.6",
+    "b·((n - 1)·(2·p + 2·k·(p + 1) + p) + k·n), p = 1, or 2 with pivoting",
+    _BOOK + "§4.3.6",
 )
 def _tridiagonal_solve(op: OpCall) -> Cost:
     """Elimination: a division and p multiply-adds a row; substitution 1 + p for each of k columns.
@@ -165,7 +157,7 @@ def _tridiagonal_solve(op: OpCall) -> Cost:
     return _cost(op, b * macs, b * ((n - 1) * p + k * n), b=b, n=n, k=k, p=p)
 
 
-@formula("TridiagonalMatMul", rule="2·b·k·(3·n - 2)", source=_BOOK + "§1.2.5")
+@formula("TridiagonalMatMul", "2·b·k·(3·n - 2)", _BOOK + "§1.2.5")
 def _tridiagonal_mat_mul(op: OpCall) -> Cost:
     """Three multiply-adds for each element of the result, two in the first and last row."""
     b, n, k = _matrix(op, 3)
@@ -174,8 +166,8 @@ def _tridiagonal_mat_mul(op: OpCall) -> Cost:
 
 @formula(
     "Qr",
-    rule="2·b·(R: 2·m·n·p - (m + n)·p² + 2/3·p³; Q: 2·m·q·p - (m + q)·p² + 2/3·p³)",
-    source=_BOOK + "§5.2.2, §5.1.6",
+    "2·b·(R: 2·m·n·p - (m + n)·p² + 2/3·p³; Q: 2·m·q·p - (m + q)·p² + 2/3·p³)",
+    _BOOK + "§5.2.2, §5.1.6",
 )
 def _qr(op: OpCall) -> Cost:
     """p = min(m, n) Householder reflectors, Σ 2·(m - j)·(n - j); applied to q columns for Q."""
@@ -189,8 +181,8 @@ def _qr(op: OpCall) -> Cost:
 
 @formula(
     "Svd BatchSvd",
-    rule="b·(4·m·n² - 4/3·n³; with U, V: 14·m·n² + 8·n³; full: 4·m²·n + 8·m·n² + 9·n³)",
-    source=_BOOK + "§8.6.3, Figure 8.6.1",
+    "b·(4·m·n² - 4/3·n³; with U, V: 14·m·n² + 8·n³; full: 4·m²·n + 8·m·n² + 9·n³)",
+    _BOOK + "§8.6.3, Figure 8.6.1",
 )
 def singular_values(op: OpCall) -> Cost:
     """Golub and Reinsch's algorithm: bidiagonalization and QR steps, for m ≥ n."""
@@ -214,23 +206,21 @@ def _cubic(op: OpCall, thirds: int) -> Cost:
 
 @formula(
     "SelfAdjointEigV2 BatchSelfAdjointEigV2 SelfAdjointEig BatchSelfAdjointEig",
-    rule="b·9·n³; without vectors b·4/3·n³",
-    source=_BOOK + "§8.3.5",
+    "b·9·n³; without vectors b·4/3·n³",
+    _BOOK + "§8.3.5",
 )
 def symmetric_eigenvalues(op: OpCall) -> Cost:
     """Tridiagonalization and symmetric QR steps, the vectors accumulated."""
     return _cubic(op, 27 if op.flag("compute_v", True) else 4)
 
 
-@formula("Eig", rule="b·25·n³; without vectors b·10·n³", source=_BOOK + "§7.5.6")
+@formula("Eig", "b·25·n³; without vectors b·10·n³", _BOOK + "§7.5.6")
 def _eigenvalues(op: OpCall) -> Cost:
     """Hessenberg form and QR steps, the vectors accumulated."""
     return _cubic(op, 75 if op.flag("compute_v", True) else 30)
 
 
-@formula(
-    "MatrixSquareRoot", rule="b·(28 + 1/3)·n³", source="Higham, Functions of Matrices, 2008, §6.2"
-)
+@formula("MatrixSquareRoot", "b·(28 + 1/3)·n³", "Higham, Functions of Matrices, 2008, §6.2")
 def _square_root(op: OpCall) -> Cost:
     """Schur form 25·n³, its triangular root n³ / 3, and the way back 3·n³."""
     return _cubic(op, 85)
@@ -238,15 +228,15 @@ def _square_root(op: OpCall) -> Cost:
 
 @formula(
     "MatrixExponential",
-    rule="b·(14 + 2/3)·n³",
-    source="Higham, The Scaling and Squaring Method for the Matrix Exponential, 2005",
+    "b·(14 + 2/3)·n³",
+    "Higham, The Scaling and Squaring Method for the Matrix Exponential, 2005",
 )
 def _exponential(op: OpCall) -> Cost:
     """A Padé approximant of degree 13: 6 products of 2·n³ and a solution of 8/3·n³, no squaring."""
     return _cubic(op, 44)
 
 
-@formula("MatrixLogarithm", rule="unknown", source="Higham, Functions of Matrices, 2008, §11.5")
+@formula("MatrixLogarithm", "unknown", "Higham, Functions of Matrices, 2008, §11.5")
 def _logarithm(op: OpCall) -> Cost:
     """Square roots are taken until the matrix is close to the identity."""
     raise UnknownError("the number of square roots of a matrix logarithm depends on its values")
@@ -254,8 +244,8 @@ def _logarithm(op: OpCall) -> Cost:
 
 @formula(
     "MatrixSolveLs BatchMatrixSolveLs",
-    rule="fast: b·(m·n·(n + 1) + Cholesky + k·(2·m·n + 2·n²)); else b·(QR + k·(4·m·n - n²))",
-    source=_BOOK + "§5.3.2, §5.3.3",
+    "fast: b·(m·n·(n + 1) + Cholesky + k·(2·m·n + 2·n²)); else b·(QR + k·(4·m·n - n²))",
+    _BOOK + "§5.3.2, §5.3.3",
 )
 def _least_squares(op: OpCall) -> Cost:
     """Normal equations and Cholesky, or Householder QR; for m ≥ n, else of the transpose."""

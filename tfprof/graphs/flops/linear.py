@@ -30,10 +30,9 @@ def depth(op: OpCall) -> Number:
 
 
 @formula(
-    *with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
-    "SparseMatMul",
-    rule="2·n·k",
-    source=_PRODUCT,
+    (*with_onednn("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), "SparseMatMul"),
+    "2·n·k",
+    _PRODUCT,
 )
 def mat_mul(op: OpCall) -> Cost:
     """Each of n elements of the product is a sum of k products; zeros count like other numbers."""
@@ -42,10 +41,9 @@ def mat_mul(op: OpCall) -> Cost:
 
 
 @formula(
-    *with_onednn("Einsum"),
-    "XlaEinsum",
-    rule="2·p + s; p without 2 if nothing is summed",
-    source="TensorFlow API: tf.einsum",
+    (*with_onednn("Einsum"), "XlaEinsum"),
+    "2·p + s; p without 2 if nothing is summed",
+    "TensorFlow API: tf.einsum",
 )
 def _einsum(op: OpCall) -> Cost:
     """Labels of one operand only are summed first (s additions), then p = all labels' products."""

@@ -26,21 +26,21 @@ def _elements_and_rows(dims: Dims) -> tuple[Number, Number]:
     return math.prod(dims), math.prod(dims[:-1])
 
 
-@formula("LogSoftmax", rule="5·n + m")
+@formula("LogSoftmax", "5·n + m")
 def _log_softmax(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and a subtraction for each element, a log for each row."""
     n, m = _elements_and_rows(op.shape())
     return operations(5 * n + m, n=n, m=m)
 
 
-@formula("SoftmaxCrossEntropyWithLogits", rule="9·n + m")
+@formula("SoftmaxCrossEntropyWithLogits", "9·n + m")
 def _cross_entropy(op: OpCall) -> Cost:
     """Log-probabilities 5·n + m, times the labels and summed 2·n; softmax - labels 2·n."""
     n, m = _elements_and_rows(op.out(1))
     return operations(9 * n + m, n=n, m=m)
 
 
-@formula("SparseSoftmaxCrossEntropyWithLogits", rule="5·n + 3·m")
+@formula("SparseSoftmaxCrossEntropyWithLogits", "5·n + 3·m")
 def _sparse_cross_entropy(op: OpCall) -> Cost:
     """Maximum, subtraction, exp, sum and division n each; a log and two subtractions a row."""
     n, m = _elements_and_rows(op.shape())
@@ -49,8 +49,8 @@ def _sparse_cross_entropy(op: OpCall) -> Cost:
 
 @formula(
     "CTCLoss CTCLossV2",
-    rule="8·t·b·c + 33·t·(2·l + b)",
-    source="Graves et al., Connectionist Temporal Classification, 2006, §4",
+    "8·t·b·c + 33·t·(2·l + b)",
+    "Graves et al., Connectionist Temporal Classification, 2006, §4",
 )
 def _ctc_loss(op: OpCall) -> Cost:
     """Softmax 5 and gradient 3 per class; forward and backward 13 each, and 7, per state.
@@ -63,14 +63,14 @@ def _ctc_loss(op: OpCall) -> Cost:
     return operations(8 * t * b * c + 33 * t * (2 * labels + b), t=t, b=b, c=c, l=labels)
 
 
-@formula("CTCGreedyDecoder", rule="t·b·c")
+@formula("CTCGreedyDecoder", "t·b·c")
 def _ctc_greedy_decoder(op: OpCall) -> Cost:
     """The largest of c classes, c - 1 comparisons, is added to the score of the sequence."""
     t, b, c = op.shape_of_rank(0, 3)
     return operations(t * b * c, t=t, b=b, c=c)
 
 
-@formula("CTCBeamSearchDecoder", rule="t·b·c·(5 + w·(1 + ⌈log₂ w⌉))")
+@formula("CTCBeamSearchDecoder", "t·b·c·(5 + w·(1 + ⌈log₂ w⌉))")
 def _ctc_beam_search(op: OpCall) -> Cost:
     """A log-softmax, then each of w beams is extended by each class and passes a heap of w."""
     t, b, c = op.shape_of_rank(0, 3)
@@ -83,8 +83,8 @@ def _ctc_beam_search(op: OpCall) -> Cost:
 
 @formula(
     "NegTrain",
-    rule="2·(3·e·(s + 1)·d) + e·d + 5·e·(s + 1)",
-    source="Mikolov et al., Distributed Representations of Words and Phrases, 2013, eq. 4",
+    "2·(3·e·(s + 1)·d) + e·d + 5·e·(s + 1)",
+    "Mikolov et al., Distributed Representations of Words and Phrases, 2013, eq. 4",
 )
 def _negative_sampling(op: OpCall) -> Cost:
     """For e examples and s + 1 words: a dot product, two updates of d elements, a sigmoid."""

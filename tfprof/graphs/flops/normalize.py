@@ -23,9 +23,9 @@ _ACTIVATIONS = {"": 0, "Identity": 0, "Relu": 1, "Relu6": 2, "LeakyRelu": 2, "El
 
 
 @formula(
-    *with_onednn("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"),
-    rule="training: 6·n + 5·c, and 6·c if averages move; inference: 3·n + 4·c",
-    source=_PAPER,
+    with_onednn("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "_FusedBatchNormEx"),
+    "training: 6·n + 5·c, and 6·c if averages move; inference: 3·n + 4·c",
+    _PAPER,
 )
 def _batch_norm(op: OpCall) -> Cost:
     """Mean n, differences n, variance 2·n, scale and offset 2·n; r·scale 4·c, unbiased variance c.
@@ -51,10 +51,12 @@ def _fused(op: OpCall) -> int:
 
 
 @formula(
-    *with_onednn("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
-    "_FusedBatchNormGradEx",
-    rule="training: 8·n + 7·c; inference: 5·n + 3·c",
-    source=_PAPER,
+    (
+        *with_onednn("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
+        "_FusedBatchNormGradEx",
+    ),
+    "training: 8·n + 7·c; inference: 5·n + 3·c",
+    _PAPER,
 )
 def _batch_norm_grad(op: OpCall) -> Cost:
     """Training: differences n, Σdy n - c, Σ(dy·d) 2·n - c, dx 4·n; 9·c for r and the factors.
@@ -69,7 +71,7 @@ def _batch_norm_grad(op: OpCall) -> Cost:
     return operations(count, n=n, c=c)
 
 
-@formula("BatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
+@formula("BatchNormWithGlobalNormalization", "3·n + 4·c; 3·n + 3·c without scale")
 def _global_batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = r·scale for each channel."""
     n, c = op.n_in(0), op.n_in(1)
@@ -77,7 +79,7 @@ def _global_batch_norm(op: OpCall) -> Cost:
     return operations(3 * n + (4 if scaled else 3) * c, n=n, c=c)
 
 
-@formula("BatchNormWithGlobalNormalizationGrad", rule="5·n + 9·c")
+@formula("BatchNormWithGlobalNormalizationGrad", "5·n + 9·c")
 def _global_batch_norm_grad(op: OpCall) -> Cost:
     """dx n, Σdy n - c, differences n, Σ(dy·d) 2·n - c; 11·c for r and five products of sums."""
     n, c = op.n_in(0), op.n_in(1)
@@ -91,14 +93,14 @@ def _window(op: OpCall, dims: Dims) -> int:
     return min(window, depth) if isinstance(depth, int) else window
 
 
-@formula("LRN", rule="n·(w + 4)")
+@formula("LRN", "n·(w + 4)")
 def _local_response(op: OpCall) -> Cost:
     """x / (bias + α·Σ x²)^β: a square, w - 1 sums over w channels, and 4."""
     n, w = op.n_in(), _window(op, op.shape_of_rank(0, 4))
     return operations(n * (w + 4), n=n, w=w)
 
 
-@formula("LRNGrad", rule="n·(7·w + 3)")
+@formula("LRNGrad", "n·(7·w + 3)")
 def _local_response_grad(op: OpCall) -> Cost:
     """The norm again (2·w + 1), its power, 1; and 5 for each of w channels that an output reads.
 
@@ -108,7 +110,7 @@ def _local_response_grad(op: OpCall) -> Cost:
     return operations(n * (7 * w + 3), n=n, w=w)
 
 
-@formula("_MklLayerNorm", rule="7·n + 3·m", source="Ba et al., Layer Normalization, 2016")
+@formula("_MklLayerNorm", "7·n + 3·m", "Ba et al., Layer Normalization, 2016")
 def _layer_norm(op: OpCall) -> Cost:
     """For m rows: mean n, differences n, variance 2·n, times r, scale and offset 3·n; r 3·m."""
     dims = op.shape()
@@ -116,9 +118,7 @@ def _layer_norm(op: OpCall) -> Cost:
     return operations(7 * n + 3 * m, n=n, m=m)
 
 
-@formula(
-    "_MklFusedInstanceNorm", rule="6·n + 4·m", source="Ulyanov et al., Instance Normalization, 2016"
-)
+@formula("_MklFusedInstanceNorm", "6·n + 4·m", "Ulyanov et al., Instance Normalization, 2016")
 def _instance_norm(op: OpCall) -> Cost:
     """For m images of one channel: mean n, differences n, variance 2·n, factor and offset 2·n."""
     dims = op.shape()

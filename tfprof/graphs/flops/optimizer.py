@@ -119,7 +119,7 @@ for _name, _update in _UPDATES.items():
         _flag, _default, _other = _OPTIONS[_name]
         _rule += f"; {_other}·n if {'not ' if _default else ''}{_flag}"
     _why = f"{_update.expression}, for each element"
-    formula(*updates_of(_name), rule=_rule, why=_why)(partial(_cost, _name))
+    formula(updates_of(_name), _rule, why=_why)(partial(_cost, _name))
 
 
 @formula(
@@ -129,11 +129,11 @@ for _name, _update in _UPDATES.items():
     ResourceScatterAdd ResourceScatterSub ResourceScatterMin ResourceScatterMax ResourceScatterNdAdd
     ResourceScatterNdSub ResourceScatterNdMin ResourceScatterNdMax
     """,
-    rule="n",
+    "n",
 )
 @formula(
     "ScatterMul ScatterDiv ResourceScatterMul ResourceScatterDiv",
-    rule="n",
+    "n",
     why="Each of the n elements that are scattered multiplies or divides one that is there.",
 )
 def _scatter(op: OpCall) -> Cost:
@@ -152,14 +152,14 @@ def _scatter(op: OpCall) -> Cost:
     return operations(work(n, op.dtype(2)), n=n)
 
 
-@formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", rule="n")
+@formula("AccumulatorTakeGradient ResourceAccumulatorTakeGradient", "n")
 def _average(op: OpCall) -> Cost:
     """One division for each element of the average."""
     n = op.n_out()
     return operations(float_work(n, op.outputs[0].dtype), n=n)
 
 
-@formula("SparseAccumulatorTakeGradient", rule="nnz")
+@formula("SparseAccumulatorTakeGradient", "nnz")
 def _average_sparse(op: OpCall) -> Cost:
     """One division for each element of the rows that have a gradient."""
     nnz = op.n_out(1)

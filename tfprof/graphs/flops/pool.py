@@ -22,38 +22,33 @@ _REGISTERED = "TensorFlow: flops_registry.py, which counts the same"
 
 
 @formula(
-    *with_onednn("AvgPool", "AvgPool3D"),
-    rule="n·k",
+    with_onednn("AvgPool", "AvgPool3D"),
+    "n·k",
+    _REGISTERED,
     why="Each of n results takes k - 1 additions and a division for the k taps of its window.",
-    source=_REGISTERED,
 )
-@formula(
-    *with_onednn("MaxPool", "MaxPool3D"),
-    "MaxPoolV2 MaxPoolWithArgmax",
-    rule="n·k",
-    source=_REGISTERED,
-)
+@formula((*with_onednn("MaxPool", "MaxPool3D"), "MaxPoolV2 MaxPoolWithArgmax"), "n·k", _REGISTERED)
 def _pool(op: OpCall) -> Cost:
     """Each of n results is compared with the k taps of its window, beginning at the lowest."""
     n, k = op.n_out(), math.prod(window_sizes(op))
     return operations(float_work(n * k, op.dtype()), n=n, k=k)
 
 
-@formula(*AVERAGE_GRADIENTS, rule="2·n·k", source=_REGISTERED)
+@formula(AVERAGE_GRADIENTS, "2·n·k", _REGISTERED)
 def _average_gradient(op: OpCall) -> Cost:
     """Each of n gradients is scaled and added for each of the k taps of its window."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
     return operations(float_work(2 * n * k, op.dtype(1)), n=n, k=k)
 
 
-@formula(*MAXIMUM_GRADIENTS, "MaxPoolGradV2", rule="n·k + n", source=_REGISTERED)
+@formula((*MAXIMUM_GRADIENTS, "MaxPoolGradV2"), "n·k + n", _REGISTERED)
 def _maximum_gradient(op: OpCall) -> Cost:
     """The largest of k taps is looked up again for each of n gradients, which is then added."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
     return operations(float_work(n * k + n, op.dtype()), n=n, k=k)
 
 
-@formula("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad", rule="n·k")
+@formula("MaxPoolGradGrad MaxPoolGradGradV2 MaxPool3DGradGrad", "n·k")
 def _maximum_second_gradient(op: OpCall) -> Cost:
     """The largest of k taps is looked up again for each of n results; its gradient is taken."""
     n, k = op.n_in(1), math.prod(window_sizes(op))
@@ -65,23 +60,21 @@ declare_free(
 )
 
 
-@formula(
-    "FractionalAvgPool FractionalMaxPool", rule="t", source="Graham, Fractional Max-Pooling, 2014"
-)
+@formula("FractionalAvgPool FractionalMaxPool", "t", "Graham, Fractional Max-Pooling, 2014")
 def _fractional(op: OpCall) -> Cost:
     """One operation for each of t taps in all windows, which share a border if they overlap."""
     t = _fractional_taps(op, op.shape_of_rank(0, 4), op.out())
     return operations(float_work(t, op.dtype()), t=t)
 
 
-@formula("FractionalAvgPoolGrad", rule="2·t")
+@formula("FractionalAvgPoolGrad", "2·t")
 def _fractional_average_gradient(op: OpCall) -> Cost:
     """A gradient is scaled and added for each of t taps in all windows."""
     t = _fractional_taps(op, op.out(), op.shape_of_rank(1, 4))
     return operations(float_work(2 * t, op.dtype(1)), t=t)
 
 
-@formula("FractionalMaxPoolGrad", rule="t + n")
+@formula("FractionalMaxPoolGrad", "t + n")
 def _fractional_maximum_gradient(op: OpCall) -> Cost:
     """The largest of t taps in all windows are looked up again, and n gradients added there."""
     t = _fractional_taps(op, op.shape_of_rank(0, 4), op.shape_of_rank(1, 4))

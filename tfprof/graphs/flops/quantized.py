@@ -108,46 +108,46 @@ def _product(op: OpCall, k: Number) -> Cost:
     return multiply_adds(n * k, per_result * n, n=n, k=k)
 
 
-@formula(*CONVS, "_FusedQuantizedConv2D", rule="2·n·k + n·fused", source=_PAPER)
+@formula((*CONVS, "_FusedQuantizedConv2D"), "2·n·k + n·fused", _PAPER)
 def _conv(op: OpCall) -> Cost:
     """Each of n results sums k products; then bias, sum, activation and rescaling by the name."""
     return _product(op, products_per_output(op, op.shape(1)))
 
 
-@formula(*DEPTHWISE_CONVS, "_FusedQuantizedDepthwiseConv2D", rule="2·n·k + n·fused", source=_PAPER)
+@formula((*DEPTHWISE_CONVS, "_FusedQuantizedDepthwiseConv2D"), "2·n·k + n·fused", _PAPER)
 def _depthwise_conv(op: OpCall) -> Cost:
     """Each of n results sums the k taps of a window in one channel; then what is fused to it."""
     return _product(op, taps_of_depthwise(op.shape(1)))
 
 
-@formula(*MAT_MULS, "_QuantizedMatMul", rule="2·n·k + n·fused", source=_PAPER)
+@formula((*MAT_MULS, "_QuantizedMatMul"), "2·n·k + n·fused", _PAPER)
 def _mat_mul(op: OpCall) -> Cost:
     """Each of n elements of the product sums k products; then what is fused to it."""
     return _product(op, depth(op))
 
 
-@formula("UniformQuantizedDot", rule="2·n·k + 5·n", source=_PAPER)
+@formula("UniformQuantizedDot", "2·n·k + 5·n", _PAPER)
 def _uniform_dot(op: OpCall) -> Cost:
     """Each of n elements of the product sums k products, and is rescaled."""
     n, k = op.n_out(), depth(op)
     return multiply_adds(n * k, _QUANTIZE * n, n=n, k=k)
 
 
-@formula("UniformQuantizedDotHybrid", rule="2·n·k + 2·w", source=_PAPER)
+@formula("UniformQuantizedDotHybrid", "2·n·k + 2·w", _PAPER)
 def _hybrid_dot(op: OpCall) -> Cost:
     """The w weights become real numbers; each of n elements of the product sums k products."""
     n, k, w = op.n_out(), depth(op), op.n_in(1)
     return multiply_adds(n * k, _DEQUANTIZE * w, n=n, k=k, w=w)
 
 
-@formula(*POOLS, "_QuantizedMaxPool3D", rule="n·k", source=RAW_OPS + "QuantizedMaxPool")
+@formula((*POOLS, "_QuantizedMaxPool3D"), "n·k", RAW_OPS + "QuantizedMaxPool")
 def _pool(op: OpCall) -> Cost:
     """Each of n results takes one operation for each of the k taps of its window."""
     n, k = op.n_out(), math.prod(window_sizes(op))
     return operations(n * k, n=n, k=k)
 
 
-@formula("QuantizedBatchNormWithGlobalNormalization", rule="3·n + 4·c; 3·n + 3·c without scale")
+@formula("QuantizedBatchNormWithGlobalNormalization", "3·n + 4·c; 3·n + 3·c without scale")
 def _batch_norm(op: OpCall) -> Cost:
     """(x - mean)·factor + offset for each element; factor = scale / √(variance + ε) by channel."""
     n, c = op.n_in(0), op.n_in(3)
@@ -157,8 +157,8 @@ def _batch_norm(op: OpCall) -> Cost:
 
 @formula(
     "QuantizedInstanceNorm",
-    rule="10·n + 3·c; 12·n + 3·c if the range is not given",
-    source="Ulyanov et al., Instance Normalization, 2016",
+    "10·n + 3·c; 12·n + 3·c if the range is not given",
+    "Ulyanov et al., Instance Normalization, 2016",
 )
 def _instance_norm(op: OpCall) -> Cost:
     """Mean n, differences n, variance 2·n, product n, then 5·n to quantize; c channels of images.
@@ -171,14 +171,14 @@ def _instance_norm(op: OpCall) -> Cost:
     return operations(per_element * n + 3 * c, n=n, c=c)
 
 
-@formula("UniformQuantizedConvolution", rule="2·p + 5·n", source=_PAPER)
+@formula("UniformQuantizedConvolution", "2·p + 5·n", _PAPER)
 def _uniform_conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times, over channels and images; n results are rescaled."""
     p, n = uniform_convolution(op).products, op.n_out()
     return multiply_adds(p, _QUANTIZE * n, p=p, n=n)
 
 
-@formula("UniformQuantizedConvolutionHybrid", rule="2·p + 2·w", source=_PAPER)
+@formula("UniformQuantizedConvolutionHybrid", "2·p + 2·w", _PAPER)
 def _hybrid_conv(op: OpCall) -> Cost:
     """The w weights become real numbers; elements of the image meet taps p times."""
     p, w = uniform_convolution(op).products, op.n_in(1)

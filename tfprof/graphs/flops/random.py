@@ -57,8 +57,8 @@ enter_counts(
 
 @formula(
     "Multinomial StatelessMultinomial",
-    rule="4·n + s·(2 + ⌈log₂ c⌉)",
-    source="TensorFlow API: tf.random.categorical",
+    "4·n + s·(2 + ⌈log₂ c⌉)",
+    "TensorFlow API: tf.random.categorical",
 )
 def _categorical(op: OpCall) -> Cost:
     """Running sums of exp(x - max) over n logits; a uniform number is searched for s samples."""
@@ -77,9 +77,7 @@ declare_free(
 
 
 @formula(
-    "KmeansPlusPlusInitialization",
-    rule="k·(2·n·d + 3·n)",
-    source="Arthur & Vassilvitskii, k-means++, 2007",
+    "KmeansPlusPlusInitialization", "k·(2·n·d + 3·n)", "Arthur & Vassilvitskii, k-means++, 2007"
 )
 def _kmeans(op: OpCall) -> Cost:
     """For each of k centers the distances of n points (d multiply-adds), minima, running sums."""
@@ -88,7 +86,7 @@ def _kmeans(op: OpCall) -> Cost:
     return multiply_adds(k * n * d, 3 * k * n, n=n, d=d, k=k)
 
 
-@formula("NearestNeighbors", rule="2·n·c·d + n·c·(2 + ⌈log₂ k⌉)")
+@formula("NearestNeighbors", "2·n·c·d + n·c·(2 + ⌈log₂ k⌉)")
 def _nearest(op: OpCall) -> Cost:
     """‖x‖² - 2·x·y + ‖y‖² for n points and c centers, and a heap of the k nearest."""
     (n, d), c = op.shape_of_rank(0, 2), op.shape_of_rank(1, 2)[0]

@@ -50,9 +50,7 @@ def _block(op: OpCall) -> Dims:
     return (_steps(op), *op.shape_of_rank(1, 3)[1:], op.shape_of_rank(3, 2)[1])
 
 
-@formula(
-    "LSTMBlockCell", rule="2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes"
-)
+@formula("LSTMBlockCell", "2·b·4·u·(i + u) + 23·b·u; 2·b·u more if clipped, 6·b·u with peepholes")
 def _lstm_cell(op: OpCall) -> Cost:
     """Four gates of input and state; biases 5, gates 13, cell 3, tanh and output 2 a unit."""
     b, i, u = _cell(op, 0, 2)
@@ -60,7 +58,7 @@ def _lstm_cell(op: OpCall) -> Cost:
     return multiply_adds(4 * b * u * (i + u), other, b=b, i=i, u=u)
 
 
-@formula("LSTMBlockCellGrad", rule="22·b·u; 12·b·u more with peepholes")
+@formula("LSTMBlockCellGrad", "22·b·u; 12·b·u more with peepholes")
 def _lstm_cell_grad(op: OpCall) -> Cost:
     """Gradients of the gates and of the cell; products with the weights are ops of their own."""
     b, _, u = _cell(op, 0, 2)
@@ -69,7 +67,7 @@ def _lstm_cell_grad(op: OpCall) -> Cost:
 
 @formula(
     "BlockLSTM BlockLSTMV2",
-    rule="t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
+    "t·(2·b·4·u·(i + u) + 22·b·u), b·u more for a forget bias, 2·b·u if clipped",
 )
 def _block_lstm(op: OpCall) -> Cost:
     """A cell for each of t steps; the first version adds a forget bias."""
@@ -80,8 +78,7 @@ def _block_lstm(op: OpCall) -> Cost:
 
 
 @formula(
-    "BlockLSTMGrad BlockLSTMGradV2",
-    rule="t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes",
+    "BlockLSTMGrad BlockLSTMGradV2", "t·(2·2·b·4·u·(i + u) + 28·b·u); 12·t·b·u more with peepholes"
 )
 def _block_lstm_grad(op: OpCall) -> Cost:
     """For each step products for data and weights; gates 22, biases 4, running gradients 2."""
@@ -90,14 +87,14 @@ def _block_lstm_grad(op: OpCall) -> Cost:
     return multiply_adds(2 * t * 4 * b * u * (i + u), t * other, t=t, b=b, i=i, u=u)
 
 
-@formula("GRUBlockCell", rule="2·b·3·u·(i + u) + 17·b·u")
+@formula("GRUBlockCell", "2·b·3·u·(i + u) + 17·b·u")
 def _gru_cell(op: OpCall) -> Cost:
     """Three gates of input and state; biases 3, gates 9, r·h 1, u·h + (1 - u)·c 4 a unit."""
     b, i, u = _cell(op, 0, 1)
     return multiply_adds(3 * b * u * (i + u), 17 * b * u, b=b, i=i, u=u)
 
 
-@formula("GRUBlockCellGrad", rule="2·b·3·u·(i + u) + 18·b·u + b·i")
+@formula("GRUBlockCellGrad", "2·b·3·u·(i + u) + 18·b·u + b·i")
 def _gru_cell_grad(op: OpCall) -> Cost:
     """Products with the weights of data only; dc 5, du 5, dr 4, dh 4 a unit, two parts of dx."""
     b, i, u = _cell(op, 0, 1)
@@ -157,8 +154,8 @@ def _cudnn(op: OpCall, passes: int, per_unit: int) -> Cost:
 
 @formula(
     "CudnnRNN CudnnRNNV2 CudnnRNNV3",
-    rule="t·b·directions·(2·gates·u·(i + (layers - 1)·directions·r + layers·r) + ops·layers·u)",
-    source="cuDNN API: cudnnRNNMode_t (equations of the cells)",
+    "t·b·directions·(2·gates·u·(i + (layers - 1)·directions·r + layers·r) + ops·layers·u)",
+    "cuDNN API: cudnnRNNMode_t (equations of the cells)",
 )
 def _cudnn_forward(op: OpCall) -> Cost:
     """Each gate of each layer reads its input and state; LSTM 26, GRU 21, plain 3 ops a unit.
@@ -171,8 +168,8 @@ def _cudnn_forward(op: OpCall) -> Cost:
 
 @formula(
     "CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3",
-    rule="2 · products of the forward pass + ops·t·b·directions·layers·u",
-    source="cuDNN API: cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8",
+    "2 · products of the forward pass + ops·t·b·directions·layers·u",
+    "cuDNN API: cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8",
 )
 def _cudnn_backward(op: OpCall) -> Cost:
     """Each product has two in reverse, for data and weights; LSTM 28, GRU 22, tanh 5, relu 3.

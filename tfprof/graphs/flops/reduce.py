@@ -31,19 +31,19 @@ _SELECTION = "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., "
 
 @formula(
     "Prod",
-    rule="n - m",
+    "n - m",
     why="One multiplication less than there are elements, for each of the m results.",
 )
 @formula(
-    "Sum", rule="n - m", why="One addition less than there are elements, for each of the m results."
+    "Sum", "n - m", why="One addition less than there are elements, for each of the m results."
 )
 @formula(
     "TileGrad MirrorPadGrad",
-    rule="n - m",
+    "n - m",
+    RAW_OPS + "MirrorPadGrad",
     why="Gradients of the n - m elements that are copies are added to those of the m originals.",
-    source=RAW_OPS + "MirrorPadGrad",
 )
-@formula("Max Min ArgMax ArgMin", rule="n - m", source=RAW_OPS + "Max, ArgMax")
+@formula("Max Min ArgMax ArgMin", "n - m", RAW_OPS + "Max, ArgMax")
 def _reduction(op: OpCall) -> Cost:
     """One comparison less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
@@ -51,14 +51,14 @@ def _reduction(op: OpCall) -> Cost:
     return operations(work(steps(n, m), op.dtype()), n=n, m=m)
 
 
-@formula("Mean", rule="(n - m) + m")
+@formula("Mean", "(n - m) + m")
 def _mean(op: OpCall) -> Cost:
     """n - m additions and one division for each of the m means."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(steps(n, m) + m, op.dtype()), n=n, m=m)
 
 
-@formula("EuclideanNorm", rule="n + (n - m) + m")
+@formula("EuclideanNorm", "n + (n - m) + m")
 def _euclidean_norm(op: OpCall) -> Cost:
     """n squares, n - m additions and a square root for each of the m norms."""
     n, m = op.n_in(), op.n_out()
@@ -76,10 +76,10 @@ def _steps_along(op: OpCall) -> tuple[Number, Number]:
 
 @formula(
     "Cumprod",
-    rule="n - m",
+    "n - m",
     why="Each element of m lines but the first is multiplied by the product before it.",
 )
-@formula("Cumsum", rule="n - m")
+@formula("Cumsum", "n - m")
 def _running(op: OpCall) -> Cost:
     """Each element of m lines but the first is added to the sum before it."""
     n, m = _steps_along(op)
@@ -87,14 +87,14 @@ def _running(op: OpCall) -> Cost:
     return operations(work(steps(n, m), op.dtype()), n=n, m=m)
 
 
-@formula("CumulativeLogsumexp", rule="6·(n - m)")
+@formula("CumulativeLogsumexp", "6·(n - m)")
 def _cumulative_logsumexp(op: OpCall) -> Cost:
     """For each element of m lines but the first: max + log1p(exp(min - max))."""
     n, m = _steps_along(op)
     return operations(6 * steps(n, m), n=n, m=m)
 
 
-@formula("SegmentMean", rule="n + m")
+@formula("SegmentMean", "n + m")
 def _segment_mean(op: OpCall) -> Cost:
     """n additions, and one division for each of the m elements of the means."""
     n, m = op.n_in(), op.n_out()
@@ -102,9 +102,7 @@ def _segment_mean(op: OpCall) -> Cost:
 
 
 @formula(
-    "TopK TopKV2 TopKUnique TopKWithUnique ApproxTopK",
-    rule="n·⌈log₂ k⌉",
-    source=_SELECTION + "§5.2.3 (heaps)",
+    "TopK TopKV2 TopKUnique TopKWithUnique ApproxTopK", "n·⌈log₂ k⌉", _SELECTION + "§5.2.3 (heaps)"
 )
 def _top_k(op: OpCall) -> Cost:
     """Each of n elements passes a heap of the k largest so far; for k = n that is sorting."""
@@ -115,14 +113,14 @@ def _top_k(op: OpCall) -> Cost:
     return operations(additions(count, op.dtype()), n=n, k=k)
 
 
-@formula("Bincount DenseBincount", rule="n", source=RAW_OPS + "DenseBincount")
+@formula("Bincount DenseBincount", "n", RAW_OPS + "DenseBincount")
 def _bincount(op: OpCall) -> Cost:
     """Each of n values adds its weight, or 1, to a bin."""
     n = op.n_in()
     return operations(_bin_additions(op, n), n=n)
 
 
-@formula("SparseBincount RaggedBincount", rule="nnz")
+@formula("SparseBincount RaggedBincount", "nnz")
 def _sparse_bincount(op: OpCall) -> Cost:
     """Each of nnz values adds its weight, or 1, to a bin."""
     nnz = op.n_in(1)
@@ -136,7 +134,7 @@ def _bin_additions(op: OpCall, count: Number) -> Number:
     return additions(count, op.input(-1).dtype % REF)
 
 
-@formula("Bucketize", rule="n·⌈log₂ (b + 1)⌉")
+@formula("Bucketize", "n·⌈log₂ (b + 1)⌉")
 def _bucketize(op: OpCall) -> Cost:
     """A binary search among b boundaries for each of n elements."""
     n = op.n_in()
@@ -147,7 +145,7 @@ def _bucketize(op: OpCall) -> Cost:
     return operations(additions(n * b.bit_length(), op.dtype()), n=n, b=b)
 
 
-@formula("LowerBound UpperBound", rule="n·⌈log₂ (b + 1)⌉")
+@formula("LowerBound UpperBound", "n·⌈log₂ (b + 1)⌉")
 def _bound(op: OpCall) -> Cost:
     """A binary search among the b sorted elements of its row for each of n values."""
     n = op.n_in(1)

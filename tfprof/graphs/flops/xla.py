@@ -33,7 +33,7 @@ from tfprof.graphs.shapes.xla import checked_dot_numbers, sorted_sizes
 _SEMANTICS = "XLA: Operation Semantics, "
 
 
-@formula("XlaDot XlaDotV2", rule="2·n·k", source=_SEMANTICS + "DotGeneral")
+@formula("XlaDot XlaDotV2", "2·n·k", _SEMANTICS + "DotGeneral")
 def _dot(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products, over all contracted dimensions."""
     lhs, rhs = op.shape(0), op.shape(1)
@@ -45,35 +45,35 @@ def _dot(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@formula("XlaConv XlaConvV2", rule="2·p", source=_SEMANTICS + "ConvWithGeneralPadding")
+@formula("XlaConv XlaConvV2", "2·p", _SEMANTICS + "ConvWithGeneralPadding")
 def _conv(op: OpCall) -> Cost:
     """Elements of the image meet taps p times; taps in the padding count, those in holes do not."""
     p = xla_convolution(op).products
     return multiply_adds(real_multiply_adds(p, op.dtype()), p=p)
 
 
-@formula("XlaReduce", rule="n - m", source=_SEMANTICS + "Reduce")
+@formula("XlaReduce", "n - m", _SEMANTICS + "Reduce")
 def _reduce(op: OpCall) -> Cost:
     """One operation less than there are elements, for each of the m results."""
     n, m = op.n_in(), op.n_out()
     return operations(additions(n - m, op.dtype()), n=n, m=m)
 
 
-@formula("XlaVariadicReduce XlaVariadicReduceV2", rule="t·(n - m)", source=_SEMANTICS + "Reduce")
+@formula("XlaVariadicReduce XlaVariadicReduceV2", "t·(n - m)", _SEMANTICS + "Reduce")
 def _variadic_reduce(op: OpCall) -> Cost:
     """One operation for each of t tensors that are reduced together, from n to m elements."""
     t, n, m = len(op.inputs) // 2, op.n_in(), op.n_out()
     return operations(sum(additions(n - m, op.dtype(place)) for place in range(t)), t=t, n=n, m=m)
 
 
-@formula("XlaReduceWindow", rule="n·(k - 1)", source=_SEMANTICS + "ReduceWindow")
+@formula("XlaReduceWindow", "n·(k - 1)", _SEMANTICS + "ReduceWindow")
 def _reduce_window(op: OpCall) -> Cost:
     """Each of n results takes one operation less than its window has elements."""
     n, k = op.n_out(), math.prod(op.known_ints(2))
     return operations(additions(n * (k - 1), op.dtype()), n=n, k=k)
 
 
-@formula("XlaSelectAndScatter", rule="n·k", source=_SEMANTICS + "SelectAndScatter")
+@formula("XlaSelectAndScatter", "n·k", _SEMANTICS + "SelectAndScatter")
 def _select_and_scatter(op: OpCall) -> Cost:
     """For each of n sources, k - 1 comparisons select an element of the window; one addition."""
     n, k = op.n_in(4), math.prod(op.known_ints(1))
@@ -82,8 +82,8 @@ def _select_and_scatter(op: OpCall) -> Cost:
 
 @formula(
     "XlaSort XlaKeyValueSort XlaVariadicSort",
-    rule="n·⌈log₂ k⌉",
-    source="Knuth, The Art of Computer Programming, vol. 3, 2nd ed., §5.2.4",
+    "n·⌈log₂ k⌉",
+    "Knuth, The Art of Computer Programming, vol. 3, 2nd ed., §5.2.4",
 )
 def _sort(op: OpCall) -> Cost:
     """Merging k sorted elements passes all n of them ⌈log₂ k⌉ times, a comparison for each."""
@@ -94,7 +94,7 @@ def _sort(op: OpCall) -> Cost:
     return operations(additions(n * passes, op.dtype()), n=n, k=k)
 
 
-@formula("XlaAllReduce XlaReduceScatter", rule="n", source=_SEMANTICS + "AllReduce")
+@formula("XlaAllReduce XlaReduceScatter", "n", _SEMANTICS + "AllReduce")
 def _all_reduce(op: OpCall) -> Cost:
     """Devices share the additions of a group, so that each takes about one for an element."""
     n = op.n_in()
@@ -102,15 +102,13 @@ def _all_reduce(op: OpCall) -> Cost:
     return operations(work(n, op.dtype()), n=n)
 
 
-@formula("XlaSvd", rule="as Svd with full matrices", source="TensorFlow: tf2xla, XlaSvd")
+@formula("XlaSvd", "as Svd with full matrices", "TensorFlow: tf2xla, XlaSvd")
 def _singular_values(op: OpCall) -> Cost:
     """Counts like Svd, whatever algorithm and number of iterations the compiler chooses."""
     return singular_values(replace(op, attrs={"full_matrices": True}))
 
 
-@formula(
-    "XlaSelfAdjointEig", rule="as SelfAdjointEigV2", source="TensorFlow: tf2xla, XlaSelfAdjointEig"
-)
+@formula("XlaSelfAdjointEig", "as SelfAdjointEigV2", "TensorFlow: tf2xla, XlaSelfAdjointEig")
 def _eigenvalues(op: OpCall) -> Cost:
     """Counts like SelfAdjointEigV2, whatever algorithm the compiler chooses."""
     return symmetric_eigenvalues(replace(op, attrs={}))
@@ -156,7 +154,7 @@ _DEVICES: dict[str, Callable[[OpCall], Number]] = {
 """Number of devices in a group; where an input lists groups, these are its rows."""
 
 
-@formula(*_DEVICES, rule="n·(k - 1) / k", source=_RING)
+@formula(_DEVICES, "n·(k - 1) / k", _RING)
 def _ring(op: OpCall) -> Cost:
     """k - 1 additions for each element of the device's share; one division more for a mean."""
     n, k = op.n_in(), _DEVICES[op.type](op)
@@ -167,7 +165,7 @@ def _ring(op: OpCall) -> Cost:
     return operations(additions(count, op.dtype()), n=n, k=k)
 
 
-@formula("NcclReduce", rule="n·(k - 1)")
+@formula("NcclReduce", "n·(k - 1)")
 def _nccl_reduce(op: OpCall) -> Cost:
     """The sum of the k inputs takes k - 1 additions for each element."""
     k, n = len(op.inputs), op.n_in()
