@@ -15,9 +15,10 @@ from tests.capture.cupti.stand_in import (
     kernel,
     overhead,
 )
-from tfprof.capture.cupti.adapter import GpuError, GpuSession, bindings, probe
+from tfprof.capture.cupti.adapter import GpuError, GpuSession, bindings
 from tfprof.capture.cupti.cuda import synchronize
 from tfprof.capture.cupti.records import Kernel
+from tfprof.capture.cupti.status import Status
 
 BUFFERS = (
     [kernel(1000, 3000, 1), call(500, 600, 1)],
@@ -74,6 +75,17 @@ def test_each_failure_has_a_status_with_a_remedy_and_leaves_nothing(where, numbe
     assert f"ERROR ({number})" in str(caught.value)
     assert not cupti.enabled
     assert cupti.subscribed == 0
+
+
+def probe(load=bindings):
+    """Whether GPU activity can be recorded now."""
+    made = GpuSession(load)
+    try:
+        made.start()
+    except GpuError as error:
+        return error.status
+    made.stop(lambda: None)
+    return Status("ok", "GPU activity can be recorded")
 
 
 def test_errors_of_the_bindings():

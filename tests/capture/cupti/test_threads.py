@@ -13,10 +13,22 @@ from tests.capture.cupti.stand_in import Cupti, call, kernel
 from tfprof import tools
 from tfprof.capture import session
 from tfprof.capture.cupti.adapter import GpuSession
-from tfprof.capture.cupti.threads import handle_of_hash, hash_of_handle, thread_of_line
+from tfprof.capture.cupti.threads import _FACTOR, _START, handle_of_hash, thread_of_line
 from tfprof.capture.gpu_part import GpuPart
 
 HANDLES = st.integers(0, (1 << 64) - 1)
+
+
+def hash_of_handle(handle):
+    """MurmurHash64A of a thread's handle, unsigned, as the C++ library has it."""
+
+    def mixed(value):
+        value = value * _FACTOR % (1 << 64)
+        return value ^ (value >> 47)
+
+    of_handle = mixed(handle) * _FACTOR % (1 << 64)
+    last = mixed(_START ^ of_handle) * _FACTOR % (1 << 64)
+    return last ^ (last >> 47)
 
 
 @given(HANDLES)

@@ -64,21 +64,6 @@ def bindings() -> Any:
         raise GpuError(of_import(error)) from error
 
 
-def probe(load: Callable[[], Any] = bindings) -> Status:
-    """Whether GPU activity can be recorded now; records nothing.
-
-    Args:
-        load: Loads the bindings.
-    """
-    session = GpuSession(load)
-    try:
-        session.start()
-    except GpuError as error:
-        return error.status
-    session.stop(lambda: None)
-    return Status("ok", "GPU activity can be recorded")
-
-
 class GpuSession:
     """One session of CUPTI in this process; used once.
 

@@ -27,11 +27,6 @@ class Status:
     message: str
     remedy: str = ""
 
-    @property
-    def is_ok(self) -> bool:
-        """Whether it can."""
-        return self.code == "ok"
-
     def __str__(self) -> str:
         return f"{self.message}. {self.remedy}".rstrip()
 

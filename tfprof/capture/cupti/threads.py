@@ -19,12 +19,6 @@ _SHIFT = 47
 _START = (_SEED ^ (8 * _FACTOR)) & _BITS_64
 
 
-def hash_of_handle(handle: int) -> int:
-    """The hash of a thread's handle, unsigned."""
-    mixed = _folded(handle * _FACTOR & _BITS_64) * _FACTOR & _BITS_64
-    return _folded(_folded((_START ^ mixed) * _FACTOR & _BITS_64) * _FACTOR & _BITS_64)
-
-
 def handle_of_hash(number: int) -> int:
     """The handle that has a hash, signed or not."""
     mixed = _folded(_folded(number & _BITS_64) * _INVERSE & _BITS_64) * _INVERSE & _BITS_64

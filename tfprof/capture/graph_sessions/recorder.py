@@ -235,7 +235,7 @@ class RunRecorder:
             self._schedule.add_to_next(wishes)
 
     def plan_run(self, session: Any, fetches: Any) -> RecordedRun | None:
-        """Called before each run (``RunObserver``)."""
+        """Called before each run; None if it may run as it is."""
         step, wishes = self._schedule.begin()
         may_trace = self._n_traced < MAX_TRACED_STEPS
         if wishes is not None and wishes.trace:
@@ -348,7 +348,7 @@ class RecordedRun:
     fetches: Any = None
 
     def finished(self, graph: Any, run_metadata: Any, is_full: bool) -> None:
-        """Called after the run (``PlannedRun``)."""
+        """Called after a run that raised nothing; ``is_full``: with the times of GPU kernels."""
         self.recorder._finish(self, graph, run_metadata, is_full)
 
 
