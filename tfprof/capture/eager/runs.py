@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from tfprof.capture.eager.events import EventLog, Execution
+from tfprof.capture.eager.events import EventLog, Execution, Kernel
 from tfprof.capture.eager.graph import DATASET_SCOPE
 from tfprof.core.wire import messages as pb
 
@@ -30,12 +30,28 @@ def runs_of_steps(
     devices = {
         name_of.get(kernel.launcher, ""): f"{_TASK}{kernel.device}" for kernel in log.kernels
     }
-    runs: dict[int, _Run] = defaultdict(_Run)
+    runs: defaultdict[int, pb.RunMetadata] = defaultdict(pb.RunMetadata)
+    blocks: dict[tuple[int, str], pb.DeviceStepStats] = {}
     called: set[int] = set()
+
+    def added(device: str, name: str, ran: Execution | Kernel) -> pb.NodeExecStats:
+        block = blocks.get((ran.step, device))
+        if block is None:
+            block = runs[ran.step].step_stats.dev_stats.add(device=device)
+            blocks[ran.step, device] = block
+        return block.node_stats.add(
+            node_name=name,
+            all_start_micros=max(ran.start // 1000, 1),
+            op_end_rel_micros=round(ran.duration / 1000),
+            all_end_rel_micros=round(ran.duration / 1000),
+            all_start_nanos=max(ran.start, 1),
+            op_end_rel_nanos=ran.duration,
+            all_end_rel_nanos=ran.duration,
+        )
+
     for name, execution in zip(names, log.executions, strict=True):
         if name:
-            device = devices.get(name, _CPU)
-            stats = runs[execution.step].add(device, name, execution.start, execution.duration)
+            stats = added(devices.get(name, _CPU), name, execution)
             stats.timeline_label = f"{name} = {execution.op_type}{execution.shapes or '()'}"
             stats.thread_id = execution.thread
             for allocator, total, peak, live in execution.memory:
@@ -50,26 +66,5 @@ def runs_of_steps(
     for kernel in log.kernels:
         name = name_of.get(kernel.launcher, kernel.op_name)
         if name:
-            device = f"{kernel.device}/stream:all"
-            runs[kernel.step].add(device, name, kernel.start, kernel.duration)
-    return {step: runs[step].message for step in sorted(called)}
-
-
-class _Run:
-    def __init__(self) -> None:
-        self.message = pb.RunMetadata()
-        self._blocks: dict[str, pb.DeviceStepStats] = {}
-
-    def add(self, device: str, name: str, start: int, duration: int) -> pb.NodeExecStats:
-        block = self._blocks.get(device)
-        if block is None:
-            block = self._blocks[device] = self.message.step_stats.dev_stats.add(device=device)
-        return block.node_stats.add(
-            node_name=name,
-            all_start_micros=max(start // 1000, 1),
-            op_end_rel_micros=round(duration / 1000),
-            all_end_rel_micros=round(duration / 1000),
-            all_start_nanos=max(start, 1),
-            op_end_rel_nanos=duration,
-            all_end_rel_nanos=duration,
-        )
+            added(f"{kernel.device}/stream:all", name, kernel)
+    return {step: runs[step] for step in sorted(called)}

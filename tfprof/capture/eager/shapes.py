@@ -111,15 +111,13 @@ class SeenShapes:
 
         If runs differ, the first one counts.
         """
-        for (name, _), tensors in self._seen.items():
-            shape = self._output(name, [shape for _, shape, _ in tensors])
-            self._know(f"{name}:0", shape, tensors[0][2] if tensors else 0)
+        seen = [(self._graph.nodes[name], tensors) for (name, _), tensors in self._seen.items()]
+        for node, tensors in seen:
+            shape = output_shape(node.op, node.attr, [shape for _, shape, _ in tensors])
+            self._know(f"{node.name}:0", shape, tensors[0][2] if tensors else 0)
         swappable = []
-        for (name, _), tensors in self._seen.items():
-            if (
-                self._graph.nodes[name].op in _COMMUTATIVE
-                and len({seen[1] for seen in tensors}) > 1
-            ):
+        for node, tensors in seen:
+            if node.op in _COMMUTATIVE and len({shape for _, shape, _ in tensors}) > 1:
                 swappable.append(tensors)
                 continue
             for tensor, shape, size in tensors:
@@ -128,10 +126,6 @@ class SeenShapes:
             self._know_swapped(tensors)
         self._spread()
         self._write()
-
-    def _output(self, name: str, inputs: Sequence[Shape]) -> Shape:
-        node = self._graph.nodes[name]
-        return output_shape(node.op, node.attr, inputs)
 
     def _know(self, tensor: str, shape: Shape, element_bytes: int = 0) -> None:
         """Add a shape if it is complete and the first one of the tensor."""
@@ -168,7 +162,8 @@ class SeenShapes:
         for node in nodes:
             if f"{node.name}:0" not in self._shapes:
                 inputs = _data_inputs(node)
-                shape = self._output(node.name, [self._shapes.get(name) for name in inputs])
+                shapes = [self._shapes.get(name) for name in inputs]
+                shape = output_shape(node.op, node.attr, shapes)
                 size = self._element_bytes.get(inputs[0], 0) if inputs else 0
                 self._know(f"{node.name}:0", shape, size)
 
