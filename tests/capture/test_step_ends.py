@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tfprof.capture import step_ends
-from tfprof.capture.step_ends import NOTED_NS, StepEnds
+from tfprof.capture import steps
+from tfprof.capture.steps import NOTED_NS, StepEnds
 
 S = 1_000_000_000
 
@@ -27,7 +27,7 @@ class Profiler:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The time, which tests set."""
     time = [100 * S]
-    monkeypatch.setattr(step_ends.time, "perf_counter_ns", lambda: time[0])
+    monkeypatch.setattr(steps.time, "perf_counter_ns", lambda: time[0])
     return time
 
 

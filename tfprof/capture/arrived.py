@@ -1,18 +1,24 @@
-"""What a capture of this process holds, compared with what was asked for."""
+"""What a capture of this process holds, compared with what was asked for; and its record."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from itertools import chain
+from pathlib import Path
 
 from tfprof.capture.frameworks import Framework, loaded_frameworks
 from tfprof.capture.program import CudaProgram
-from tfprof.captures.facts.arrival import arrival_of
+from tfprof.captures.facts.arrival import VERSION, arrival_of, as_record
 from tfprof.captures.facts.missing import Asked, notes_of_missing
+from tfprof.captures.run.capture_record import notes_at_capture, record_of
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.wording import sentence
+from tfprof.files.disk import write_file
+from tfprof.files.run_folder import RECORD_NAME, capture_files, host_name
 from tfprof.options.captures import OPS_LEVEL, CaptureOptions
 
 NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
@@ -63,3 +69,37 @@ def notes_on(
         )
         notes.append(Note("warning", f"{said}. {remedy}", host))
     return notes
+
+
+def write_record(
+    folder: Path, run: Run, host: str, options: CaptureOptions, notes: Iterable[Note]
+) -> None:
+    """Write what arrived as ``capture.json``; what other workers said of their hosts stays.
+
+    Args:
+        folder: The run's folder.
+        run: The capture.
+        host: The host of this process in it.
+        options: What was asked for.
+        notes: What is missing of this host.
+
+    Raises:
+        InputError: The folder cannot be written; then it is as it was before.
+    """
+    said = [replace(note, host=host) for note in notes]
+    said = [*_said_before(folder, {each.name for each in run.hosts} - {host}), *said]
+    sizes = {host_name(path): path.stat().st_size for path in capture_files(folder)}
+    text = as_record(
+        [arrival_of(each) for each in run.hosts],
+        sizes,
+        sorted(said, key=lambda note: note.host),
+        asdict(options),
+    )
+    write_file(folder / RECORD_NAME, [text.encode()], overwrite=True)
+
+
+def _said_before(folder: Path, hosts: set[str]) -> list[Note]:
+    """What an earlier record says of some hosts; a damaged one says nothing."""
+    if record_of(folder).get("version") != VERSION:
+        return []
+    return [note for host in sorted(hosts) for note in notes_at_capture(folder, host)]

@@ -16,12 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tfprof.capture.arrived import notes_on
+from tfprof.capture.arrived import notes_on, write_record
 from tfprof.capture.folders import kept, staging_folder, writable
 from tfprof.capture.frameworks import Framework, framework_of
 from tfprof.capture.gpu_part import GpuPart
 from tfprof.capture.program import CudaProgram
-from tfprof.capture.record import write_record
 from tfprof.capture.settling import settle
 from tfprof.capture.termination import Termination
 from tfprof.captures.run.result import Note

@@ -11,9 +11,8 @@ from tests.capture.cupti.stand_in import Cupti, call, copy, device, kernel
 from tests.capture.cupti.test_adapter import recorded, session
 from tests.capture.cupti.test_tracks import BEGIN, captured
 from tfprof import tools
-from tfprof.capture.cupti.kernel_names import demangled, plain_call
-from tfprof.capture.cupti.occupancy import Multiprocessor, occupancy_percent
-from tfprof.capture.cupti.records import Records
+from tfprof.capture.cupti.adapter import demangled, plain_call
+from tfprof.capture.cupti.records import Multiprocessor, Records, occupancy_percent
 from tfprof.capture.gpu_part import GpuPart, notes_on, with_gpus
 
 A100 = Multiprocessor(8, 65536, 167936, 64, 32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfprof.capture.eager.events import EventLog, Execution, Kernel, Memory
-from tfprof.capture.eager.runs import runs_of_steps
+from tfprof.capture.eager.trace import runs_of_steps
 from tfprof.core.wire import messages as pb
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"

@@ -16,15 +16,14 @@ import contextlib
 import ctypes
 import functools
 import importlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from tfprof.capture.cupti.kernel_names import demangled, plain_call
-from tfprof.capture.cupti.reading import FIELDS, Row, add_row
-from tfprof.capture.cupti.records import Kernel, Records
+from tfprof.capture.cupti.records import FIELDS, Kernel, Records, Row, add_row
 from tfprof.capture.cupti.status import Status, of_code, of_error, of_import
 from tfprof.errors import InputError
 
@@ -40,6 +39,8 @@ _OLDEST_PARAMS_BYTES = 32
 _INVALID_PARAMETER, _BUSY = 1, 39
 
 _flush_all, _flush_complete = 1, 0
+
+_VERSION = re.compile(r"_v\d{4,}(?=$|_)")
 
 Timed = TypeVar("Timed", bound=Any)
 
@@ -285,3 +286,40 @@ def _holder(params: Any) -> str:
     except Exception:
         name = ""
     return f", held by {name}" if name.isprintable() and name else ""
+
+
+def plain_call(name: str) -> str:
+    """``cudaLaunchKernel`` for ``cudaLaunchKernel_v7000``; ``_v2`` belongs to a name."""
+    return _VERSION.sub("", name)
+
+
+def demangled(name: str) -> str:
+    """The name of a kernel as its source spells it; as it is, if it is not mangled."""
+    if not name.startswith("_Z"):  # "f" would become "float"
+        return name
+    demangle = _demangler()
+    return name if demangle is None else demangle(name)
+
+
+@functools.cache
+def _demangler() -> Callable[[str], str] | None:
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError, TypeError):
+        return None
+    demangle.restype = ctypes.c_void_p
+    demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    free.argtypes = [ctypes.c_void_p]
+
+    def plain(name: str) -> str:
+        status = ctypes.c_int(0)
+        text = demangle(name.encode("utf-8", "replace"), None, None, ctypes.addressof(status))
+        if not text:
+            return name
+        try:
+            return ctypes.string_at(text).decode("utf-8", "replace")
+        finally:
+            free(text)
+
+    return plain

@@ -1,5 +1,8 @@
 """What CUPTI records, as plain values: nothing here needs a GPU or the bindings.
 
+Records lie in CUPTI's buffer, and are met inside a CUDA call of the program: there only the values
+of their attributes are taken, in one go; what they mean is worked out when the recording is over.
+
 Times are nanoseconds since 1970, as CUPTI's default clock has them on Linux.
 """
 
@@ -8,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
-
-from tfprof.capture.cupti.occupancy import Multiprocessor, occupancy_percent
 
 MEMORY_KINDS = (
     "unknown", "pageable", "pinned", "device", "array", "managed", "device_static",
@@ -25,6 +26,60 @@ _OVERHEADS = {
     4 << 16: "loading of a module", 5 << 16: "loading of a function",
     6 << 16: "full command buffer", 7 << 16: "buffer request", 8 << 16: "start of unified memory",
 }  # fmt: skip
+
+_WARP_THREADS = 32
+_REGISTER_UNIT = 256
+_WARP_UNIT = 4
+_SHARED_UNIT, _OLD_SHARED_UNIT = 128, 256
+_RESERVED_SHARED_BYTES = 1024
+
+
+class Multiprocessor(NamedTuple):
+    """Limits of one multiprocessor of a GPU.
+
+    Attributes:
+        capability: Compute capability of the GPU, major.
+        registers: 32-bit registers.
+        shared_bytes: Shared memory.
+        warps: Warps at a time.
+        blocks: Blocks at a time.
+    """
+
+    capability: int
+    registers: int
+    shared_bytes: int
+    warps: int
+    blocks: int
+
+
+def occupancy_percent(
+    limits: Multiprocessor, n_threads: int, registers: int, shared_bytes: int
+) -> float:
+    """Theoretical occupancy, 0 if the launch or the limits make no sense.
+
+    Args:
+        limits: Of the GPU.
+        n_threads: Threads of a block.
+        registers: Registers of a thread.
+        shared_bytes: Shared memory of a block.
+    """
+    if n_threads <= 0 or min(limits) <= 0:
+        return 0.0
+    n_warps = -(-n_threads // _WARP_THREADS)
+    is_new = limits.capability >= 8
+    shared_unit = _SHARED_UNIT if is_new else _OLD_SHARED_UNIT
+    shared = _up(shared_bytes + (_RESERVED_SHARED_BYTES if is_new else 0), shared_unit)
+    blocks = min(limits.blocks, limits.warps // n_warps)
+    if registers > 0:
+        fitting = limits.registers // _up(registers * _WARP_THREADS, _REGISTER_UNIT)
+        blocks = min(blocks, fitting // _WARP_UNIT * _WARP_UNIT // n_warps)
+    if shared > 0:
+        blocks = min(blocks, limits.shared_bytes // shared)
+    return 100.0 * blocks * n_warps / limits.warps
+
+
+def _up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit
 
 
 class Kernel(NamedTuple):
@@ -254,3 +309,69 @@ def with_times(rows: Iterable[T]) -> list[T]:
 def memory_kind(number: int) -> str:
     """What a kind of memory is called."""
     return MEMORY_KINDS[number] if 0 <= number < len(MEMORY_KINDS) else "unknown"
+
+
+Row = tuple[Any, ...]
+
+_PEER_COPY, _KIND_OF_COPY = 10, 7
+_KBYTES = 1000
+_THREAD_BITS = (1 << 32) - 1
+_IS_ASYNC = 1
+
+_PLACE = ("start", "end", "device_id", "context_id", "stream_id", "correlation_id")
+_CALL = ("start", "end", "thread_id", "correlation_id", "cbid")
+_COPY = (*_PLACE, "bytes", "copy_kind", "src_kind", "dst_kind", "flags_")
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "DEVICE": (
+        "id", "name", "num_multiprocessors", "core_clock_rate", "global_memory_bandwidth",
+        "global_memory_size", "compute_capability_minor", "compute_capability_major",
+        "max_registers_per_multiprocessor", "max_shared_memory_per_multiprocessor",
+        "max_warps_per_multiprocessor", "max_blocks_per_multiprocessor",
+    ),
+    "CONCURRENT_KERNEL": (
+        *_PLACE, "name", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z",
+        "registers_per_thread", "static_shared_memory", "dynamic_shared_memory",
+    ),
+    "MEMCPY": _COPY,
+    "MEMCPY2": _COPY,
+    "MEMSET": (*_PLACE, "bytes", "memory_kind", "flags_"),
+    "RUNTIME": _CALL,
+    "DRIVER": _CALL,
+    "OVERHEAD": ("start", "end", "overhead_kind"),
+}  # fmt: skip
+"""Attributes by kind; only such as the oldest layout of a record has."""
+
+
+def add_row(records: Records, kind: str, row: Row) -> None:
+    """Add what a record said.
+
+    Raises:
+        TypeError: A value is not a number.
+        ValueError: Likewise.
+    """
+    if kind == "CONCURRENT_KERNEL":
+        place, name, shape = row[:6], row[6], tuple(map(int, row[7:]))
+        made = (*map(int, place), str(name), shape[:3], shape[3:6], *shape[6:])
+        records.activities.append(Kernel._make(made))
+    elif kind in ("MEMCPY", "MEMCPY2"):
+        *numbers, flags = map(int, row)
+        if kind == "MEMCPY2":
+            numbers[_KIND_OF_COPY] = _PEER_COPY
+        records.activities.append(Copy._make((*numbers, bool(flags & _IS_ASYNC))))
+    elif kind == "MEMSET":
+        *numbers, flags = map(int, row)
+        records.activities.append(Fill._make((*numbers, bool(flags & _IS_ASYNC))))
+    elif kind in ("RUNTIME", "DRIVER"):
+        start, end, thread, correlation, number = map(int, row)
+        thread &= _THREAD_BITS
+        records.calls.append(Api(start, end, thread, correlation, str(number), kind == "RUNTIME"))
+    elif kind == "OVERHEAD":
+        records.overheads.append(Overhead(*map(int, row)))
+    else:
+        number, name, *rest = row
+        cores, clock, bandwidth, memory_bytes, minor, *limits = map(int, rest)
+        records.gpus[int(number)] = Gpu(
+            str(name), cores, clock, bandwidth * _KBYTES, memory_bytes, minor,
+            Multiprocessor(*limits),
+        )  # fmt: skip
