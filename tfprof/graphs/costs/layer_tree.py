@@ -9,11 +9,11 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from tfprof.graphs.costs.params import ParamRow, ParamsReport
-from tfprof.graphs.costs.scope_outputs import enclosing
 from tfprof.graphs.costs.scope_sums import Amounts, ScopeSums, added
 from tfprof.graphs.live.traced_graph import TracedLayer
 from tfprof.graphs.model.symbolic import Number, typical
 from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.model.variable_names import enclosing
 from tfprof.graphs.shapes.dims import compatible
 
 NO_LAYER = "(weights outside all layers)"

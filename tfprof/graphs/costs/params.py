@@ -11,7 +11,7 @@ from tfprof.core.columns.frames_of_rows import ReadByDataFrames
 from tfprof.core.columns.mixins import NotebookMixin
 from tfprof.core.text.units import human_memory
 from tfprof.graphs.model.program import Variable
-from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape
+from tfprof.graphs.model.tensors import ELEMENT_BYTES, PartialShape, known_dims
 
 _TYPE_NAMES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string",
@@ -182,7 +182,8 @@ def params_report(variables: Iterable[Variable], notes: Iterable[str] = ()) -> P
 
 
 def _row(variable: Variable) -> ParamRow:
-    params = _elements(variable.shape)
+    dims = known_dims(variable.shape)
+    params = None if dims is None else int(math.prod(dims))
     width = ELEMENT_BYTES.get(variable.dtype)
     return ParamRow(
         variable.name,
@@ -192,11 +193,3 @@ def _row(variable: Variable) -> ParamRow:
         variable.trainable,
         None if params is None or width is None else params * width,
     )
-
-
-def _elements(shape: PartialShape) -> int | None:
-    """Number of elements; None unless all dimensions are known."""
-    if shape is None:
-        return None
-    known = [dim for dim in shape if isinstance(dim, int)]
-    return math.prod(known) if len(known) == len(shape) else None

@@ -18,6 +18,7 @@ from tfprof.graphs.model.tensors import (
     QUANTIZED_TYPES,
     REF,
 )
+from tfprof.graphs.model.variable_names import enclosing
 
 HANDS_ON = frozenset({
     "CheckNumerics", "EnsureShape", "Enter", "Exit", "ExpandDims", "Identity", "IdentityN", "Merge",
@@ -105,10 +106,3 @@ def _is_computed(analysis: Analysis, place: int) -> bool:
 def left_scopes(scope: str, within: str | None) -> Iterator[str]:
     """The scopes that a tensor leaves, innermost first."""
     return takewhile(lambda each: each != within, enclosing(scope))
-
-
-def enclosing(scope: str) -> Iterator[str]:
-    """A scope and those around it, innermost first."""
-    while scope:
-        yield scope
-        scope = scope.rpartition("/")[0]

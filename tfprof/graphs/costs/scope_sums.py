@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from tfprof.core.columns.tree_walks import most_scope_bytes, too_many_scopes
 from tfprof.graphs.costs.roofline import tensor_bytes
-from tfprof.graphs.costs.scope_outputs import Edge, enclosing, leaving, left_scopes
+from tfprof.graphs.costs.scope_outputs import Edge, leaving, left_scopes
 from tfprof.graphs.interpreter.analysis import Analysis, Status, Verdict
 from tfprof.graphs.interpreter.phases import Phase, phase_of_function
 from tfprof.graphs.interpreter.tally import Visit, visits
 from tfprof.graphs.model.run_counts import Times, often, scaled
 from tfprof.graphs.model.symbolic import Number, total
 from tfprof.graphs.model.tensors import Tensor
+from tfprof.graphs.model.variable_names import enclosing
 
 MOST_SCOPES = 200_000
 """Of all calls together; those whose scopes would make it more count as one scope each."""

@@ -21,17 +21,7 @@ from tfprof.graphs.flops.formulas import (
 from tfprof.graphs.model.op_call import OpCall, UnknownError
 from tfprof.graphs.model.symbolic import Number
 from tfprof.graphs.model.tensors import Dims
-from tfprof.graphs.shapes.conv import (
-    CONV_2D,
-    CONV_3D,
-    DEPTHWISE,
-    DEPTHWISE_FILTER_GRADIENTS,
-    DEPTHWISE_INPUT_GRADIENTS,
-    FILTER_GRADIENTS_BY_SIZE,
-    FILTER_GRADIENTS_BY_TENSOR,
-    INPUT_GRADIENTS_BY_SIZE,
-    INPUT_GRADIENTS_BY_TENSOR,
-)
+from tfprof.graphs.shapes import conv as op_types
 
 _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning, 2016"
 
@@ -51,14 +41,14 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
     return math.prod(filter_dims[:2])
 
 
-@formula((*CONV_2D, *CONV_3D, "Conv"), "2·n·k", _PAPER)
+@formula((*op_types.CONV_2D, *op_types.CONV_3D, "Conv"), "2·n·k", _PAPER)
 def conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums k products: taps of the window × channels it sees."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
     return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 
 
-@formula(DEPTHWISE, "2·n·k", RAW_OPS + "DepthwiseConv2dNative")
+@formula(op_types.DEPTHWISE, "2·n·k", RAW_OPS + "DepthwiseConv2dNative")
 def depthwise_conv(op: OpCall) -> Cost:
     """Each of n elements of the result sums the k taps of a window in one channel."""
     n, k = op.n_out(), taps_of_depthwise(op.shape(1))
@@ -66,7 +56,7 @@ def depthwise_conv(op: OpCall) -> Cost:
 
 
 @formula(
-    (*INPUT_GRADIENTS_BY_SIZE, *INPUT_GRADIENTS_BY_TENSOR),
+    (*op_types.INPUT_GRADIENTS_BY_SIZE, *op_types.INPUT_GRADIENTS_BY_TENSOR),
     "2·n·k",
     _PAPER + ", §4.6 (transposed convolution)",
 )
@@ -77,7 +67,7 @@ def _input_gradient(op: OpCall) -> Cost:
 
 
 @formula(
-    (*FILTER_GRADIENTS_BY_SIZE, *FILTER_GRADIENTS_BY_TENSOR),
+    (*op_types.FILTER_GRADIENTS_BY_SIZE, *op_types.FILTER_GRADIENTS_BY_TENSOR),
     "2·n·k",
     RAW_OPS + "Conv2DBackpropFilter",
 )
@@ -87,14 +77,18 @@ def filter_gradient(op: OpCall) -> Cost:
     return multiply_adds(real_multiply_adds(n * k, op.dtype(2)), n=n, k=k)
 
 
-@formula(DEPTHWISE_INPUT_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropInput")
+@formula(
+    op_types.DEPTHWISE_INPUT_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropInput"
+)
 def _depthwise_input_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is spread over the k taps of its window."""
     n, k = op.n_in(2), taps_of_depthwise(op.shape(1))
     return multiply_adds(n * k, n=n, k=k)
 
 
-@formula(DEPTHWISE_FILTER_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropFilter")
+@formula(
+    op_types.DEPTHWISE_FILTER_GRADIENTS, "2·n·k", RAW_OPS + "DepthwiseConv2dNativeBackpropFilter"
+)
 def _depthwise_filter_gradient(op: OpCall) -> Cost:
     """Each of n gradients that come in is multiplied with the k image elements that it saw."""
     n, k = op.n_in(2), taps_of_depthwise(op.out())

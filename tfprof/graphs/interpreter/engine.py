@@ -146,16 +146,14 @@ class Engine:
             self.notes.setdefault(text)
 
     def _plan(self, body: Body) -> _Plan:
-        plan = self._plans.get(body.name)
-        if plan is None:
-            roots: Sequence[int] | None = self.program.fetches
-            if body is not self.program.body:
-                roots = roots_of_function(body)
+        if body.name not in self._plans:
+            is_graph = body is self.program.body
+            roots = self.program.fetches if is_graph else roots_of_function(body)
             wanted = None if roots is None else needed(body, roots)
             order = data_flow_order(body, wanted)
             wiring = wiring_of(body.nodes, order, self._unlike(body))
-            plan = self._plans[body.name] = _Plan(order, find_frames(body, order), wiring)
-        return plan
+            self._plans[body.name] = _Plan(order, find_frames(body, order), wiring)
+        return self._plans[body.name]
 
     def _unlike(self, body: Body) -> set[int]:
         """Nodes whose kind and inputs do not determine their outcome.

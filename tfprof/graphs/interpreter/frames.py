@@ -75,9 +75,7 @@ def find_frames(body: Body, order: Sequence[int]) -> Frames | None:
     if not special or set(special).isdisjoint(order):
         return None
     loop_of, loops = _loops(body, order)
-    loop_at: dict[int, Loop] = {}
-    for loop in loops:
-        loop_at.update(dict.fromkeys(loop.merges, loop))
+    loop_at = {merge: loop for loop in loops for merge in loop.merges}
     for loop in loops:
         loop.in_condition.update(_ancestors(body, loop, loop_of))
     sides, switches = _sides(body, order, loop_at)

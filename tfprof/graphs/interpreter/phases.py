@@ -23,7 +23,6 @@ class Phase(Enum):
 STEP = (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
 """The parts that every step runs."""
 
-_GRADIENT_SCOPE = re.compile(r"(^|/)(gradients|gradient_tape)(_\d+)?/")
 _GRADIENT_TYPE = re.compile(r"Grad(V\d+|WithArgmax|GradV\d+|Grad)?$|Backprop(?!Input)")
 """Not ``…BackpropInput``: a transposed convolution is one. Gradients have their scopes, too."""
 _BACKWARD_FUNCTION = re.compile(r"(^|_)_backward_")
@@ -31,11 +30,14 @@ _OPTIMIZERS = (
     "adadelta|adafactor|adagrad|adagradda|adam|adamax|(schedule_?free_?)?adam_?w|ftrl|"
     "exponentialmovingaverage|gradientdescent|lamb|lion|loss_?scale_?optimizer|momentum|muon|nadam|rm_?sprop|sgd"
 )
-_OPTIMIZER_SCOPE = re.compile(rf"(^|/)({_OPTIMIZERS})(_\d+)?/", re.IGNORECASE)
+_SCOPES = {
+    Phase.BACKWARD: re.compile(r"(^|/)(gradients|gradient_tape)(_\d+)?/"),
+    Phase.OPTIMIZER: re.compile(rf"(^|/)({_OPTIMIZERS})(_\d+)?/", re.IGNORECASE),
+    Phase.INITIALIZATION: re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)"),
+}
 _OPTIMIZER_TYPE = re.compile(r"^(Resource)?(Sparse)?Apply[A-Z]")
 _ASSIGNMENT = re.compile(r"^(Resource)?(Assign|Scatter)|^ResourceStridedSliceAssign$")
 _SUMS = ("AddN", "AccumulateNV2")
-_INITIALIZER_SCOPE = re.compile(r"(^|/)(\w+_)?[Ii]nitializer(_\d+)?(/|$)")
 
 
 _BY_OPTIMIZER, _BY_OTHERS = 1, 2
@@ -62,15 +64,7 @@ def _phase_of_type(op_type: str) -> Phase:
 
 @lru_cache(maxsize=1 << 16)
 def _phase_of_scope(scope: str) -> Phase:
-    if not scope:
-        return Phase.FORWARD
-    if _GRADIENT_SCOPE.search(scope):
-        return Phase.BACKWARD
-    if _OPTIMIZER_SCOPE.search(scope):
-        return Phase.OPTIMIZER
-    if _INITIALIZER_SCOPE.search(scope):
-        return Phase.INITIALIZATION
-    return Phase.FORWARD
+    return next((phase for phase, scopes in _SCOPES.items() if scopes.search(scope)), Phase.FORWARD)
 
 
 def phase_of_function(name: str, around: Phase) -> Phase:

@@ -22,7 +22,7 @@ class Names:
     """Gives each unknown one name; equal names of different things are numbered."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, object] = {}
+        self._taken: set[str] = set()
         self._given: dict[object, Symbolic] = {}
         self._last_numbers: dict[str, int] = {}
 
@@ -33,15 +33,14 @@ class Names:
             name: What to call it if nothing else is called so.
             owner: What it belongs to; the same owner gets the same unknown again.
         """
-        unknown = self._given.get(owner)
-        if unknown is None:
+        if owner not in self._given:
             unique = name
-            while unique in self._owners or unique == BATCH:
+            while unique in self._taken or unique == BATCH:
                 number = self._last_numbers[name] = self._last_numbers.get(name, 1) + 1
                 unique = f"{name}#{number}"
-            self._owners[unique] = owner
-            unknown = self._given[owner] = Symbolic.named(unique)
-        return unknown
+            self._taken.add(unique)
+            self._given[owner] = Symbolic.named(unique)
+        return self._given[owner]
 
     def batch(self) -> Symbolic:
         """The batch size."""

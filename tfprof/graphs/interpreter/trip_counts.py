@@ -66,9 +66,10 @@ def _trips(condition: Comparison, counters: Mapping[str, Counter]) -> Number | N
     names = [name for name in symbols_of(gap) if name in counters]
     if not names:
         return None
-    start = bind(gap, {name: counters[name].start for name in names})
-    after = bind(gap, {name: counters[name].start + counters[name].step for name in names})
-    later = bind(gap, {name: counters[name].start + 2 * counters[name].step for name in names})
+    start, after, later = (
+        bind(gap, {name: counters[name].start + trips * counters[name].step for name in names})
+        for trips in range(3)
+    )
     change = after - start
     if later - after != change or not isinstance(change, int):
         return None  # no straight line

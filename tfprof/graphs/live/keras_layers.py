@@ -11,6 +11,7 @@ from tfprof.graphs.live.running_tensorflow import tensorflow_module
 from tfprof.graphs.live.stable_names import unused
 from tfprof.graphs.live.traced_graph import NamedVariable, TracedLayer
 from tfprof.graphs.model.tensors import PartialShape
+from tfprof.graphs.model.variable_names import enclosing
 
 _STATE_OF_KERAS_3 = "keras.src.backend.common.global_state"
 _STATE_OF_TF_KERAS = "tf_keras.src.engine.base_layer_utils"
@@ -73,14 +74,8 @@ class Layers:
                 for place, part in enumerate(parts[:-1]):
                     if name.fullmatch(part):
                         scopes["/".join(parts[: place + 1])] = path
-        layer_of = {}
-        for node in nodes:
-            scope = node
-            while scope and scope not in scopes:
-                scope = scope.rpartition("/")[0]
-            if scope:
-                layer_of[node] = scopes[scope]
-        return layer_of
+        nearest = {node: next((s for s in enclosing(node) if s in scopes), "") for node in nodes}
+        return {node: scopes[scope] for node, scope in nearest.items() if scope}
 
     def tree(self, variables: Iterable[NamedVariable]) -> TracedLayer:
         """The layers as plain data."""

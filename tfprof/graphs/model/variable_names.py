@@ -1,8 +1,8 @@
-"""Variables in a graph without saved objects: op types that declare them, and their names."""
+"""Names in graphs: scopes, and variables, which op types declare them and whose they are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 VARIABLE_OPS = frozenset({"AutoReloadVariable", "VarHandleOp", "Variable", "VariableV2"})
 """Op types that declare a variable, with attributes ``shape`` and ``dtype``."""
@@ -33,3 +33,10 @@ def belongs_to_optimizer(name: str, owners: Collection[str]) -> bool:
             return True
         owner = owner.partition("/")[2]
     return False
+
+
+def enclosing(scope: str) -> Iterator[str]:
+    """A scope and those around it, innermost first."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("/")[0]

@@ -168,16 +168,15 @@ class KindTable:
     def of_entries(self, op: str, entries: Sequence[bytes]) -> int:
         """Number of the kind with this type and these serialized ``AttrEntry`` messages."""
         key = (op, tuple(sorted(entries)))
-        number = self._of_entries.get(key)
-        if number is None:
+        if key not in self._of_entries:
             named = map(pb.AttrEntry.FromString, entries)
             attrs = {
                 each.name: plain_value(each.value)
                 for each in named
                 if is_needed(each.name.encode())
             }
-            number = self._of_entries[key] = self.append(self.make(op, attrs))
-        return number
+            self._of_entries[key] = self.append(self.make(op, attrs))
+        return self._of_entries[key]
 
     def _is_compared(self, places: AttrPlaces) -> BoolArray:
         """Which attributes distinguish kinds."""

@@ -127,13 +127,12 @@ class Library:
 
     def _functions(self, number: int) -> _Functions:
         """The functions of a graph."""
-        functions = self._scanned.get(number)
-        if functions is None:
+        if number not in self._scanned:
             _, above, nodes, inputs, attrs = scan(library_plan(), self._graphs[number])
             places = attr_places(nodes, attrs)
             counts = np.bincount(nodes.parent, minlength=len(above))
             texts, numbers = distinct_texts(inputs.text("value"))
-            functions = self._scanned[number] = _Functions(
+            self._scanned[number] = _Functions(
                 [0, *np.cumsum(counts).tolist()],
                 nodes.text("name"),
                 self.kinds.add(places),
@@ -142,7 +141,7 @@ class Library:
                 numbers,
                 texts,
             )
-        return functions
+        return self._scanned[number]
 
     def _shape_list(self, value: pb.AttrValue) -> int:
         return self.shape_lists.intern(tuple(map(plain_shape, value.list.shape)))
@@ -236,8 +235,7 @@ class Library:
 
     def _slots_of(self, kind_id: int) -> Mapping[str, int]:
         """First slot of each named output of the nodes of a kind."""
-        slots = self._slots.get(kind_id)
-        if slots is None:
+        if kind_id not in self._slots:
             op = self.kinds.op_types[kind_id]
             if op in self._definitions:
                 outputs = self._definitions[op][2].signature.output_arg
@@ -245,7 +243,7 @@ class Library:
             else:
                 slots = dict(first_slots(op, self.kinds[kind_id].attrs))
             self._slots[kind_id] = slots
-        return slots
+        return self._slots[kind_id]
 
     def _shared(self, body: Body) -> Body:
         """The body that stands for all that differ from this one only in names."""

@@ -78,10 +78,8 @@ def both(one: Element, other: Element) -> Element:
         return other if one is True else one
     if one is None and other is None:
         return None
-    parts: list[bool | Comparison | Conjunction | None] = []
-    for side in (one, other):
-        parts.extend(side.parts if isinstance(side, Conjunction) else [side])
-    return Conjunction(tuple(parts))
+    sides = [s.parts if isinstance(s, Conjunction) else (s,) for s in (one, other)]
+    return Conjunction((*sides[0], *sides[1]))
 
 
 def either(one: Element, other: Element) -> Element:
