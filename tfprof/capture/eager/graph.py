@@ -177,8 +177,15 @@ class ProgramGraph:
             if original.name in body.stacks:
                 self.stacks[node.name] = body.stacks[original.name]
             called.extend(self._called(instance, original, node, runtime_name))
-        if instance.caller is not None:
-            self._lead_out(instance, full)
+        caller, results = instance.caller, list(body.results.values())
+        if caller is not None:  # which depends on the nodes of the results
+            makers = dict.fromkeys(map(_node_name, results))
+            caller.input.extend(f"^{full[name]}" for name in makers if name in full)
+            if not instance.prefix.endswith("/cond"):
+                self.same.extend(
+                    (_renamed_tensor(result, full), f"{caller.name}:{slot}")
+                    for slot, result in enumerate(results)
+                )
         return called
 
     def _note_scopes(self, runtime_name: str, name: str) -> None:
@@ -187,18 +194,6 @@ class ProgramGraph:
         while runtime_scope not in self._scopes and runtime_scope:
             self._scopes[runtime_scope] = scope
             runtime_scope, scope = runtime_scope.rpartition("/")[0], scope.rpartition("/")[0]
-
-    def _lead_out(self, instance: _Instance, full: Mapping[str, str]) -> None:
-        """Let the calling node depend on the nodes of the results."""
-        caller, results = instance.caller, list(instance.body.results.values())
-        assert caller is not None
-        makers = dict.fromkeys(map(_node_name, results))
-        caller.input.extend(f"^{full[name]}" for name in makers if name in full)
-        if not instance.prefix.endswith("/cond"):
-            self.same.extend(
-                (_renamed_tensor(result, full), f"{caller.name}:{slot}")
-                for slot, result in enumerate(results)
-            )
 
     def _called(
         self, instance: _Instance, original: pb.NodeDef, node: pb.NodeDef, runtime_name: str
@@ -214,16 +209,9 @@ class ProgramGraph:
                 continue
             part = _BRANCH_NAMES.get(key, key.replace("branches", "branch"))
             tail = f"/{part}" if part else ""
-            called.append(
-                _Instance(
-                    runtime_name + tail,
-                    node.name + tail,
-                    self.bodies[name],
-                    node,
-                    inputs,
-                    (*instance.callers, name),
-                )
-            )
+            places = runtime_name + tail, node.name + tail
+            callers = (*instance.callers, name)
+            called.append(_Instance(*places, self.bodies[name], node, inputs, callers))
         return called
 
     def _blame_caller(self, execution: Execution, name: str) -> None:
