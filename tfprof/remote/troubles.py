@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tfprof.core.text import how_to_capture
 from tfprof.remote.addresses import Address
 from tfprof.remote.grpc_probe import Answer, Kind
@@ -25,36 +27,78 @@ class ServerError(Exception):
         self.may_pass, self.code = may_pass, code
 
 
-_UNREACHED: dict[Kind, tuple[str, bool]] = {
-    "refused": (
-        "connection refused, nothing listens there. Start the server in the program: "
-        f"{how_to_capture.SERVE}",
-        True,
+class Unreached(NamedTuple):
+    """Why a profiler server cannot be called.
+
+    Attributes:
+        text: What is wrong.
+        remedy: What to do about it; a sentence.
+        command: How, as a line of Python or of a shell.
+        may_pass: Whether another attempt may succeed.
+    """
+
+    text: str
+    remedy: str
+    command: str = ""
+    may_pass: bool = True
+
+
+_UNREACHED: dict[Kind, Unreached] = {
+    "refused": Unreached(
+        "connection refused, nothing listens there",
+        "Start the server in the program to be profiled{where}.",
+        how_to_capture.SERVE,
     ),
-    "timeout": (
-        "no connection within {detail}. A firewall may block the port, or the machine is down",
-        True,
+    "timeout": Unreached(
+        "no connection within the time limit ({detail})",
+        "A firewall may block the port: open it there, or make a tunnel and check "
+        "localhost:{port}.",
+        "ssh -N -L {port}:localhost:{port} {host}",
     ),
-    "silent": (
-        "accepts the connection but {detail}. The program hangs, or it is another kind of server",
-        True,
+    "silent": Unreached(
+        "accepts the connection but {detail}",
+        "The program hangs, or another kind of server listens there: check the port.",
     ),
-    "unknown_host": ("no such host ({detail}). Check the name, or give the IP address", False),
-    "unreachable": ("cannot be reached ({detail}). Check the network", True),
-    "other": (
-        "another kind of server listens there. Give the port of the profiler server, not that of "
-        "TensorBoard",
-        False,
+    "unknown_host": Unreached(
+        "no such host ({detail})", "Check the name, or give the IP address.", may_pass=False
+    ),
+    "unreachable": Unreached(
+        "cannot be reached ({detail})", "Check the network between this machine and the host."
+    ),
+    "other": Unreached(
+        'another kind of server listens there; it sends "{detail}"{tls}',
+        "Give the port of the profiler server, not that of TensorBoard.",
+        may_pass=False,
     ),
 }
 
 
-def of_probe(answer: Answer, address: Address) -> ServerError | None:
+def unreached(answer: Answer, address: Address) -> Unreached | None:
     """What a look at a server found wrong; None if a call may be tried."""
     if answer.kind not in _UNREACHED:
         return None
-    text, may_pass = _UNREACHED[answer.kind]
-    return ServerError(text.format(detail=answer.detail, port=address.port), may_pass=may_pass)
+    found = _UNREACHED[answer.kind]
+    is_local = address.host in ("localhost", "::1") or address.host.startswith("127.")
+    is_tls = answer.detail.startswith(r"\x15")
+    values = {
+        "host": address.host,
+        "port": address.port,
+        "detail": answer.detail,
+        "where": "" if is_local else f" on {address.host}",
+        "tls": " (TLS, which profiler servers do not speak)" if is_tls else "",
+    }
+    text, remedy, command = (text.format_map(values) for text in found[:3])
+    return Unreached(text, remedy, command, found.may_pass)
+
+
+def of_probe(answer: Answer, address: Address) -> ServerError | None:
+    """The same as an error of a call."""
+    found = unreached(answer, address)
+    if found is None:
+        return None
+    command = f": {found.command}" if found.command else ""
+    text = f"{found.text}. {found.remedy.removesuffix('.')}{command}"
+    return ServerError(text, may_pass=found.may_pass)
 
 
 def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
