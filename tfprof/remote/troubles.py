@@ -13,6 +13,11 @@ _MOST_OF_A_TEXT = 300
 ANOTHER_SESSION = "another profiling session active"
 """How TensorFlow's server says that it is recording already, in lower case."""
 
+BUSY = (
+    "another profiling session is active there, and a program has only one at a time. Wait until "
+    "it ends, or stop it in the program"
+)
+
 
 class ServerError(Exception):
     """One attempt with one server failed.
@@ -111,11 +116,7 @@ def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
     """
     said = shortened(details)
     if ANOTHER_SESSION in details.lower():
-        text = (
-            "another profiling session is active there, and a program has only one at a time. "
-            "Wait until it ends, or stop it in the program"
-        )
-        return ServerError(text, may_pass=True, code=code)
+        return ServerError(BUSY, may_pass=True, code=code)
     if code == "DEADLINE_EXCEEDED":
         text = (
             f"no answer within {waited_seconds:g} s. The program hangs, or it needs longer to "

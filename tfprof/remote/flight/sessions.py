@@ -14,7 +14,7 @@ from tfprof.remote.addresses import Address
 from tfprof.remote.flight.snapshots import look
 from tfprof.remote.requests import profile_request, received
 from tfprof.remote.service import ProfilerServer, Stop
-from tfprof.remote.troubles import ServerError
+from tfprof.remote.troubles import BUSY, ServerError
 
 Way = Literal["continuous", "captures"]
 
@@ -175,10 +175,6 @@ class Session:
         except ServerError as error:
             if error.code != "NOT_FOUND":
                 raise
-            raise ServerError(
-                "another profiling session is active there, and a program has only one at a time. "
-                "Wait until it ends, or stop it in the program",
-                may_pass=True,
-            ) from error
+            raise ServerError(BUSY, may_pass=True) from error
         times = look(b"".join(received(answer).parts)).times
         return 0.0 if times is None else (times.stop_ns - times.start_ns) / 1e9
