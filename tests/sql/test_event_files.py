@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.captures.tools.oracle import folder
 from tfprof.captures.hosts.asked import fleet_of
-from tfprof.errors import UsageError
-from tfprof.sql import Database, Limits
+from tfprof.errors import InputError, UsageError
+from tfprof.sql import Database, Limits, event_files
 from tfprof.sql.database import columns_read
 from tfprof.sql.event_files import EventFolder, file_of_host
 from tfprof.tools import open_run
@@ -188,6 +188,15 @@ def test_traces_of_other_programs_are_beside_captures(run, tmp_path):
     ):
         assert told(files.query(ask)) == told(whole.query(ask))
         assert files.query("select name from events where host = ''").table().rows == [("a",)]
+
+
+def test_a_folder_that_takes_no_files(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(event_files, "_path", lambda folder, number: Path(folder, "gone", "1"))
+    with (
+        Database(run, folder=EventFolder(str(tmp_path))) as asked,
+        pytest.raises(InputError, match="events cannot be written"),
+    ):
+        asked.query("select count(*) from events")
 
 
 def test_workers_of_other_machines_send_their_files(run, database, tmp_path, monkeypatch):
