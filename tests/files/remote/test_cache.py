@@ -57,20 +57,22 @@ def test_damaged_files_are_fetched_anew(tmp_path: Path, damage: bytes) -> None:
 
 def test_foreign_files_do_no_harm(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 100)
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "notes.txt").write_text("mine")
+    foreign = tmp_path / "a-notes-mine.txt"
+    foreign.write_text("mine")
     assert _get(cache, "a") is None
+    _put(cache, "b", b"x" * 100)
+    assert foreign.exists()
 
 
 def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 30)
     for number, key in enumerate("abc"):
         _put(cache, key, key.encode() * 10)
-        (kept,) = _files(tmp_path / key)
+        (kept,) = tmp_path.glob(f"{key}-*")
         os.utime(kept, (number, number))
     assert _get(cache, "a") == b"a" * 10  # now used last
     _put(cache, "d", b"d" * 10)
-    assert [key for key in "abcd" if (tmp_path / key).exists()] == ["a", "c", "d"]
+    assert [path.name[0] for path in _files(tmp_path)] == ["a", "c", "d"]
 
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Keeps what was fetched, for the next time: the least recently used goes first.
 
-A file is kept as ``KEY/SIZE-CRC``. The key is a digest of where it is from and of what the server
+A file is kept as ``KEY-SIZE-CRC``. The key is a digest of where it is from and of what the server
 says of its content, so that it says nothing else; a file that changes has another one.
 """
 
@@ -22,7 +22,7 @@ _LEFT_BEHIND_S = 24 * 3600.0
 """Unfinished files that are older are of processes that were killed."""
 
 _UNFINISHED = ".unfinished"
-_ENTRY = re.compile(r"(?P<size>\d{1,18})-(?P<crc>[0-9a-f]{8})", re.ASCII)
+_ENTRY = re.compile(r"\w+-(?P<size>\d{1,18})-(?P<crc>[0-9a-f]{8})", re.ASCII)
 
 
 class Cache:
@@ -38,10 +38,7 @@ class Cache:
 
     def opened(self, key: str) -> BinaryIO | None:
         """A file that was kept, if it is there and as it was."""
-        for entry in _entries(self._folder / key):
-            name = _ENTRY.fullmatch(entry.name)
-            if name is None:
-                continue
+        for entry, name in self._entries(key):
             with contextlib.suppress(OSError), contextlib.ExitStack() as closing:
                 stream = closing.enter_context(entry.open("rb"))
                 now = os.fstat(stream.fileno())
@@ -73,13 +70,13 @@ class Cache:
         size, crc = file.seek(0, os.SEEK_END), _crc(file)
         file.close()
         finished = Path(file.name)
-        entry = self._folder / key / f"{size}-{crc:08x}"
+        entry = self._folder / f"{key}-{size}-{crc:08x}"
         stream = finished.open("rb")  # now: another process may remove the entry at once
         try:
-            _move(finished, entry)
+            finished.replace(entry)
         except PermissionError:  # of Windows, which moves no open files
             stream.close()
-            _move(finished, entry)
+            finished.replace(entry)
             stream = entry.open("rb")
         except BaseException:
             stream.close()
@@ -91,27 +88,30 @@ class Cache:
         """Whether a file may be kept."""
         return size <= self._most_bytes
 
+    def _entries(self, key: str = "*") -> Iterator[tuple[Path, re.Match[str]]]:
+        """Files that are kept, and the parts of their names."""
+        for path in sorted(self._folder.glob(f"{key}-*-*")):
+            name = _ENTRY.fullmatch(path.name)
+            if name is not None:
+                yield path, name
+
     def _remove_oldest(self) -> None:
         """Remove what was used longest ago, and what was left behind."""
-        now = time.time()
-        found: list[tuple[int, str, int, Path]] = []
-        for place in _entries(self._folder):
-            if place.name.endswith(_UNFINISHED):
-                with contextlib.suppress(OSError):
-                    if now - place.stat().st_mtime > _LEFT_BEHIND_S:
-                        place.unlink()
-                continue
-            for entry in filter(lambda entry: _ENTRY.fullmatch(entry.name), _entries(place)):
-                with contextlib.suppress(OSError):
-                    state = entry.stat()
-                    found.append((state.st_atime_ns, str(entry), state.st_size, entry))
-        total = sum(size for _, _, size, _ in found)
-        for _, _, size, entry in sorted(found):
+        for path in self._folder.glob(f"*{_UNFINISHED}"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _LEFT_BEHIND_S:
+                    path.unlink()
+        found: list[tuple[int, Path, int]] = []
+        for entry, _ in self._entries():
+            with contextlib.suppress(OSError):
+                state = entry.stat()
+                found.append((state.st_atime_ns, entry, state.st_size))
+        total = sum(size for _, _, size in found)
+        for _, entry, size in sorted(found):
             if total <= self._most_bytes:
                 break
             with contextlib.suppress(OSError):  # somebody else has removed it, or reads it
                 entry.unlink()
-                entry.parent.rmdir()
             total -= size
 
 
@@ -124,25 +124,6 @@ def key_of(address: str, mark: str, size: int | None) -> str:
         size: Bytes.
     """
     return hashlib.sha256("\0".join((address, mark, str(size))).encode()).hexdigest()[:40]
-
-
-def _move(finished: Path, entry: Path) -> None:
-    """Move a file to its place, although others remove folders that are empty."""
-    for last in (False, False, True):
-        try:
-            entry.parent.mkdir(exist_ok=True, mode=0o700)
-            finished.replace(entry)
-            return
-        except (FileNotFoundError, FileExistsError):  # removed meanwhile
-            if last:
-                raise
-
-
-def _entries(folder: Path) -> Iterator[Path]:
-    try:
-        yield from sorted(folder.iterdir())
-    except OSError:
-        return
 
 
 def _crc(stream: BinaryIO) -> int:
