@@ -14,6 +14,7 @@ from tfprof.remote import CaptureOptions, capture
 from tfprof.remote.addresses import addresses_of, is_address
 from tfprof.remote.durations import seconds_of
 from tfprof.remote.requests import received
+from tfprof.remote.staging import Staging
 from tfprof.remote.troubles import ServerError
 
 
@@ -359,3 +360,23 @@ def test_a_record_that_cannot_be_written_is_said(fake_server, tmp_path, monkeypa
     done = capture(fake_server().address, 0.01, tmp_path)
     assert len(files(tmp_path)) == 1 and not list(tmp_path.rglob("capture.json*"))
     assert done.notes[-1].message == "capture.json could not be written: No space left on device"
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_run_of_that_name_that_appears_meanwhile(tmp_path, monkeypatch, is_named):
+    move = Path.rename
+
+    def late(path, target):
+        if path.name.endswith(".tmp") and not target.name.endswith("_1"):
+            target.mkdir()  # between the look and the move
+            (target / "other").write_text("")
+        return move(path, target)
+
+    monkeypatch.setattr(Path, "rename", late)
+    with Staging(tmp_path, "mine") as staging:
+        staging.note("record.json", "{}")
+        if is_named:
+            with pytest.raises(UsageError, match="there is such a run by now"):
+                staging.finish(is_named=True)
+        else:
+            assert Path(staging.finish(is_named=False)).name == "mine_1"

@@ -7,6 +7,8 @@ import re
 import secrets
 import shutil
 import time
+from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from tfprof.errors import InputError, UsageError
@@ -71,11 +73,9 @@ class Staging:
         self._here = self._run.with_name(f".{run[:100]}.{secrets.token_hex(8)}.tmp")
 
     def __enter__(self) -> Staging:
-        missing = [self._here]
-        while not missing[-1].parent.exists():
-            missing.append(missing[-1].parent)
+        above = takewhile(lambda folder: not folder.exists(), self._here.parents)
         try:
-            for folder in reversed(missing):
+            for folder in reversed([self._here, *above]):
                 folder.mkdir(exist_ok=folder != self._here)
                 self._made.append(folder)
             probe = self._here / "probe"
@@ -146,11 +146,10 @@ class Staging:
                 file.rename(file.with_suffix(""))
         except OSError as error:
             raise _unwritable(self._here, error) from error
-        for number in range(_MOST_OF_ONE_NAME):
-            target = self._run.with_name(f"{self._run.name}_{number}") if number else self._run
+        numbers = range(1, 1 if is_named else _MOST_OF_ONE_NAME)
+        others = (self._run.with_name(f"{self._run.name}_{number}") for number in numbers)
+        for target in (self._run, *others):
             if target.exists():
-                if is_named:
-                    break
                 continue
             try:
                 self._here.rename(target)
@@ -164,14 +163,10 @@ class Staging:
 
     def _clear(self) -> None:
         """Remove what was made; folders that others use by now stay."""
-        if not self._made:
-            return
         shutil.rmtree(self._here, ignore_errors=True)
         for folder in reversed(self._made):
-            try:
+            with suppress(OSError):
                 folder.rmdir()
-            except OSError:
-                continue
         self._made.clear()
 
 
