@@ -150,7 +150,7 @@ def opened_of(asked: Sequence[Asked], watch: Watch | None = None) -> list[Opened
 def columns_read(statement: str, limits: Limits | None = None) -> frozenset[str] | None:
     """The columns of events that a statement reads, with other words of DuckDB's plan for it.
 
-    None if the statement also reads tables of tools, whose columns are not known before.
+    None if the statement also reads tables of tools, which have no columns yet.
 
     Raises:
         UsageError: It is wrong, or not one statement that reads.

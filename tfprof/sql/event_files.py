@@ -165,5 +165,5 @@ def view_files(
 
 
 def _unwritten(column: Described) -> str:
-    """Stands for a column that no question is said to read; it is an error to read it."""
+    """The value of a column that files do not have: reading it is an error."""
     return f"error('the column {column.name} was not written')::{_TYPES[column.type]}"
