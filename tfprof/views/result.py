@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
 from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.core.columns.remarks import Notice
@@ -52,10 +52,6 @@ VIEWS: tuple[ViewKind, ...] = get_args(ViewKind)
 
 Draw = Callable[["ViewTree", str | None, int | None], "graphviz.Digraph"]
 """Draws a view: the view, and the arguments of ``ViewTree.to_graphviz``."""
-
-
-def _none() -> Int64Array:
-    return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,8 +102,8 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
     facts: OpFacts
     profile: Profile
     is_empty: bool = False
-    counts: Int64Array = field(default_factory=_none)
-    positions: Int64Array = field(default_factory=_none)
+    counts: Int64Array = field(default_factory=no_rows)
+    positions: Int64Array = field(default_factory=no_rows)
     code: CodeTree | None = None
     n_idle: int = 0
     draw: Draw | None = field(default=None, compare=False)

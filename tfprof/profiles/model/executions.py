@@ -204,7 +204,8 @@ class Device:
     @classmethod
     def from_name(cls, name: str) -> Device:
         """Classify a device name as written in a DeviceStepStats."""
-        lower = _ascii_lower(name)
+        # Only ASCII letters, as the original does; others keep their case.
+        lower = re.sub("[A-Z]+", lambda letters: letters[0].lower(), name)
         return cls(lower, "stream:all" in lower, _CANONICAL.fullmatch(lower) is not None)
 
     @property
@@ -218,11 +219,6 @@ class Device:
     def host_name(self) -> str:
         """The CPU that feeds this device."""
         return _GPU_NUMBER.sub("cpu:0", self.name)
-
-
-def _ascii_lower(text: str) -> str:
-    """Lower-case ASCII letters only, as the original does; others keep their case."""
-    return text.lower() if text.isascii() else "".join(c.lower() if c < "\x80" else c for c in text)
 
 
 _NAME = re.compile(

@@ -150,15 +150,13 @@ class Profile:
         traced = (rows >= 0) & (np.array(log.stack_ids, np.int64) != NO_STACK)
         if traced.any():
             self.has_traces = True
-            self._add_stacks(rows[traced], stack_ids[np.array(log.stack_ids, np.int64)[traced]])
+            rows, added = rows[traced], stack_ids[np.array(log.stack_ids, np.int64)[traced]]
+            stacks = ops.stack_ids.array
+            # Of several stacks for a row, the first counts.
+            missing = np.flatnonzero(stacks[rows] == NO_STACK)[::-1]
+            stacks[rows[missing]] = added[missing]
+            self.trace_version += bool(len(missing))
         self.version += 1
-
-    def _add_stacks(self, rows: Int64Array, stack_ids: Int64Array) -> None:
-        """Call stacks for the rows without one; of several for a row, the first."""
-        stacks = self.ops.stack_ids.array
-        missing = np.flatnonzero(stacks[rows] == NO_STACK)[::-1]
-        stacks[rows[missing]] = stack_ids[missing]
-        self.trace_version += bool(len(missing))
 
     def add_run(self, step: int, run: RunColumns) -> None:
         """Add the node stats of one run to a step. Costs only what the run holds."""

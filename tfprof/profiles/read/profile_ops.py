@@ -12,7 +12,6 @@ from tfprof.core.columns.frames import EMPTY_STACK, NO_STACK
 from tfprof.core.columns.shapes import Shape, display_dims
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.lockstep import IrregularError
-from tfprof.core.wire.scan import Columns
 from tfprof.core.wire.text_index import TextIndex
 from tfprof.graphs.read.attr_values import decode_shape, plain_attr
 from tfprof.graphs.read.graphdef import ELEMENT_TYPE, KEPT_ATTRS
@@ -261,7 +260,10 @@ class OpReader:
         # Every node of a loaded profile has a call stack in the original, maybe an empty one.
         missing = EMPTY_STACK if self._profile.classic else NO_STACK
         stacks = np.full(len(self._names), missing, np.int64)
-        reader = StackReader(self._profile.stacks, _strings(self._tables["id_to_string"]))
+        entries = self._tables["id_to_string"]
+        texts = map(decode, entries.text("value"))
+        strings = dict(zip(entries.number("key").tolist(), texts, strict=True))
+        reader = StackReader(self._profile.stacks, strings)
         numbers, distinct = number_texts(traces.text("value"))
         try:
             decoded = [reader.stack(payload) for payload in distinct]
@@ -303,8 +305,3 @@ class OpReader:
             else:
                 ops.label_op_ids.array[row] = type_id
                 names_op[row] = True
-
-
-def _strings(entries: Columns) -> dict[int, str]:
-    texts = map(decode, entries.text("value"))
-    return dict(zip(entries.number("key").tolist(), texts, strict=True))

@@ -35,8 +35,10 @@ class PprofTables:
         """Id of the location of a key; its function is added under a name if new."""
         known = self.locations.get(key)
         if known is None:
-            function_id = self._function(function, name)
-            known = self.locations[key] = (len(self.locations) + 1, function_id)
+            if function not in self.functions:
+                texts = self.strings.intern(name), self.strings.intern(function[0])
+                self.functions[function] = (len(self.functions) + 1, *texts)
+            known = self.locations[key] = (len(self.locations) + 1, self.functions[function][0])
         return known[0]
 
     def call(self, caller: Frame, callee: Frame, function: str) -> int:
@@ -51,13 +53,6 @@ class PprofTables:
         """Id of a location without a line."""
         key = ("", name, 0)
         return self.location(key, key, name)
-
-    def _function(self, key: Key, name: str) -> int:
-        known = self.functions.get(key)
-        if known is None:
-            texts = self.strings.intern(name), self.strings.intern(key[0])
-            known = self.functions[key] = (len(self.functions) + 1, *texts)
-        return known[0]
 
     def write(self, profile: pb.Profile) -> None:
         """Add all tables, in the order of their keys."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfprof.core.columns.frames import NO_STACK, Frame, StackTable
+from tfprof.core.columns.frames import NO_STACK, Frame
 from tfprof.core.columns.strings import StringTable
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.model.op_log_columns import OpLogColumns
@@ -45,18 +45,14 @@ def columns_to_op_log(*parts: OpLogColumns) -> pb.OpLogProto:
             if stack == NO_STACK:
                 continue
             if stack not in encoded:
-                encoded[stack] = _encoded_stack(columns.stacks, stack, strings)
+                stacks = columns.stacks
+                frames = (stacks.frames[frame_id] for frame_id in stacks.frame_ids(stack))
+                code = pb.CodeDef(traces=[trace_message(frame, strings) for frame in frames])
+                encoded[stack] = code.SerializeToString()
             entry.code_def.MergeFromString(encoded[stack])
     for string_id, text in enumerate(strings.values):
         log.id_to_string[string_id] = text
     return log
-
-
-def _encoded_stack(stacks: StackTable, stack: int, strings: StringTable) -> bytes:
-    frames = (stacks.frames[frame_id] for frame_id in stacks.frame_ids(stack))
-    code = pb.CodeDef(traces=[trace_message(frame, strings) for frame in frames])
-    encoded: bytes = code.SerializeToString()
-    return encoded
 
 
 def trace_message(frame: Frame, strings: StringTable) -> pb.CodeDef.Trace:

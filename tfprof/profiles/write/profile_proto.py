@@ -117,7 +117,8 @@ def _copy(messages: Messages, number: int, constants: bool) -> list[bytes]:
     ):
         copied[node] += encoded[begin:stop]
     for node in np.unique(owner[1:][unsorted]).tolist():
-        copied[node] = _by_key(copied[node])
+        by_key = parse(pb.ProfileNode, copied[node], source=_LOADED)
+        copied[node] = by_key.SerializeToString(deterministic=True)
     return copied
 
 
@@ -143,11 +144,6 @@ def _key_beginnings(data: ByteArray, start: Int64Array) -> npt.NDArray[np.uint64
     begin <<= half
     begin <<= rest
     return begin
-
-
-def _by_key(field: bytes) -> bytes:
-    attrs = parse(pb.ProfileNode, field, source=_LOADED)
-    return attrs.SerializeToString(deterministic=True)
 
 
 def _is_tensor(fields: Occurrences, data: ByteArray) -> BoolArray:

@@ -33,7 +33,8 @@ def ops_of_row(tree: ViewTree, row: int) -> Int64Array:
 
 def devices_text(tree: ViewTree, ops: Int64Array) -> str:
     """``cpu:0, gpu:0``."""
-    names = {tree.device(op) for op in _distinct(tree.facts.device_ids, ops)} - {""}
+    _, one_of_each = np.unique(tree.facts.device_ids[ops], return_index=True)
+    names = {tree.device(op) for op in ops[one_of_each].tolist()} - {""}
     return ", ".join(sorted(name.rpartition("/device:")[2] for name in names))
 
 
@@ -71,13 +72,6 @@ def values_text(tree: ViewTree, row: int) -> str:
     shape = "x".join(map(str, value.values.shape))
     texts = [*islice(value_texts(value), _MOST_VALUES), *["…"] * (value.flat.size > _MOST_VALUES)]
     return f"{shape}: {', '.join(texts)}" if shape else ", ".join(texts)
-
-
-def _distinct(ids: Int64Array, ops: Int64Array) -> list[int]:
-    """One op for each distinct id."""
-    places = np.unique(ids[ops], return_index=True)[1]
-    chosen: list[int] = ops[places].tolist()
-    return chosen
 
 
 TEXTS = (

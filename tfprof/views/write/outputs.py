@@ -134,7 +134,9 @@ def answer(
                     raise
                 warnings.warn(str(error), TfprofWarning, stacklevel=3)
                 return empty(name=tree.name)
-            return empty() if _loses_result(tree) else view_to_proto(tree)
+            # The original has written files by now, and answers with an empty message.
+            loses_result = parsed.output.type == "timeline" and kind == "graph" and parsed.step < 0
+            return empty() if classic and loses_result else view_to_proto(tree)
     except (UsageError, EmptyProfileError) as error:
         if not classic:
             raise
@@ -145,13 +147,6 @@ def answer(
         elif parsed.output.type == "stdout":
             sys.stdout.write(render_envelope(parsed))
         return empty()
-
-
-def _loses_result(tree: ViewTree) -> bool:
-    """Whether the original answers with an empty message although it has written files."""
-    options = tree.options
-    is_timeline = options.output.type == "timeline"
-    return options.classic and is_timeline and tree.kind == "graph" and options.step < 0
 
 
 def write_output(path: str, chunks: Iterable[bytes], *, classic: bool) -> bool:

@@ -147,7 +147,8 @@ class LosslessTimeline:
         return lossless_chunks(self._batches(), self.tree.kind, about)
 
     def _batches(self) -> Iterator[list[str]]:
-        pids = self._pids()
+        processes = dict.fromkeys(thread.track.process for thread in self.drawn.thread_table)
+        pids = {name: pid for pid, name in enumerate(processes, _STEPS_PID + 1)}
         places = [
             f'"pid":{pids[thread.track.process]},"tid":{tid},"ts":'
             for tid, thread in enumerate(self.drawn.thread_table, 1)
@@ -166,11 +167,6 @@ class LosslessTimeline:
         for level in device_levels(self.tree, self.steps):
             if level.process in pids:
                 yield from self._counter(level, pids[level.process])
-
-    def _pids(self) -> dict[str, int]:
-        """Process of each device, in the order of the threads."""
-        names = dict.fromkeys(thread.track.process for thread in self.drawn.thread_table)
-        return {name: pid for pid, name in enumerate(names, _STEPS_PID + 1)}
 
     def _step_markers(self) -> Iterator[list[str]]:
         """A process with a slice for each step that has times."""
