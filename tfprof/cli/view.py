@@ -229,7 +229,7 @@ def _formatted(tree: ViewTree, name: str, target: Target, max_rows: int) -> str:
 
         return as_text([ViewTable(tree, max_rows, target.glyphs())], target, width=None)
     if name == "tree":
-        from tfprof.views.show.view_outline import ViewOutline
+        from tfprof.views.show.terminal import ViewOutline
 
         return as_text([ViewOutline(tree, max_rows, target.glyphs())], target, width=None)
     from tfprof.views.show.tfprof_text import render_report
@@ -248,7 +248,7 @@ def _default_rows(name: str, target: Target | None) -> int:
 
 
 def _as_json(tree: ViewTree) -> str:
-    from tfprof.views.known import lacking
+    from tfprof.views.ordering import lacking
 
     notices = [
         {"code": notice.code, "text": notice.text, "count": notice.count} for notice in tree.notices

@@ -15,7 +15,7 @@ ALL_VIEWS = ("scope", "graph", "op", "code")
 TREE_VIEWS = ("scope", "graph")
 
 AUTO = "auto"
-"""Choose by what the profile holds; see ``tfprof.views.known``."""
+"""Choose by what the profile holds; see ``tfprof.views.ordering``."""
 
 ORDER_BY = (
     AUTO,

@@ -24,8 +24,7 @@ from tfprof.profiles.model.executions import NO_OP
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree, build_code_tree
 from tfprof.views.hierarchy import Accounted, OpTypes, build_op_types, show, show_op_types
-from tfprof.views.known import settled
-from tfprof.views.ordering import NameRanks
+from tfprof.views.ordering import NameRanks, settled
 from tfprof.views.result import Draw, ViewKind, ViewTree, note_strange_values
 from tfprof.views.roots import GRAPH_ROOT_TYPE, ROOT_NAME, SCOPE_PARENT_TYPE
 from tfprof.views.spans import Groups

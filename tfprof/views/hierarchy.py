@@ -20,8 +20,14 @@ from tfprof.options.regex import NameMatcher
 from tfprof.profiles.accounting.accounting import METRIC_ROW, Metrics
 from tfprof.profiles.accounting.op_facts import OpFacts
 from tfprof.profiles.model.profile import Profile
-from tfprof.views.known import idle_metrics
-from tfprof.views.ordering import METRIC_OF_ORDER, OF_GRAPHS, NameRanks, name_ranks, sort_keys
+from tfprof.views.ordering import (
+    METRIC_OF_ORDER,
+    OF_GRAPHS,
+    NameRanks,
+    idle_metrics,
+    name_ranks,
+    sort_keys,
+)
 from tfprof.views.spans import Groups
 
 

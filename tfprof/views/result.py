@@ -23,7 +23,7 @@ from tfprof.profiles.accounting.op_facts import InputShapes, OpFacts
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
 from tfprof.views.code import CodeTree
-from tfprof.views.known import known_cells
+from tfprof.views.ordering import known_cells
 
 if TYPE_CHECKING:
     import graphviz

@@ -17,7 +17,7 @@ from tfprof.profiles.model.ops import FloatOps
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.session.inputs import GraphSource
 from tfprof.views.build import ViewBuilder
-from tfprof.views.known import needs_float_ops
+from tfprof.views.ordering import needs_float_ops
 from tfprof.views.result import ViewKind, ViewTree
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from tfprof.core.text.tables import ASCII
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.spec import SELECT
 from tfprof.testing.builders import graph, op, run, stat
-from tfprof.views.show.view_outline import MAX_GUIDES, ViewOutline, view_outline
+from tfprof.views.show.terminal import MAX_GUIDES, ViewOutline, view_outline
 
 
 def view(profiler, kind, **options):

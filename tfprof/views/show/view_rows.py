@@ -21,7 +21,7 @@ from tfprof.core.text.units import human_count
 from tfprof.options.spec import BY_NAME
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.views.known import lacking
+from tfprof.views.ordering import lacking
 from tfprof.views.result import ViewTree
 from tfprof.views.show.view_texts import (
     TEXTS,

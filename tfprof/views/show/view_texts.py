@@ -15,8 +15,7 @@ from tfprof.options.spec import OPTIONS
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.op_facts import CONTROL_INPUT
 from tfprof.profiles.model.executions import NO_OP
-from tfprof.views.known import NO_STEPS, lacking
-from tfprof.views.ordering import METRIC_OF_ORDER
+from tfprof.views.ordering import METRIC_OF_ORDER, NO_STEPS, lacking
 from tfprof.views.result import ViewTree
 
 _MOST_VALUES = 4
