@@ -140,7 +140,7 @@ def web(session: nox.Session) -> None:
     if not shutil.which("npm"):
         session.skip("needs Node and npm: install them")
     session.run("npm", "ci", *QUIET_NPM, external=True)
-    for script in ("lint", "test"):
+    for script in ("lint", "types", "test"):
         session.run("npm", "run", "--silent", script, external=True)
 
 

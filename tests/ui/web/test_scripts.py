@@ -14,8 +14,15 @@ def test_the_joined_script_has_every_module_once_and_no_import():
     script = joined_script()
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     for module in set(MODULES) - {"tensorboard.js"}:  # only TensorBoard loads that one
-        first = next(line for line in static_text(module).splitlines() if line.startswith("//"))
-        assert script.count(first) == 1, module
+        assert script.count(f"const ${module.removesuffix('.js')} = (() => {{") == 1, module
+
+
+def test_the_joined_script_has_all_lines_but_those_of_comments():
+    kept = re.sub(r"^ *(//.*|/\*\*.*| \*.*)\n", "", static_text("dom.js"), flags=re.MULTILINE)
+    text = joined_script("dom.js")
+    assert "//" not in text.replace("http://", "") and "/*" not in text
+    for line in kept.splitlines():
+        assert line.removeprefix("export ") in text or line.startswith("import ")
 
 
 def test_a_joined_module_has_its_names_for_itself_and_takes_others_from_their_modules():

@@ -6,6 +6,10 @@ import { el } from "./dom.js";
 import { PageError, pageSource } from "./source.js";
 import { nothingFound } from "./table.js";
 
+/** @import { Page, Params, Site } from "./documents" */
+/** @import { Context, Source } from "./types" */
+
+/** @type {Source} */
 const source = pageSource();
 const main = el("main", { id: "main", tabindex: "-1" });
 const nav = el("nav", { "aria-label": "Pages" });
@@ -17,6 +21,10 @@ function location_() {
   return { id: decodeURIComponent(path), params: Object.fromEntries(new URLSearchParams(query)) };
 }
 
+/**
+ * @param {string} id
+ * @param {Params} params
+ */
 function address(id, params) {
   const kept = Object.entries(params).filter(
     ([, value]) => value !== "" && value !== null && value !== undefined,
@@ -45,7 +53,13 @@ async function show() {
   }
 }
 
-// What is wrong, and a way on: parameters that a run cannot have would come along to all pages.
+/**
+ * What is wrong, and a way on: parameters that a run cannot have would come along to all pages.
+ *
+ * @param {any} error
+ * @param {string} id
+ * @param {Params} params
+ */
 function errorView(error, id, params) {
   const chosen = Object.keys(params).some((name) => name !== "run");
   return el(
@@ -56,13 +70,23 @@ function errorView(error, id, params) {
   );
 }
 
-// What all pages of a run have in common stays in the address when another page is chosen.
+/**
+ * What all pages of a run have in common stays in the address when another page is chosen.
+ *
+ * @param {Params} params
+ */
 function common(params) {
   const { run, against, host, step } = params;
   return { run, against, host, step };
 }
 
+/**
+ * @param {Site} site
+ * @param {string} current
+ * @param {Params} params
+ */
 function drawNav(site, current, params) {
+  /** @type {Map<string, Site["pages"]>} */
   const groups = new Map();
   for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
   // A report holds some comparisons only, a server makes all.
@@ -75,8 +99,11 @@ function drawNav(site, current, params) {
           "div",
           runChoice("Run", site.runs, site.run, (run) => goToRun(run, current)),
           others.length
-            ? runChoice("Compare with", [{ name: "" }, ...others], params.against ?? "", (against) =>
-                go(current, { ...params, against }),
+            ? runChoice(
+                "Compare with",
+                [{ name: "", source: "" }, ...others],
+                params.against ?? "",
+                (against) => go(current, { ...params, against }),
               )
             : null,
         )
@@ -112,6 +139,12 @@ function drawNav(site, current, params) {
   );
 }
 
+/**
+ * @param {string} label
+ * @param {Site["runs"]} runs
+ * @param {string} chosen
+ * @param {(value: any) => void} choose
+ */
 function runChoice(label, runs, chosen, choose) {
   return el(
     "label.runs",
@@ -130,8 +163,13 @@ function runChoice(label, runs, chosen, choose) {
   );
 }
 
+/**
+ * @param {Page} page
+ * @param {Params} params
+ */
 function drawPage(page, params) {
   document.title = `${page.title} · tfprof`;
+  /** @type {Context} */
   const context = {
     source,
     params,
@@ -150,7 +188,12 @@ function drawPage(page, params) {
   main.dataset.page = page.page;
 }
 
-// The same page of another run; its first page if it has none of this name.
+/**
+ * The same page of another run; its first page if it has none of this name.
+ *
+ * @param {string} run
+ * @param {string} current
+ */
 async function goToRun(run, current) {
   const pages = await source.site(run).then(
     (site) => site.pages,
@@ -159,11 +202,21 @@ async function goToRun(run, current) {
   go(pages.some((page) => page.id === current) ? current : "", { run });
 }
 
+/**
+ * @param {string} id
+ * @param {Params} params
+ */
 function go(id, params) {
   location.hash = address(id, params);
 }
 
-// Keeps how a page is looked at in its address, without another page: names begin with "_".
+/**
+ * Keeps how a page is looked at in its address, without another page: names begin with "_".
+ *
+ * @param {string} id
+ * @param {Params} params
+ * @param {Params} changes
+ */
 function look(id, params, changes) {
   Object.assign(params, changes);
   history.replaceState(null, "", address(id, params));
@@ -194,7 +247,7 @@ document.body.append(
 );
 addEventListener("hashchange", show);
 // In a frame of a notebook, the base of addresses is the notebook's.
-addEventListener("click", (event) => {
+addEventListener("click", (/** @type {any} */ event) => {
   const link = event.target.closest?.('a[href^="#/"], a[xlink\\:href^="#/"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();

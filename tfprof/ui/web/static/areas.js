@@ -1,10 +1,18 @@
 // Parts on top of each other over time: memory in use, and what of it is free.
 
 import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
-import { el, svg, svgPoint } from "./dom.js";
+import { el, sideStep, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData, Context } from "./types" */
+
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {Context} [context]
+ */
 export function areas(block, { x, series, unit, xUnit }, context) {
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
@@ -50,6 +58,11 @@ export function areas(block, { x, series, unit, xUnit }, context) {
   picture.append(cursor);
   picture.setAttribute("tabindex", "0");
   let near = 0;
+  /**
+   * @param {number} at
+   * @param {number} left
+   * @param {number} top
+   */
   const point = (at, left, top) => {
     near = Math.max(0, Math.min(x.length - 1, at));
     cursor.setAttribute("x1", toX(x[near]));
@@ -64,7 +77,7 @@ export function areas(block, { x, series, unit, xUnit }, context) {
       top,
     );
   };
-  picture.addEventListener("pointermove", (event) => {
+  picture.addEventListener("pointermove", (/** @type {any} */ event) => {
     const place = svgPoint(picture, event);
     let at = x.findIndex((moment) => toX(moment) > place.x);
     at = at < 0 ? x.length - 1 : at - 1;
@@ -72,8 +85,8 @@ export function areas(block, { x, series, unit, xUnit }, context) {
   });
   picture.addEventListener("pointerleave", hide);
   picture.addEventListener("blur", hide);
-  picture.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  picture.addEventListener("keydown", (/** @type {any} */ event) => {
+    const step = sideStep(event);
     const { left, top } = picture.getBoundingClientRect();
     if (step) {
       event.preventDefault();

@@ -1,7 +1,7 @@
 // Blocks of a page: each kind of block has one function that draws it.
 
 import { chartView } from "./charts.js";
-import { el } from "./dom.js";
+import { el, sideStep } from "./dom.js";
 import { countOf, numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
@@ -9,6 +9,10 @@ import { tableView } from "./table.js";
 import { traceView } from "./trace_view.js";
 import { treeView } from "./tree.js";
 
+/** @import { Context } from "./types" */
+/** @import { Block, EmptyBlock, FactsBlock, FiguresBlock, Finding, FindingsBlock, RemarksBlock, TabsBlock, WordsBlock } from "./documents" */
+
+/** @type {Record<Block["kind"], (block: any, context: Context) => any>} */
 const VIEWS = {
   words: wordsView,
   facts: factsView,
@@ -25,13 +29,19 @@ const VIEWS = {
   trace: traceView,
 };
 
-// An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
+/**
+ * An element that shows a block. `context` has `source`, `params`, and `go(page, params)`.
+ *
+ * @param {Block} block
+ * @param {Context} context
+ */
 export function blockView(block, context) {
   const view = VIEWS[block.kind];
   if (!view) return el("p.quiet", `This version cannot show “${block.kind}”.`);
   return view(block, context);
 }
 
+/** @param {WordsBlock} block */
 function wordsView(block) {
   return el(
     "section",
@@ -41,6 +51,7 @@ function wordsView(block) {
   );
 }
 
+/** @param {FactsBlock} block */
 function factsView(block) {
   const rows = block.items.map(([name, value]) =>
     el("div", el("dt", name), el("dd", { title: value }, value)),
@@ -48,6 +59,7 @@ function factsView(block) {
   return el("section.block", block.title ? el("h2", block.title) : null, el("dl.facts", rows));
 }
 
+/** @param {FiguresBlock} block */
 function figuresView(block) {
   const cards = block.items.map((item) =>
     el(
@@ -60,6 +72,7 @@ function figuresView(block) {
   return el("section.block.figures", cards);
 }
 
+/** @param {RemarksBlock} block */
 function remarksView(block) {
   const items = block.items.map((item) =>
     el(
@@ -87,6 +100,10 @@ function remarksView(block) {
   );
 }
 
+/**
+ * @param {FindingsBlock} block
+ * @param {Context} context
+ */
 function findingsView(block, context) {
   return el(
     "section.block.findings",
@@ -99,6 +116,10 @@ function findingsView(block, context) {
   );
 }
 
+/**
+ * @param {Finding} item
+ * @param {Context} context
+ */
 function finding(item, context) {
   const gain = item.gain
     ? el(
@@ -122,13 +143,20 @@ function finding(item, context) {
   );
 }
 
+/** @param {EmptyBlock} block */
 function emptyView(block) {
   return el("section.block.nothing", el("p", block.text));
 }
 
-// Groups of blocks of which one is shown; arrow keys go from tab to tab.
+/**
+ * Groups of blocks of which one is shown; arrow keys go from tab to tab.
+ *
+ * @param {TabsBlock} block
+ * @param {Context} context
+ */
 function tabsView(block, context) {
   const panel = el("div", { role: "tabpanel", tabindex: "0" });
+  /** @type {any[]} */
   const buttons = block.items.map((item, at) =>
     el("button", { role: "tab", onclick: () => choose(at) }, item.label),
   );
@@ -137,7 +165,7 @@ function tabsView(block, context) {
     {
       role: "tablist",
       onkeydown: (event) => {
-        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        const by = sideStep(event);
         if (by)
           choose((buttons.indexOf(document.activeElement) + by + buttons.length) % buttons.length).focus();
       },
@@ -148,6 +176,7 @@ function tabsView(block, context) {
   choose(Math.max(opened, 0), false);
   return el("div", list, panel);
 
+  /** @param {number} chosen */
   function choose(chosen, isKept = true) {
     if (isKept) context.look?.({ _tab: chosen ? block.items[chosen].label : "" });
     buttons.forEach((button, at) => {

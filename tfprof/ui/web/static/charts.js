@@ -9,6 +9,10 @@ import { partsOfWhole } from "./parts.js";
 import { lines, points } from "./plots.js";
 import { stacks } from "./stacks.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData, Context } from "./types" */
+
+/** @type {Record<ChartBlock["form"], (block: ChartBlock, data: ChartData, context: Context) => any>} */
 const FORMS = {
   stacked_bar: stacks,
   stacked_area: stacks,
@@ -20,8 +24,13 @@ const FORMS = {
   area: areas,
 };
 
-// A chart block as an element. A chart with `choose` sets a parameter of the address by click; parts
-// named in its legend can be hidden.
+/**
+ * A chart block as an element. A chart with `choose` sets a parameter of the address by click; parts
+ * named in its legend can be hidden.
+ *
+ * @param {ChartBlock} block
+ * @param {Context} context
+ */
 export function chartView(block, context) {
   const all = block.series.map((each, place) => ({
     name: each.name,
@@ -75,6 +84,7 @@ export function chartView(block, context) {
   }
 }
 
+/** @param {string} label */
 function unitOf(label) {
   if (/µs/.test(label)) return "us";
   if (/\bms\b/.test(label)) return "ms";

@@ -2,7 +2,17 @@
 
 import { el } from "./dom.js";
 
-// One of `choices`, pairs of value and text; `words` stand in front of it.
+/** @import { Control } from "./documents" */
+
+/**
+ * One of `choices`, pairs of value and text; `words` stand in front of it.
+ *
+ * @param {string} words
+ * @param {string} label
+ * @param {any[]} choices
+ * @param {any} chosen
+ * @param {(...given: any[]) => void} changed
+ */
 export function selectOf(words, label, choices, chosen, changed) {
   return el(
     "label",
@@ -15,8 +25,15 @@ export function selectOf(words, label, choices, chosen, changed) {
   );
 }
 
-// Yes or no.
+/**
+ * Yes or no.
+ *
+ * @param {string} label
+ * @param {boolean} checked
+ * @param {(...given: any[]) => void} changed
+ */
 export function tickOf(label, checked, changed) {
+  /** @param {any} event */
   const onchange = (event) => changed(event.target.checked);
   return el(
     "label.tick",
@@ -25,7 +42,13 @@ export function tickOf(label, checked, changed) {
   );
 }
 
-// A control of the kind `list` that has choices: the value is the ticked ones with commas between.
+/**
+ * A control of the kind `list` that has choices: the value is the ticked ones with commas between.
+ *
+ * @param {Control} control
+ * @param {boolean} isFixed
+ * @param {(...given: any[]) => void} changed
+ */
 export function choicesView(control, isFixed, changed) {
   const boxes = control.choices.map(([value, label]) =>
     el(

@@ -1,6 +1,7 @@
 // One colour for one meaning, on every page. Okabe and Ito's palette: told apart with any colour
 // vision. What has a meaning has its colour; everything else takes one by its place.
 
+/** @type {[RegExp, string][]} */
 const MEANINGS = [
   [/^(input(?! (reduce )?fusion)|infeed|iterator|dataset)\b/i, "--c-input"], // XLA's input fusions are no input
   [/^output|^outfeed/i, "--c-output"],
@@ -16,7 +17,12 @@ const MEANINGS = [
 ];
 const PLACES = 8;
 
-// The CSS colour of a part called `name`, the `place`-th of its chart.
+/**
+ * The CSS colour of a part called `name`, the `place`-th of its chart.
+ *
+ * @param {string} name
+ * @param {number} place
+ */
 export function colourOf(name, place) {
   const known = MEANINGS.find(([pattern]) => pattern.test(name));
   return `var(${known ? known[1] : `--c-${place % PLACES}`})`;

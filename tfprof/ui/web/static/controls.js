@@ -3,13 +3,23 @@
 import { choicesView } from "./choices.js";
 import { el } from "./dom.js";
 
-// The controls of a page. In a report they show what it was written with.
+/** @import { Control, Page, Params } from "./documents" */
+/** @import { Context } from "./types" */
+
+/**
+ * The controls of a page. In a report they show what it was written with.
+ *
+ * @param {Page} page
+ * @param {Params} params
+ * @param {Context} context
+ */
 export function controlsView(page, params, context) {
   const isFixed = !context.source.isLive;
   const shown = page.controls.filter(
     (control) => !isFixed || String(control.value) !== String(control.default),
   );
   if (!shown.length) return null;
+  /** @type {Map<string, Control[]>} */
   const groups = new Map();
   for (const control of shown) groups.set(control.group, [...(groups.get(control.group) ?? []), control]);
   const parts = [...groups].map(([group, controls]) => {
@@ -31,18 +41,27 @@ export function controlsView(page, params, context) {
     note,
   );
 
+  /**
+   * @param {Control} control
+   * @param {any} value
+   */
   function changed(control, value) {
     const isDefault = String(value) === String(control.default);
     context.go(page.page, { ...params, [control.name]: isDefault ? "" : value });
   }
 }
 
+/**
+ * @param {Control} control
+ * @param {(...given: any[]) => void} changed
+ * @param {boolean} isFixed
+ */
 function controlView(control, changed, isFixed) {
   const common = {
     name: control.name,
     title: control.help || null,
     disabled: isFixed,
-    onchange: ({ target }) =>
+    onchange: (/** @type {any} */ { target }) =>
       changed(control, control.kind === "bool" ? (target.checked ? "1" : "0") : target.value.trim()),
   };
   if (control.kind === "list" && control.choices.length)

@@ -1,9 +1,22 @@
 // What pictures of trees are drawn from: nodes with a value, their own part, and nodes below them.
 
+/** @import { TreeModel } from "./tree_model.js" */
+/** @import { Forest, Measure } from "./types" */
+
+/** @typedef {[number, number]} Weighted A row, and what it costs. */
+
 const MOST_CALLERS = 400;
 
-// The tree as it is, from a row down, by one measure.
+/**
+ * The tree as it is, from a row down, by one measure.
+ *
+ * @param {TreeModel} model
+ * @param {Measure} measure
+ * @param {number} root
+ * @returns {Forest}
+ */
 export function downward(model, measure, root) {
+  /** @param {number} row */
   const total = (row) => Math.max(0, measure.totals[row] || 0);
   return {
     root,
@@ -20,9 +33,17 @@ export function downward(model, measure, root) {
   };
 }
 
-// The tree turned over: lines that cost something by themselves, and below each its callers, with
-// the part that each caller asked for.
+/**
+ * The tree turned over: lines that cost something by themselves, and below each its callers, with
+ * the part that each caller asked for.
+ *
+ * @param {TreeModel} model
+ * @param {Measure} measure
+ * @param {number} root
+ * @returns {Forest}
+ */
 export function callersUp(model, measure, root) {
+  /** @type {Weighted[]} */
   const items = [];
   const isInside = new Uint8Array(model.n);
   isInside[root] = 1;
@@ -32,8 +53,14 @@ export function callersUp(model, measure, root) {
     const own = model.own(measure, row);
     if (own > 0) items.push([row, own]);
   }
+  /** @param {Weighted[]} list */
   const sumOf = (list) => list.reduce((sum, [, weight]) => sum + weight, 0);
   const top = { label: model.names[root], items, value: sumOf(items), own: 0, isTop: true };
+  /**
+   * @param {string} label
+   * @param {Weighted[]} list
+   * @param {boolean} isFirst
+   */
   const seen = (label, list, isFirst) => ({
     label,
     items: list,
@@ -65,12 +92,20 @@ export function callersUp(model, measure, root) {
   };
 }
 
-// What a cell of a picture shows of a node below the cell `parent` (-1: of the root), and what is to be
-// drawn in it. With `folds`, a node with the only node below it, and so on, is one cell: nothing else is
-// in it. The root stays by itself: it is what all others are compared with.
+/**
+ * What a cell of a picture shows of a node below the cell `parent` (-1: of the root), and what is to be
+ * drawn in it. With `folds`, a node with the only node below it, and so on, is one cell: nothing else is
+ * in it. The root stays by itself: it is what all others are compared with.
+ *
+ * @param {Forest} forest
+ * @param {any} node
+ * @param {number} parent
+ * @param {boolean} folds
+ */
 export function cellOf(forest, node, parent, folds) {
   const chain = [node];
   let below = forest.children(node);
+  /** @param {any} only */
   const isChain = (only) => forest.value(only) >= 0.999 * forest.value(chain.at(-1));
   while (folds && parent >= 0 && below.length === 1 && isChain(below[0])) {
     chain.push(below[0]);

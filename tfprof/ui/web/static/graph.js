@@ -2,15 +2,25 @@
 
 import { selectOf } from "./choices.js";
 import { colourOf } from "./colours.js";
-import { el, svg } from "./dom.js";
+import { buttonsOf, el, svg } from "./dom.js";
 import { numberText } from "./format.js";
 import { graphFrame, middleOf } from "./graph_frame.js";
 
+/** @import { GraphBlock, GraphEdge, GraphNode } from "./documents" */
+/** @import { Context } from "./types" */
+
 const GRAPH_MARGIN = 12;
+/** @type {Record<string, [number, number]>} */
+const WAYS = { Up: [0, -1], Down: [0, 1], Left: [-1, 0], Right: [1, 0] };
 const LETTER_PX = 7;
 let graphCount = 0;
 
-// A graph block as an element. A box can be coloured by a measure, opened, or lead to a page.
+/**
+ * A graph block as an element. A box can be coloured by a measure, opened, or lead to a page.
+ *
+ * @param {GraphBlock} block
+ * @param {Context} context
+ */
 export function graphView(block, context) {
   graphCount += 1;
   const name = `arrow-${graphCount}`;
@@ -21,7 +31,11 @@ export function graphView(block, context) {
     w: block.width + 2 * GRAPH_MARGIN,
     h: block.height + 2 * GRAPH_MARGIN,
   };
-  // A report holds the page as it was written: its boxes stay as they are.
+  /**
+   * A report holds the page as it was written: its boxes stay as they are.
+   *
+   * @param {GraphNode} node
+   */
   const opens = (node) => node.toggle && context.source.isLive;
   const picture = svg("svg.graph-picture", {
     role: "group",
@@ -81,12 +95,16 @@ export function graphView(block, context) {
   });
   const height = Math.round(Math.min(Math.max(whole.h, 160), 640));
   const frame = graphFrame(picture, block, whole, height);
-  const buttons = [
+  const buttons = buttonsOf([
     ["+", "Zoom in", () => frame.zoom(1 / 1.4)],
     ["−", "Zoom out", () => frame.zoom(1.4)],
     ["Whole", "Show the whole graph", frame.showAll],
-  ].map(([text, label, act]) => el("button", { title: label, "aria-label": label, onclick: act }, text));
+  ]);
   const stage = el("div.graph-stage", picture);
+  /**
+   * @param {GraphNode} node
+   * @param {number} at
+   */
   function boxView(node, at) {
     const rect = svg("rect", { x: node.x, y: node.y, width: node.w, height: node.h, rx: 5 });
     const lines = node.is_open ? 1 : node.detail ? 2 : 1;
@@ -127,11 +145,16 @@ export function graphView(block, context) {
     return box;
   }
 
+  /** @param {GraphNode} node */
   function act(node) {
     if (opens(node)) context.go(context.page.page, { ...context.params, ...node.toggle });
     else if (node.link) context.visit(node.link.page, node.link.params);
   }
 
+  /**
+   * @param {any} event
+   * @param {number} at
+   */
   function keyed(event, at) {
     const node = block.nodes[at];
     if (event.key === "Enter" || event.key === " ") act(node);
@@ -141,9 +164,14 @@ export function graphView(block, context) {
     event.preventDefault();
   }
 
-  // To the nearest box in a direction.
+  /**
+   * To the nearest box in a direction.
+   *
+   * @param {number} at
+   * @param {string} way
+   */
   function walk(at, way) {
-    const [dx, dy] = { Up: [0, -1], Down: [0, 1], Left: [-1, 0], Right: [1, 0] }[way];
+    const [dx, dy] = WAYS[way];
     const from = middleOf(block.nodes[at]);
     let best = -1;
     let least = Infinity;
@@ -156,6 +184,7 @@ export function graphView(block, context) {
     if (best >= 0) focusOn(best);
   }
 
+  /** @param {number} at */
   function focusOn(at) {
     boxes[state.focus].setAttribute("tabindex", "-1");
     state.focus = at;
@@ -182,6 +211,7 @@ export function graphView(block, context) {
       : "";
   }
 
+  /** @param {string} wanted */
   function mark(wanted) {
     boxes.forEach((box, at) => {
       const node = block.nodes[at];
@@ -209,12 +239,21 @@ export function graphView(block, context) {
   );
 }
 
+/**
+ * @param {GraphBlock} block
+ * @param {Context} context
+ */
 function wantedMeasure(block, context) {
   const asked = context.params._measure;
   return block.measures.some((each) => each.id === asked) ? asked : (block.measures[0]?.id ?? "");
 }
 
-// As much of a text as fits; names differ at their ends.
+/**
+ * As much of a text as fits; names differ at their ends.
+ *
+ * @param {string} text
+ * @param {number} width
+ */
 function shortened(text, width) {
   const room = Math.max(Math.floor((width - 12) / LETTER_PX), 3);
   const letters = [...text];
@@ -223,6 +262,10 @@ function shortened(text, width) {
   return `${letters.slice(0, room - 1 - end).join("")}…${letters.slice(-end).join("")}`;
 }
 
+/**
+ * @param {GraphNode} node
+ * @param {GraphBlock} block
+ */
 function hoverOf(node, block) {
   const numbers = block.measures
     .filter((each) => each.id in node.weights)
@@ -230,6 +273,11 @@ function hoverOf(node, block) {
   return [node.id, node.detail, ...numbers, ...node.hover].filter(Boolean).join("\n");
 }
 
+/**
+ * @param {GraphEdge} edge
+ * @param {GraphBlock} block
+ * @param {string} marker
+ */
 function lineOf(edge, block, marker) {
   const path = svg(
     "path",
@@ -247,6 +295,7 @@ function lineOf(edge, block, marker) {
   return path;
 }
 
+/** @param {GraphEdge} edge */
 function pathOf(edge) {
   const points = [];
   for (let at = 0; at < edge.points.length; at += 2) points.push(`${edge.points[at]},${edge.points[at + 1]}`);

@@ -5,22 +5,37 @@ import { numberText } from "./format.js";
 import { middleCut, withoutCommon } from "./names.js";
 import { withTip } from "./tooltip.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData, Context } from "./types" */
+
 const CELL = 22;
 const NAMES = 150;
 const MOST_WIDE = 900;
 const MOST_COLUMNS = 600;
 
-// Series are rows; each value is one cell. Of more columns than can be seen, several are one: the
-// largest value counts.
+/**
+ * Series are rows; each value is one cell. Of more columns than can be seen, several are one: the
+ * largest value counts.
+ *
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {Context | undefined} context
+ */
 export function heatMap(block, data, context) {
   const per = Math.ceil(data.x.length / MOST_COLUMNS) || 1;
   return per === 1 ? drawnMap(block, data, context, 1) : drawnMap(block, binned(data, per), context, per);
 }
 
-function binned({ x, series, unit }, per) {
+/**
+ * @param {ChartData} data
+ * @param {number} per
+ * @returns {ChartData}
+ */
+function binned({ x, series, unit, xUnit }, per) {
   const starts = Array.from({ length: Math.ceil(x.length / per) }, (_, at) => at * per);
   return {
     unit,
+    xUnit,
     x: starts.map((from) => `${x[from]} to ${x[Math.min(from + per, x.length) - 1]}`),
     series: series.map((each) => ({
       ...each,
@@ -31,6 +46,12 @@ function binned({ x, series, unit }, per) {
   };
 }
 
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {Context | undefined} context
+ * @param {number} per
+ */
 function drawnMap(block, { x, series, unit }, context, per) {
   const all = series.flatMap((each) => Array.from(each.values)).filter(Number.isFinite);
   const [low, high] = [Math.min(...all, Infinity), Math.max(...all, -Infinity)];
@@ -63,9 +84,10 @@ function drawnMap(block, { x, series, unit }, context, per) {
         tabindex: series.length * x.length <= 400 ? "0" : null,
       });
       cell.style.fillOpacity = String(0.08 + 0.92 * share);
-      if (per === 1 && block.choose && context?.source.isLive)
+      const { param, keys } = block.choose ?? {};
+      if (per === 1 && param && keys && context?.source.isLive)
         cell.addEventListener("click", () =>
-          context.go(context.page.page, { ...context.params, [block.choose.param]: block.choose.keys[at] }),
+          context.go(context.page.page, { ...context.params, [param]: keys[at] }),
         );
       picture.append(
         withTip(cell, () => [

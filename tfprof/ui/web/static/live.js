@@ -1,13 +1,21 @@
 // Memory over time: a line of what is alive, and at a chosen moment what that is.
 
 import { unpacked } from "./columns.js";
-import { el, later, svg } from "./dom.js";
+import { buttonsOf, el, later, svg, svgPoint } from "./dom.js";
 import { counted, numberText, roundTicks } from "./format.js";
 import { tableView } from "./table.js";
 
+/** @import { LiveBlock, TableBlock, TableColumn } from "./documents" */
+/** @import { Context } from "./types" */
+
 const LIVE = { width: 1000, height: 240, left: 64, right: 8, top: 8, bottom: 30 };
 
-// A live-memory block as an element: click or use the arrow keys to choose a moment.
+/**
+ * A live-memory block as an element: click or use the arrow keys to choose a moment.
+ *
+ * @param {LiveBlock} block
+ * @param {Context} context
+ */
 export function liveView(block, context) {
   const times = unpacked(block.times);
   const bytes = unpacked(block.bytes);
@@ -19,7 +27,7 @@ export function liveView(block, context) {
     types: unpacked(block.types),
     lines: unpacked(block.lines),
   };
-  const end = times.at(-1);
+  const end = times.at(-1) ?? 0;
   const asked = Number(context.params._at);
   const state = { at: placeAt(times, context.params._at && Number.isFinite(asked) ? asked : block.peak) };
   const measured = block.measured.map((line) => ({
@@ -31,7 +39,9 @@ export function liveView(block, context) {
     (high, values) => values.reduce((top, value) => Math.max(top, value), high),
     1,
   );
+  /** @param {number} time */
   const x = (time) => LIVE.left + (LIVE.width - LIVE.left - LIVE.right) * (time / Math.max(end, 1));
+  /** @param {any} value */
   const y = (value) => LIVE.top + (LIVE.height - LIVE.top - LIVE.bottom) * (1 - value / most);
   const cursor = svg("line.moment", { y1: LIVE.top, y2: LIVE.height - LIVE.bottom });
   const dot = svg("circle.moment", { r: 4 });
@@ -79,21 +89,22 @@ export function liveView(block, context) {
   const words = el("p.quiet", { role: "status" });
   const list = el("div");
   const fill = later(fillList, 60);
-  const buttons = [
+  const buttons = buttonsOf([
     ["◀", "The change before", () => move(-1)],
     ["▶", "The next change", () => move(1)],
     ["Peak", "The moment of most memory", () => goTo(placeAt(times, block.peak))],
-  ].map(([text, label, act]) => el("button", { title: label, "aria-label": label, onclick: act }, text));
+  ]);
 
+  /** @param {any} event */
   function pointed(event) {
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(
-      picture.getScreenCTM().inverse(),
-    );
+    const point = svgPoint(picture, event);
     goTo(placeAt(times, ((point.x - LIVE.left) / (LIVE.width - LIVE.left - LIVE.right)) * end));
   }
 
+  /** @param {any} event */
   function keyed(event) {
     const page = Math.max(Math.round(times.length / 20), 1);
+    /** @type {Record<string, number>} */
     const steps = {
       ArrowRight: 1,
       ArrowUp: 1,
@@ -109,10 +120,12 @@ export function liveView(block, context) {
     move(steps[event.key]);
   }
 
+  /** @param {number} by */
   function move(by) {
     goTo(state.at + by);
   }
 
+  /** @param {number} at */
   function goTo(at) {
     state.at = Math.max(0, Math.min(times.length - 1, at));
     context.look({ _at: times[state.at] === block.peak ? "" : String(times[state.at]) });
@@ -135,14 +148,16 @@ export function liveView(block, context) {
   // What is alive at the moment, the largest first.
   function fillList() {
     const time = times[state.at];
+    /** @type {number[]} */
     const alive = [];
     for (let at = 0; at < buffers.born.length; at += 1)
       if (buffers.born[at] <= time && buffers.dies[at] > time) alive.push(at);
     alive.sort((a, b) => buffers.sizes[b] - buffers.sizes[a] || a - b);
     const whole = bytes[state.at];
     words.textContent = `At ${numberText(time, "us")}: ${numberText(whole, "bytes")} in ${counted(alive.length)} buffers.`;
-    const of = (values) => alive.map((at) => values[at]);
-    const columns = [
+    const of = (/** @type {any[]} */ values) => alive.map((at) => values[at]);
+    /** @type {[string, string, TableColumn["type"], string, any[]][]} */
+    const all = [
       ["op", "op", "string", "", of(buffers.ops)],
       ["size", "bytes", "number", "bytes", of(buffers.sizes)],
       [
@@ -156,8 +171,11 @@ export function liveView(block, context) {
       ["line", "Python line", "string", "", of(buffers.lines)],
       ["born", "since", "number", "us", of(buffers.born)],
       ["dies", "until", "number", "us", of(buffers.dies)],
-    ].filter(([, , type, , values]) => type === "number" || values.some(Boolean));
+    ];
+    const columns = all.filter(([, , type, , values]) => type === "number" || values.some(Boolean));
+    /** @type {TableBlock} */
     const table = {
+      kind: "table",
       id: "alive",
       title: "What is alive",
       n_rows: alive.length,
@@ -188,7 +206,12 @@ export function liveView(block, context) {
   );
 }
 
-// Place of the last change at or before a time.
+/**
+ * Place of the last change at or before a time.
+ *
+ * @param {number[]} times
+ * @param {number} time
+ */
 function placeAt(times, time) {
   let [low, high] = [0, times.length - 1];
   while (low < high) {
@@ -199,7 +222,14 @@ function placeAt(times, time) {
   return low;
 }
 
-// A line that changes in steps. Of many changes on one pixel the highest and the last are drawn.
+/**
+ * A line that changes in steps. Of many changes on one pixel the highest and the last are drawn.
+ *
+ * @param {number[]} times
+ * @param {number[]} values
+ * @param {(value: number) => number} x
+ * @param {(value: number) => number} y
+ */
 function stepPath(times, values, x, y) {
   const parts = [`M${x(times[0]).toFixed(1)},${y(0).toFixed(1)}`];
   for (let at = 0; at < times.length; ) {

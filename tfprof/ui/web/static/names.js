@@ -1,6 +1,10 @@
 // Names shortened to what differs; the whole stands where one points.
 
-// Names without the words that all of them begin with, and those words.
+/**
+ * Names without the words that all of them begin with, and those words.
+ *
+ * @param {string[]} names
+ */
 export function withoutCommon(names) {
   const texts = Array.from(names, String);
   if (texts.length < 2) return { common: "", names: texts };
@@ -12,7 +16,12 @@ export function withoutCommon(names) {
   return { common: common.replace(/[\s/_:.]+$/, ""), names: texts.map((text) => text.slice(common.length)) };
 }
 
-// A text of at most `most` letters, shortened in the middle: both ends of an op's name matter.
+/**
+ * A text of at most `most` letters, shortened in the middle: both ends of an op's name matter.
+ *
+ * @param {string} text
+ * @param {number} most
+ */
 export function middleCut(text, most) {
   if (text.length <= most) return text;
   const half = Math.floor((most - 1) / 2);
@@ -21,8 +30,13 @@ export function middleCut(text, most) {
 
 const BEFORE_DIFFERENCE = 8;
 
-// Names of at most `most` letters that differ where the whole ones do: cut in the middle, or, where
-// that makes different ones equal, to the letters around the first difference.
+/**
+ * Names of at most `most` letters that differ where the whole ones do: cut in the middle, or, where
+ * that makes different ones equal, to the letters around the first difference.
+ *
+ * @param {string[]} names
+ * @param {number} most
+ */
 export function cutApart(names, most) {
   const cuts = Array.from(names, (name) => middleCut(String(name), most));
   const alike = new Map();
@@ -33,11 +47,19 @@ export function cutApart(names, most) {
   return cuts;
 }
 
+/**
+ * @param {string[]} names
+ * @param {number[]} places
+ * @param {number} most
+ * @param {number} from
+ * @param {string[]} cuts
+ */
 function cutAround(names, places, most, from, cuts) {
   const [first, ...others] = places.map((at) => names[at]);
   let apart = from;
   while (apart < first.length && others.every((name) => name[apart] === first[apart])) apart += 1;
   const start = Math.max(0, apart - BEFORE_DIFFERENCE);
+  /** @type {Map<string, number[]>} */
   const parts = new Map();
   for (const at of places) {
     const name = names[at];

@@ -5,8 +5,15 @@ import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { cutApart } from "./names.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData } from "./types" */
+
 const PART_LETTERS = 34;
 
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ */
 export function partsOfWhole(block, { x, series, unit }) {
   const values = series[0].values;
   const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;

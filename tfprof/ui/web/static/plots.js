@@ -6,6 +6,13 @@ import { el, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
 import { withTip } from "./tooltip.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData, Context, Scale } from "./types" */
+
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ */
 export function lines(block, data) {
   return plotted(block, data, (picture, each, x, toX, toY) => {
     const at = [...each.values.keys()].filter((place) => Number.isFinite(each.values[place]));
@@ -19,6 +26,11 @@ export function lines(block, data) {
   });
 }
 
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {Context | undefined} context
+ */
 export function points(block, data, context) {
   const names = block.point_names ? unpacked(block.point_names) : null;
   return plotted(block, data, (picture, each, x, toX, toY) => {
@@ -42,7 +54,7 @@ export function points(block, data, context) {
       if (link && context) {
         const open = () => context.visit(link.page, link.params);
         mark.addEventListener("click", open);
-        mark.addEventListener("keydown", (event) => event.key === "Enter" && open());
+        mark.addEventListener("keydown", (/** @type {any} */ event) => event.key === "Enter" && open());
       }
       picture.append(
         withTip(mark, () => [
@@ -56,22 +68,30 @@ export function points(block, data, context) {
   });
 }
 
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {(picture: any, each: ChartData["series"][number], x: any[], toX: Scale, toY: Scale) => void} draw
+ */
 function plotted(block, data, draw) {
   const roofs = (block.roofs ?? []).map((roof) => ({ ...roof, x: unpacked(roof.x), y: unpacked(roof.y) }));
-  const isShown = block.log ? (value) => Number.isFinite(value) && value > 0 : Number.isFinite;
+  const isLog = Boolean(block.log);
+  const isShown = isLog
+    ? (/** @type {number} */ value) => Number.isFinite(value) && value > 0
+    : Number.isFinite;
   const xs = [...data.x, ...roofs.flatMap((roof) => [...roof.x])].filter(isShown);
   const ys = [
     ...data.series.flatMap((each) => [...each.values]),
     ...roofs.flatMap((roof) => [...roof.y]),
   ].filter(isShown);
   // Roofs reach from one end of the picture to the other.
-  const [x0, x1] = roofs.length ? [Math.min(...xs), Math.max(...xs)] : range(xs, block.log, false);
-  const [y0, y1] = range(ys, block.log, true);
-  const toX = plotScale(x0, x1, PLOT.left, PLOT.width - PLOT.right, block.log);
-  const toY = plotScale(y0, y1, PLOT.height - PLOT.bottom, PLOT.top, block.log);
+  const [x0, x1] = roofs.length ? [Math.min(...xs), Math.max(...xs)] : range(xs, isLog, false);
+  const [y0, y1] = range(ys, isLog, true);
+  const toX = plotScale(x0, x1, PLOT.left, PLOT.width - PLOT.right, isLog);
+  const toY = plotScale(y0, y1, PLOT.height - PLOT.bottom, PLOT.top, isLog);
   const picture = plotPicture(`${block.title}: ${data.series.map((each) => each.name).join(", ")}`);
   drawRules(picture, toY, data.unit, block.y_label);
-  const isWhole = !block.log && data.x.every(Number.isInteger);
+  const isWhole = !isLog && data.x.every(Number.isInteger);
   drawLabels(
     picture,
     toX.ticks
@@ -84,7 +104,12 @@ function plotted(block, data, draw) {
       points: Array.from(roof.x, (at, place) => `${toX(at)},${toY(roof.y[place])}`).join(" "),
       class: "roof",
     });
-    // On the way up, where roofs are apart from each other.
+    /**
+     * On the way up, where roofs are apart from each other.
+     *
+     * @param {Scale} to
+     * @param {number[]} values
+     */
     const along = (to, values) => to(values[0]) + 0.4 * (to(values[1]) - to(values[0]));
     picture.append(
       line,
@@ -99,6 +124,11 @@ function plotted(block, data, draw) {
   return el("div", picture);
 }
 
+/**
+ * @param {number[]} values
+ * @param {boolean} isLog
+ * @param {boolean} fromZero
+ */
 function range(values, isLog, fromZero) {
   let low = Infinity;
   let high = -Infinity;
@@ -112,7 +142,16 @@ function range(values, isLog, fromZero) {
   return low === high ? [low - 1, high + 1] : [low, high];
 }
 
-// A point that follows the pointer along a line, and tells its value.
+/**
+ * A point that follows the pointer along a line, and tells its value.
+ *
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {ChartData["series"][number]} each
+ * @param {number[]} at
+ * @param {Scale} toX
+ * @param {Scale} toY
+ */
 function follower(block, data, each, at, toX, toY) {
   const dot = svg("circle.mark", { r: 4, visibility: "hidden" });
   dot.style.fill = each.colour;
@@ -123,7 +162,7 @@ function follower(block, data, each, at, toX, toY) {
   let near = at[0];
   path.addEventListener(
     "pointermove",
-    (event) => {
+    (/** @type {any} */ event) => {
       const picture = path.ownerSVGElement;
       const place = svgPoint(picture, event);
       near = at.reduce(

@@ -1,5 +1,7 @@
 // Where documents come from: the local server, or the report that this page is in.
 
+/** @import { Params } from "./documents" */
+
 // What went wrong, in the library's words.
 export class PageError extends Error {}
 
@@ -8,7 +10,11 @@ export function pageSource() {
   return document.getElementById("site") ? new EmbeddedSource() : new ServedSource();
 }
 
-// Parameters that begin with "_" only tell how a page is looked at: its document is the same.
+/**
+ * Parameters that begin with "_" only tell how a page is looked at: its document is the same.
+ *
+ * @param {Params} params
+ */
 function addressOf(params) {
   const kept = Object.entries(params).filter(
     ([name, value]) => value !== "" && value !== null && value !== undefined && !name.startsWith("_"),
@@ -19,6 +25,7 @@ function addressOf(params) {
 // What is searched for and selected on a page: its document is the same, and a report holds it once.
 const LOOKED_FOR = new Set(["find", "t0", "t1", "r0", "r1", "sel"]);
 
+/** @param {Params} params */
 function documentParams(params) {
   return Object.fromEntries(Object.entries(params).filter(([name]) => !LOOKED_FOR.has(name)));
 }
@@ -39,14 +46,23 @@ class ServedSource {
     return site;
   }
 
+  /**
+   * @param {string} id
+   * @param {Params} params
+   */
   page(id, params) {
     return this.#json(`api/page/${encodeURIComponent(id)}?${addressOf(documentParams(params))}`);
   }
 
+  /**
+   * @param {string} path
+   * @param {Params} params
+   */
   data(path, params) {
     return this.#json(`api/${path}?${addressOf(params)}`);
   }
 
+  /** @param {string} address */
   async #json(address, isKept = true) {
     if (this.#kept.has(address)) return this.#kept.get(address);
     let answer;
@@ -69,25 +85,41 @@ class ServedSource {
 // Documents that are in this file, packed.
 class EmbeddedSource {
   isLive = false;
-  #first = JSON.parse(document.getElementById("site").textContent);
+  #first = JSON.parse(document.getElementById("site")?.textContent ?? "");
 
   async site(run = "") {
     return this.#isFirst(run) ? this.#first : this.#packed("site", { run });
   }
 
+  /**
+   * @param {string} id
+   * @param {Params} params
+   */
   page(id, params) {
     return this.#packed(`page/${id}`, documentParams(params));
   }
 
+  /**
+   * @param {string} path
+   * @param {Params} params
+   */
   data(path, params) {
     return this.#packed(path, params);
   }
 
-  // Documents of the first run have addresses without its name; a report of one run knows no other.
+  /**
+   * Documents of the first run have addresses without its name; a report of one run knows no other.
+   *
+   * @param {string} run
+   */
   #isFirst(run) {
     return !run || run === this.#first.run || this.#first.runs.length === 1;
   }
 
+  /**
+   * @param {string} path
+   * @param {Params} params
+   */
   async #packed(path, { run, ...others }) {
     const holder = document.getElementById(
       `${path}?${addressOf(this.#isFirst(run) ? others : { run, ...others })}`,

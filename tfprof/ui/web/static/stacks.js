@@ -6,8 +6,16 @@ import { numberText, shareText } from "./format.js";
 import { withoutCommon } from "./names.js";
 import { hideTip, withTip } from "./tooltip.js";
 
+/** @import { ChartBlock } from "./documents" */
+/** @import { ChartData, Context } from "./types" */
+
 const MOST_STACK = 110;
 
+/**
+ * @param {ChartBlock} block
+ * @param {ChartData} data
+ * @param {Context} [context]
+ */
 export function stacks(block, { x, series, unit }, context) {
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
@@ -20,7 +28,8 @@ export function stacks(block, { x, series, unit }, context) {
   const width = Math.min((PLOT.width - PLOT.left - PLOT.right) / Math.max(x.length, 1), MOST_STACK);
   const gap = Math.min(2, width / 8);
   const isLive = Boolean(block.choose && context?.source.isLive);
-  const chosen = block.choose ? chosenKeys(context?.params[block.choose.param] ?? "") : null;
+  const { param = "", keys = [] } = block.choose ?? {};
+  const chosen = chosenKeys(context?.params[param] ?? "");
   const groups = [...x.keys()].map((at) => {
     const left = PLOT.left + at * width;
     const group = svg("g.stack", {
@@ -46,7 +55,7 @@ export function stacks(block, { x, series, unit }, context) {
       group.append(mark);
       below += value;
     }
-    if (chosen?.size && !chosen.has(block.choose.keys[at])) group.classList.add("faint");
+    if (chosen.size && !chosen.has(keys[at])) group.classList.add("faint");
     if (isLive) choosable(group, at);
     return withTip(group, () => tipOf(at));
   });
@@ -58,6 +67,7 @@ export function stacks(block, { x, series, unit }, context) {
   );
   return el("div", picture, isLive ? chooseHint() : null);
 
+  /** @param {number} at */
   function tipOf(at) {
     const parts = present.filter((each) => each.values[at] > 0);
     return [
@@ -69,18 +79,23 @@ export function stacks(block, { x, series, unit }, context) {
     ];
   }
 
+  /**
+   * @param {any} group
+   * @param {number} at
+   */
   function choosable(group, at) {
-    const key = block.choose.keys[at];
+    const key = keys[at];
+    /** @param {any} event */
     const choose = (event) => {
       hideTip();
       const isMore = event.shiftKey || event.ctrlKey || event.metaKey;
-      const keys = isMore ? new Set(chosen) : new Set();
-      if (chosen.has(key) && (isMore || chosen.size === 1)) keys.delete(key);
-      else keys.add(key);
-      context.go(context.page.page, { ...context.params, [block.choose.param]: [...keys].join(",") });
+      const wanted = isMore ? new Set(chosen) : new Set();
+      if (chosen.has(key) && (isMore || chosen.size === 1)) wanted.delete(key);
+      else wanted.add(key);
+      go([...wanted].join(","));
     };
     group.addEventListener("click", choose);
-    group.addEventListener("keydown", (event) => {
+    group.addEventListener("keydown", (/** @type {any} */ event) => {
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
         choose(event);
@@ -88,20 +103,25 @@ export function stacks(block, { x, series, unit }, context) {
     });
   }
 
+  /** @param {string} value */
+  function go(value) {
+    context?.go(context.page.page, { ...context.params, [param]: value });
+  }
+
   function chooseHint() {
     const text = chosen.size
       ? "Only the chosen ones count, on all pages."
       : "Click one to see only it, on all pages; shift adds another.";
-    const all = el(
-      "button",
-      { onclick: () => context.go(context.page.page, { ...context.params, [block.choose.param]: "" }) },
-      "All",
-    );
+    const all = el("button", { onclick: () => go("") }, "All");
     return el("p.quiet", text, " ", chosen.size ? all : null);
   }
 }
 
-// `3,5-7` as a set of texts.
+/**
+ * `3,5-7` as a set of texts.
+ *
+ * @param {string} text
+ */
 function chosenKeys(text) {
   const keys = new Set();
   for (const part of text.split(",").filter(Boolean)) {

@@ -2,10 +2,18 @@
 
 import { cellOf } from "./forest.js";
 
+/** @import { Forest } from "./types" */
+
 const MOST_RINGS = 8;
 const LEAST_ARC = 0.7;
 
-// The arcs of a sunburst in a square of a given side.
+/**
+ * The arcs of a sunburst in a square of a given side.
+ *
+ * @param {Forest} forest
+ * @param {number} side
+ * @param {boolean} folds
+ */
 export function sunburstCells(forest, side, folds) {
   const cells = [];
   const middle = side / 2;
@@ -26,9 +34,10 @@ export function sunburstCells(forest, side, folds) {
   }
   const rings = Math.max(...cells.map((cell) => cell.level)) + 1;
   const ring = (middle - 2) / (rings - 0.3); // the root's circle is smaller
-  for (const cell of cells) {
-    cell.inner = cell.level === 0 ? 0 : (cell.level - 0.3) * ring;
-    cell.outer = (cell.level + 0.7) * ring - 1;
-  }
-  return { cells, height: side };
+  const arcs = cells.map((cell) => ({
+    ...cell,
+    inner: cell.level === 0 ? 0 : (cell.level - 0.3) * ring,
+    outer: (cell.level + 0.7) * ring - 1,
+  }));
+  return { cells: arcs, height: side };
 }

@@ -8,6 +8,9 @@ import { cutApart } from "./names.js";
 import { emptyColumns, foldButton } from "./table_folds.js";
 import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
 
+/** @import { Params, TableBlock } from "./documents" */
+/** @import { Attributes, Context } from "./types" */
+
 const ROW_PX = 26;
 const MOST_VISIBLE = 20;
 const SPARE_ROWS = 8;
@@ -16,12 +19,21 @@ const MOST_LETTERS = 50;
 const SEARCH_MS = 40;
 const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
 
-// A table block as an element. `onRow` is called with a row's number when it is chosen.
-export function tableView(block, context = {}, { onRow = null } = {}) {
+/**
+ * A table block as an element. `onRow` is called with a row's number when it is chosen.
+ *
+ * @param {TableBlock} block
+ * @param {Partial<Context>} context
+ * @param {{ onRow?: (row: number) => void }} options
+ */
+export function tableView(block, context = {}, { onRow } = {}) {
   const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
   const { params = {} } = context;
+  /** @param {string} what */
   const name = (what) => `_${what}-${block.id}`;
+  /** @param {Params} changes */
   const keep = (changes) => context.look?.(changes);
+  /** @type {any} */
   const state = {
     ...orderOf(params[name("sort")], columns),
     wanted: startOf(block, params, params[name("find")]),
@@ -45,6 +57,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   const folds = { columns: emptyColumns(columns), areShown: params[name("all")] === "1" };
   const body = el("tbody");
   const head = el("thead");
+  /** @type {any[]} */
   let visible = [];
   const table = el(
     "table.grid",
@@ -69,6 +82,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     head.replaceChildren(el("tr", visible.map(header)));
   }
 
+  /** @param {any} column */
   function header(column) {
     const place = columns.indexOf(column);
     const button = el(
@@ -96,6 +110,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
     );
   }
 
+  /** @param {number} place */
   function sortBy(place) {
     const isSame = state.sort === place;
     state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
@@ -151,14 +166,19 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
 
   // Where the focus is: rows that are drawn anew keep it.
   function focusedCell() {
-    const cell = body.contains(document.activeElement) ? document.activeElement.closest("td") : null;
-    return cell && { row: cell.parentElement.getAttribute("aria-rowindex"), cell: cell.cellIndex };
+    const cell = body.contains(document.activeElement) ? document.activeElement?.closest("td") : null;
+    return cell && { row: cell.parentElement?.getAttribute("aria-rowindex"), cell: cell.cellIndex };
   }
 
+  /** @param {number} rows */
   function spacer(rows) {
     return rows ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${rows * ROW_PX}px` } }) : null;
   }
 
+  /**
+   * @param {number} row
+   * @param {number} at
+   */
   function rowView(row, at) {
     const cells = visible.map((column) => {
       const value = column.values[row];
@@ -170,6 +190,7 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
         link ? el("a", { href: link }, shownText(value, text, column)) : shownText(value, text, column),
       );
     });
+    /** @type {Attributes} */
     const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
     return el("tr", { "aria-rowindex": at + 2, ...chosen }, cells);
   }
@@ -189,12 +210,22 @@ export function tableView(block, context = {}, { onRow = null } = {}) {
   return view;
 }
 
-// What a table is searched for when it is opened: what was typed, or what led here.
+/**
+ * What a table is searched for when it is opened: what was typed, or what led here.
+ *
+ * @param {TableBlock} block
+ * @param {Params} params
+ * @param {string} typed
+ */
 function startOf(block, params, typed) {
   const wanted = (params.find ?? "").toLowerCase();
   return typed?.toLowerCase() ?? (wanted && hasText(block, wanted) ? wanted : "");
 }
 
+/**
+ * @param {TableBlock} block
+ * @param {string} wanted
+ */
 function hasText(block, wanted) {
   return block.cells.some(
     (cells, place) =>
@@ -203,22 +234,36 @@ function hasText(block, wanted) {
   );
 }
 
-// What to say where an address asks for rows that no table of a page has; null where one has them.
+/**
+ * What to say where an address asks for rows that no table of a page has; null where one has them.
+ *
+ * @param {any[]} blocks
+ * @param {Params} params
+ */
 export function nothingFound(blocks, params) {
   // A timeline looks for events itself.
   if (blocks.some((block) => block.kind === "trace")) return null;
   const tables = blocks
-    .flatMap((block) => (block.kind === "tabs" ? block.items.flatMap((item) => item.blocks) : [block]))
+    .flatMap((block) =>
+      block.kind === "tabs" ? block.items.flatMap((/** @type {any} */ item) => item.blocks) : [block],
+    )
     .filter((block) => block.kind === "table");
   if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase())))
     return null;
   return `No row matches “${params.find}”: all rows are shown.`;
 }
 
-// By column: the address behind the cell of a row, or null. The program of an instruction goes along:
-// others have instructions of the same name.
+/**
+ * By column: the address behind the cell of a row, or null. The program of an instruction goes along:
+ * others have instructions of the same name.
+ *
+ * @param {TableBlock} block
+ * @param {any[]} columns
+ * @param {Partial<Context>} context
+ */
 function linksOf(block, columns, context) {
-  if (!context.address) return new Map();
+  const { address } = context;
+  if (!address) return new Map();
   const programs = columns.find((each) => each.id === block.program_column)?.values;
   return new Map(
     Object.entries(block.links ?? {}).map(([id, link]) => {
@@ -226,12 +271,12 @@ function linksOf(block, columns, context) {
       const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
       return [
         id,
-        (row) => {
+        (/** @type {number} */ row) => {
           const way = at ? at[row] : 0;
           if (way < 0 || !values?.[row]) return null;
           const [page, param] = link.ways[way];
           const program = programs ? programs[row] : block.program;
-          return context.address(page, {
+          return address(page, {
             [param]: values[row],
             ...(program && PROGRAM_PAGES.has(page) ? { program } : {}),
           });
@@ -241,7 +286,13 @@ function linksOf(block, columns, context) {
   );
 }
 
-// Names are cut where they are alike, sentences are read from their beginning.
+/**
+ * Names are cut where they are alike, sentences are read from their beginning.
+ *
+ * @param {any} value
+ * @param {string} text
+ * @param {any} column
+ */
 function shownText(value, text, column) {
   if (typeof value !== "string" || text.length <= MOST_LETTERS || text.endsWith(".")) return text;
   if (!column.cuts) {
@@ -252,6 +303,11 @@ function shownText(value, text, column) {
   return column.cuts.get(value) ?? text;
 }
 
+/**
+ * @param {any} value
+ * @param {string} text
+ * @param {any} column
+ */
 function hoverText(value, text, column) {
   if (typeof value === "number" && Number.isFinite(value))
     return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();

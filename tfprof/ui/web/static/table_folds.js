@@ -6,20 +6,32 @@ import { countOf } from "./format.js";
 const FEW_COLUMNS = 6;
 const NOTHING = new Set([null, undefined, 0, "", "No", false]);
 
-// Of a wide table the columns that are zero, empty or unknown in all rows; the first one stays. Of
-// two runs, the numbers of both and their difference go together: `total_time:difference`.
+/**
+ * Of a wide table the columns that are zero, empty or unknown in all rows; the first one stays. Of
+ * two runs, the numbers of both and their difference go together: `total_time:difference`.
+ *
+ * @param {any[]} columns
+ */
 export function emptyColumns(columns) {
   if (columns.length <= FEW_COLUMNS) return new Set();
-  const stem = ({ id }) => id.split(":")[0];
+  const stem = (/** @type {{ id: string }} */ { id }) => id.split(":")[0];
   const saying = new Set(
     columns
-      .filter(({ values }) => !values.every((value) => NOTHING.has(value) || Number.isNaN(value)))
+      .filter(
+        ({ values }) =>
+          !values.every((/** @type {any} */ value) => NOTHING.has(value) || Number.isNaN(value)),
+      )
       .map(stem),
   );
   return new Set(columns.slice(1).filter((column) => !saying.has(stem(column))));
 }
 
-// The button that shows them; null if there are none.
+/**
+ * The button that shows them; null if there are none.
+ *
+ * @param {any} folds
+ * @param {(...given: any[]) => void} changed
+ */
 export function foldButton(folds, changed) {
   const n = folds.columns.size;
   if (!n) return null;

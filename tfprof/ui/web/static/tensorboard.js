@@ -5,5 +5,7 @@ export async function render() {
   style.rel = "stylesheet";
   style.href = new URL("style.css", import.meta.url).href;
   document.head.append(style);
+  // Made by servers of all modules.
+  // @ts-expect-error
   await import("./tfprof.js");
 }

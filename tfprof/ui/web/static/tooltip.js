@@ -4,7 +4,13 @@ import { el } from "./dom.js";
 
 const box = el("div.tooltip", { role: "tooltip", hidden: true });
 
-// Shows lines of text beside a position on the screen.
+/**
+ * Shows lines of text beside a position on the screen.
+ *
+ * @param {string[]} lines
+ * @param {number} x
+ * @param {number} y
+ */
 export function showTip(lines, x, y) {
   box.replaceChildren(...lines.map((line, at) => el(at ? "div" : "b", line)));
   box.hidden = false;
@@ -18,9 +24,16 @@ export function hideTip() {
   box.hidden = true;
 }
 
-// Shows lines while an element is pointed at or has the focus; `lines` is called then.
+/**
+ * Shows lines while an element is pointed at or has the focus; `lines` is called then.
+ *
+ * @param {any} element
+ * @param {() => string[]} lines
+ */
 export function withTip(element, lines) {
-  element.addEventListener("pointermove", (event) => showTip(lines(), event.clientX, event.clientY));
+  element.addEventListener("pointermove", (/** @type {any} */ event) =>
+    showTip(lines(), event.clientX, event.clientY),
+  );
   element.addEventListener("pointerleave", hideTip);
   element.addEventListener("focus", () => {
     const place = element.getBoundingClientRect();

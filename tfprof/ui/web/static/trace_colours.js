@@ -3,6 +3,7 @@
 import { colourOf } from "./colours.js";
 
 // What a name of a profile says about its meaning, in the words of `colours.js`.
+/** @type {[RegExp, string][]} */
 const TRACE_MEANINGS = [
   [/^(iterator|.*::iterator|infeed|prefetch|parallelmap|.*getnext)/i, "input"],
   [/memcpy(h2d|d2h|d2d|p2p|htod|dtoh)?|copy/i, "memcpy"],
@@ -15,10 +16,11 @@ const TRACE_MEANINGS = [
 // Colours without such a meaning, for all other names, in three shades.
 const TRACE_PLAIN = [0, 2, 6, 4];
 
+/** @param {string} name */
 function nameHash(name) {
   let hash = 0;
   // Numbers at the end count what is the same: MatMul_1 and MatMul_2.
-  for (const char of name.replace(/[\d_.:]+$/, "")) hash = (hash * 31 + char.codePointAt(0)) >>> 0;
+  for (const char of name.replace(/[\d_.:]+$/, "")) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) >>> 0;
   return hash;
 }
 
@@ -26,27 +28,38 @@ function nameHash(name) {
 export class TracePalette {
   #colours = new Map();
 
+  /** @param {any} element */
   constructor(element) {
     this.style = getComputedStyle(element);
-    for (const name of ["paper", "ink", "soft", "line", "shade", "focus", "bad"])
-      this[name] = this.value(`--${name}`);
+    this.paper = this.value("--paper");
+    this.ink = this.value("--ink");
+    this.soft = this.value("--soft");
+    this.line = this.value("--line");
+    this.shade = this.value("--shade");
+    this.focus = this.value("--focus");
+    this.bad = this.value("--bad");
+    this.dim = this.#made(this.line, this.line, this.soft); // what was not searched for
   }
 
-  // What was not searched for.
-  get dim() {
-    this.dimmed ??= this.#made(this.line, this.line, this.soft);
-    return this.dimmed;
-  }
-
+  /**
+   * @param {string} fill
+   * @param {string} merged
+   * @param {string} text
+   */
   #made(fill, merged, text) {
     return { fill, merged, text, bits: colourBits(fill), mergedBits: colourBits(merged) };
   }
 
+  /** @param {string} variable */
   value(variable) {
     return this.style.getPropertyValue(variable).trim();
   }
 
-  // Fill of a slice, of a merged mark, and the colour of text on the slice.
+  /**
+   * Fill of a slice, of a merged mark, and the colour of text on the slice.
+   *
+   * @param {string} name
+   */
   of(name) {
     if (!this.#colours.has(name)) {
       const known = TRACE_MEANINGS.find(([pattern]) => pattern.test(name));
@@ -62,11 +75,17 @@ export class TracePalette {
   }
 }
 
+/** @param {string} colour */
 function channels(colour) {
   const hex = colour.replace("#", "");
   return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16) || 0);
 }
 
+/**
+ * @param {string} colour
+ * @param {string} other
+ * @param {number} share
+ */
 function mixed(colour, other, share) {
   const [a, b] = [channels(colour), channels(other)];
   return `#${a
@@ -78,12 +97,17 @@ function mixed(colour, other, share) {
     .join("")}`;
 }
 
-// A colour as a pixel of an image: alpha, blue, green, red.
+/**
+ * A colour as a pixel of an image: alpha, blue, green, red.
+ *
+ * @param {string} colour
+ */
 function colourBits(colour) {
   const [red, green, blue] = channels(colour);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
+/** @param {string} colour */
 function textOn(colour) {
   const [red, green, blue] = channels(colour);
   return 0.299 * red + 0.587 * green + 0.114 * blue > 135 ? "#111111" : "#ffffff";

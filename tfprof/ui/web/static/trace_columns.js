@@ -1,6 +1,10 @@
 // Columns of whole numbers in bytes of seven bits (tfprof/ui/pages/trace/packing.py).
 
-// A packed column as numbers; picoseconds of hours are exact in doubles.
+/**
+ * A packed column as numbers; picoseconds of hours are exact in doubles.
+ *
+ * @param {any} column
+ */
 export function traceNumbers(column) {
   const text = atob(column.data);
   const numbers = new Float64Array(column.n);

@@ -4,11 +4,22 @@ import { unpacked } from "./columns.js";
 import { later } from "./dom.js";
 import { numberText } from "./format.js";
 
+/** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TracePainter } from "./trace_draw.js" */
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { SeenRow } from "./types" */
+
 // Values of counters around what is seen; asked for again when the view has moved or zoomed far.
 export class TraceCounters {
+  /** @type {{ t0: number, t1: number, span: number } | null} */
   #has = null;
   #byNumber = new Map();
 
+  /**
+   * @param {any} data
+   * @param {TraceState} state
+   * @param {(...given: any[]) => void} onChange
+   */
   constructor(data, state, onChange) {
     this.data = data;
     this.state = state;
@@ -16,6 +27,7 @@ export class TraceCounters {
     this.update = later(() => this.#ask(), 80);
   }
 
+  /** @param {number} number */
   get(number) {
     return this.#byNumber.get(number);
   }
@@ -33,7 +45,7 @@ export class TraceCounters {
     for (const { number, series } of found.counters) {
       this.#byNumber.set(
         number,
-        series.map((each) => ({
+        series.map((/** @type {any} */ each) => ({
           ...each,
           times: unpacked(each.times),
           values: unpacked(each.values),
@@ -45,6 +57,13 @@ export class TraceCounters {
   }
 }
 
+/**
+ * @param {TracePainter} painter
+ * @param {SeenRow} row
+ * @param {any[]} series
+ * @param {TraceState} state
+ * @param {TracePalette} palette
+ */
 export function drawTraceCounter(painter, row, series, state, palette) {
   const { context } = painter;
   const highest = Math.max(0, ...series.flatMap((each) => Array.from(each.most, (value) => value || 0)));
@@ -80,7 +99,12 @@ export function drawTraceCounter(painter, row, series, state, palette) {
   context.fillText(numberText(highest, series[0]?.unit ?? ""), 4, row.top + 3);
 }
 
-// The values that hold at a time, as lines of text.
+/**
+ * The values that hold at a time, as lines of text.
+ *
+ * @param {any[]} series
+ * @param {number} time
+ */
 export function traceCounterValues(series, time) {
   return series.map((each) => {
     let at = -1;

@@ -3,10 +3,20 @@
 import { TraceEmbedded } from "./trace_embedded.js";
 import { TraceServedTiles } from "./trace_tiles.js";
 
-// The data of a trace block; `onChange` is called when a tile has come.
+/** @import { TraceBlock } from "./documents" */
+/** @import { Ask, Context } from "./types" */
+
+/**
+ * The data of a trace block; `onChange` is called when a tile has come.
+ *
+ * @param {TraceBlock} block
+ * @param {Context} context
+ * @param {(...given: any[]) => void} onChange
+ */
 export async function traceData(block, context, onChange) {
   // Of two runs on one page, each trace names its own.
   const run = block.of_run ?? context.params.run ?? "";
+  /** @param {string} path */
   const ask = (path, params = {}) => context.source.data(`trace/${path}`, { run, ...params });
   if (context.source.isLive) return new TraceServed(ask, onChange);
   const made = new TraceEmbedded(ask, block);
@@ -19,19 +29,35 @@ class TraceServed {
   isWhole = true;
   hasWholeNames = true;
 
+  /**
+   * @param {Ask} ask
+   * @param {(...given: any[]) => void} onChange
+   */
   constructor(ask, onChange) {
     this.ask = ask;
     this.tiles = new TraceServedTiles(ask, onChange);
   }
 
+  /** @param {string} id */
   event(id) {
     return this.ask("event", { id });
   }
 
+  /**
+   * @param {string} text
+   * @param {boolean} isRegex
+   */
   search(text, isRegex) {
     return this.ask("search", { text, regex: isRegex ? 1 : "" });
   }
 
+  /**
+   * @param {string} text
+   * @param {boolean} isRegex
+   * @param {string} id
+   * @param {number} time
+   * @param {boolean} isBackwards
+   */
   find(text, isRegex, id, time, isBackwards) {
     return this.ask("find", {
       text,
@@ -42,18 +68,37 @@ class TraceServed {
     });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   range(t0, t1, tracks) {
     return this.ask("range", { t0, t1, tracks });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   events(t0, t1, tracks) {
     return this.ask("events", { t0, t1, tracks });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   */
   flows(t0, t1) {
     return this.ask("flows", { t0, t1 });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {number} pixels
+   */
   counters(t0, t1, pixels) {
     return this.ask("counters", { t0, t1, pixels });
   }

@@ -4,7 +4,14 @@ import { el } from "./dom.js";
 import { counted, numberText, shareText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
-// Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
+/** @import { TraceEvent } from "./types" */
+
+/**
+ * Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
+ *
+ * @param {TraceEvent} event
+ * @param {{ go: (id: string) => void, find: (name: string) => void, close: () => void }} acts
+ */
 export function traceDetails(event, { go, find, close }) {
   const facts = [
     ["Name", event.name],
@@ -31,7 +38,7 @@ export function traceDetails(event, { go, find, close }) {
       ? el(
           "p.quiet.path",
           "In ",
-          event.around.map((each) => eventButton(each, go, each.name)),
+          event.around.map((/** @type {TraceEvent} */ each) => eventButton(each, go, each.name)),
         )
       : null,
     el(
@@ -39,17 +46,25 @@ export function traceDetails(event, { go, find, close }) {
       facts.map(([name, value]) => el("div", el("dt", name), el("dd", { title: value }, value))),
     ),
     argumentsView(event),
+    /**
+     * @param {string} title
+     * @param {TraceEvent[]} found
+     * @param {number} count
+     * @param {TraceEvent} event
+     * @param {(id: string) => void} go
+     */
     partners("Led to by", event.incoming, event.n_incoming, event, go),
     partners("Leads to", event.outgoing, event.n_outgoing, event, go),
     el("p", el("button", { onclick: () => find(event.name) }, "Find all of this name")),
   );
 }
 
+/** @param {any} event */
 function argumentsView(event) {
   if (event.args === null)
     return el("p.quiet", "This report does not hold the arguments of events; “tfprof ui” shows them.");
   if (!event.args.length) return el("p.quiet", "The recorder wrote no arguments for this event.");
-  const rows = event.args.map(([name, value]) =>
+  const rows = event.args.map((/** @type {[string, any]} */ [name, value]) =>
     el("tr", el("th", { scope: "row" }, name), el("td", value === null ? "n/a" : String(value))),
   );
   return el(
@@ -59,13 +74,25 @@ function argumentsView(event) {
   );
 }
 
+/**
+ * @param {any} event
+ * @param {any} go
+ * @param {string} text
+ */
 function eventButton(event, go, text) {
   return el("button.event", { title: event.name, onclick: () => go(event.id) }, text);
 }
 
+/**
+ * @param {string} title
+ * @param {any} found
+ * @param {number} count
+ * @param {any} event
+ * @param {any} go
+ */
 function partners(title, found, count, event, go) {
   if (!count) return null;
-  const items = found.map((each) => {
+  const items = found.map((/** @type {TraceEvent} */ each) => {
     const apart = each.start - event.start;
     return el(
       "li",

@@ -6,13 +6,23 @@ import { traceFirstAfter } from "./trace_marks.js";
 import { TRACE_THIN_PX, TraceThinMarks } from "./trace_thin.js";
 import { TRACE_TILE_PIXELS, traceLevel } from "./trace_tiles.js";
 
+/** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { Lane, Part, SeenRow, Steps, Tiles } from "./types" */
+
 const TRACE_FONT = "11px system-ui, sans-serif";
 const TRACE_LEAST_LABEL_PX = 24;
 const TRACE_COARSER = 8;
 const TRACE_LEAST_STEP_PX = 12;
 
-// Parts of the visible time of a track with the lanes to draw there: those of the wanted level, or
-// what is at hand of others while these are on their way.
+/**
+ * Parts of the visible time of a track with the lanes to draw there: those of the wanted level, or
+ * what is at hand of others while these are on their way.
+ *
+ * @param {Tiles} tiles
+ * @param {TraceState} state
+ * @param {number} track
+ */
 export function traceParts(tiles, state, track) {
   const k = traceLevel(state.psPerPixel);
   const span = TRACE_TILE_PIXELS * 2 ** k;
@@ -26,7 +36,13 @@ export function traceParts(tiles, state, track) {
   return parts;
 }
 
-// Neighbours of what is seen, so that panning finds them there.
+/**
+ * Neighbours of what is seen, so that panning finds them there.
+ *
+ * @param {Tiles} tiles
+ * @param {TraceState} state
+ * @param {number} track
+ */
 export function tracePrefetch(tiles, state, track) {
   const k = traceLevel(state.psPerPixel);
   const span = TRACE_TILE_PIXELS * 2 ** k;
@@ -34,6 +50,12 @@ export function tracePrefetch(tiles, state, track) {
   tiles.lanes(k, Math.floor(state.t1 / span) + 1, track);
 }
 
+/**
+ * @param {Tiles} tiles
+ * @param {number} k
+ * @param {number} number
+ * @param {number} track
+ */
 function substitutes(tiles, k, number, track) {
   const span = TRACE_TILE_PIXELS * 2 ** k;
   const [from, to] = [number * span, (number + 1) * span];
@@ -55,7 +77,13 @@ function substitutes(tiles, k, number, track) {
   return parts;
 }
 
-// Calls `act(lane, at)` for each mark to be drawn, once: in the part where it begins, or the first.
+/**
+ * Calls `act(lane, at)` for each mark to be drawn, once: in the part where it begins, or the first.
+ *
+ * @param {Part[]} parts
+ * @param {TraceState} state
+ * @param {(lane: Lane, at: number) => void} act
+ */
 export function traceEachMark(parts, state, act) {
   parts.forEach(({ lanes, from, to }, place) => {
     const first = Math.max(from, state.t0);
@@ -69,15 +97,24 @@ export function traceEachMark(parts, state, act) {
 }
 
 export class TracePainter {
+  width = 0;
+  height = 0;
+  /** @type {Map<string, number>} */
   #widths = new Map();
   #thin = new TraceThinMarks();
 
+  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false });
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
   }
 
-  // Makes the canvas as large as it is shown; sharp on every screen.
+  /**
+   * Makes the canvas as large as it is shown; sharp on every screen.
+   *
+   * @param {number} width
+   * @param {number} height
+   */
   resize(width, height) {
     const scale = devicePixelRatio || 1;
     if (
@@ -94,11 +131,17 @@ export class TracePainter {
     this.height = height;
   }
 
+  /** @param {TracePalette} palette */
   clear(palette) {
     this.context.fillStyle = palette.paper;
     this.context.fillRect(0, 0, this.width, this.height);
   }
 
+  /**
+   * @param {number} top
+   * @param {number} height
+   * @param {() => void} act
+   */
   clipped(top, height, act) {
     this.context.save();
     this.context.beginPath();
@@ -108,7 +151,13 @@ export class TracePainter {
     this.context.restore();
   }
 
-  // A line where each row of the list begins, and a shade under headings and the selected track.
+  /**
+   * A line where each row of the list begins, and a shade under headings and the selected track.
+   *
+   * @param {SeenRow} row
+   * @param {TracePalette} palette
+   * @param {boolean} isSelected
+   */
   ground(row, palette, isSelected) {
     const { context } = this;
     if (row.kind === "process" || isSelected) {
@@ -119,9 +168,18 @@ export class TracePainter {
     context.fillRect(0, Math.round(row.top + row.height) - 1, this.width, 1);
   }
 
-  // Marks of a track; gives how many it drew. Thin ones are pixels of an image, one row a lane.
+  /**
+   * Marks of a track; gives how many it drew. Thin ones are pixels of an image, one row a lane.
+   *
+   * @param {SeenRow} row
+   * @param {Part[]} parts
+   * @param {TraceState} state
+   * @param {TracePalette} palette
+   * @param {((name: string) => boolean) | null} isWanted
+   */
   track(row, parts, state, palette, isWanted) {
     const { context, width: most } = this;
+    /** @type {[string, number, number, number, string][]} */
     const labels = [];
     const perPixel = 1 / state.psPerPixel;
     const thin = this.#thin;
@@ -157,6 +215,7 @@ export class TracePainter {
     return drawn;
   }
 
+  /** @param {any[]} labels */
   #labels(labels) {
     const { context } = this;
     context.font = TRACE_FONT;
@@ -170,6 +229,7 @@ export class TracePainter {
     }
   }
 
+  /** @param {string} text */
   #widthOf(text) {
     let width = this.#widths.get(text);
     if (width === undefined) {
@@ -180,7 +240,12 @@ export class TracePainter {
     return width;
   }
 
-  // A text that fits into a width, with an ellipsis if it is cut.
+  /**
+   * A text that fits into a width, with an ellipsis if it is cut.
+   *
+   * @param {string} text
+   * @param {number} width
+   */
   #shortened(text, width) {
     const whole = this.#widthOf(text);
     if (whole <= width && text.length <= 300) return text;
@@ -188,7 +253,13 @@ export class TracePainter {
     return letters >= 2 ? `${text.slice(0, letters)}…` : "";
   }
 
-  // Where steps begin and end, unless that would be all there is to be seen.
+  /**
+   * Where steps begin and end, unless that would be all there is to be seen.
+   *
+   * @param {Steps} steps
+   * @param {TraceState} state
+   * @param {TracePalette} palette
+   */
   steps(steps, state, palette) {
     const { context } = this;
     const seen = steps.bounds.filter((time) => time >= state.t0 && time <= state.t1);
@@ -199,6 +270,12 @@ export class TracePainter {
     context.globalAlpha = 1;
   }
 
+  /**
+   * @param {number} from
+   * @param {number} to
+   * @param {TraceState} state
+   * @param {TracePalette} palette
+   */
   range(from, to, state, palette) {
     const { context } = this;
     const [x, end] = [state.xOf(from), state.xOf(to)];
@@ -210,6 +287,10 @@ export class TracePainter {
     context.fillRect(end, 0, 1, this.height);
   }
 
+  /**
+   * @param {any} rect
+   * @param {TracePalette} palette
+   */
   outline(rect, palette) {
     const { context } = this;
     context.strokeStyle = palette.ink;
@@ -222,7 +303,13 @@ export class TracePainter {
     );
   }
 
-  // Arrows from place to place, with a head where they end.
+  /**
+   * Arrows from place to place, with a head where they end.
+   *
+   * @param {any[]} arrows
+   * @param {string} colour
+   * @param {number} alpha
+   */
   arrows(arrows, colour, alpha) {
     const { context } = this;
     context.strokeStyle = colour;
@@ -244,6 +331,10 @@ export class TracePainter {
     context.globalAlpha = 1;
   }
 
+  /**
+   * @param {string} text
+   * @param {TracePalette} palette
+   */
   message(text, palette) {
     this.context.font = TRACE_FONT;
     this.context.fillStyle = palette.soft;

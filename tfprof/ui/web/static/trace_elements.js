@@ -3,7 +3,16 @@
 import { el } from "./dom.js";
 import { TRACE_KEYS } from "./trace_input.js";
 
-// `view` has redraw(), fullScreen() and help().
+/** @import { TraceBlock } from "./documents" */
+/** @import { TraceState } from "./trace_state.js" */
+
+/**
+ * `view` has redraw(), fullScreen() and help().
+ *
+ * @param {TraceBlock} block
+ * @param {TraceState} state
+ * @param {any} view
+ */
 export function traceElements(block, state, view) {
   const canvas = el("canvas.trace-canvas", { "aria-hidden": "true" });
   const ruler = el("canvas.trace-ruler", { "aria-hidden": "true" });
@@ -32,6 +41,11 @@ export function traceElements(block, state, view) {
       TRACE_KEYS.map(([names, what]) => el("div", el("dt", names), el("dd", what))),
     ),
   );
+  /**
+   * @param {string} text
+   * @param {string} title
+   * @param {any} onclick
+   */
   const button = (text, title, onclick) => el("button", { title, onclick }, text);
   const full = button("Full screen", "The timeline alone (F)", () => view.fullScreen());
   const buttons = el(

@@ -5,12 +5,26 @@ import { traceNumbers } from "./trace_columns.js";
 import { traceFirstAfter, traceLanes } from "./trace_marks.js";
 import { TraceEmbeddedTiles } from "./trace_tiles.js";
 
+/** @import { TraceBlock } from "./documents" */
+/** @import { Ask, Lane, Mark } from "./types" */
+
 const TRACE_REPORT_PIXELS = 2000;
 
 export class TraceEmbedded {
+  /** @type {any} */
   #details = null;
+  /** @type {number[]} Events of the tracks before each. */
   #first = [];
+  /** @type {Map<number, Lane[]>} */
+  lanes = new Map();
+  remark = "";
+  hasWholeNames = true;
+  tiles = new TraceEmbeddedTiles(this.lanes);
 
+  /**
+   * @param {Ask} ask
+   * @param {TraceBlock} block
+   */
   constructor(ask, block) {
     this.ask = ask;
     this.block = block;
@@ -47,6 +61,10 @@ export class TraceEmbedded {
     return this.#details;
   }
 
+  /**
+   * @param {number} track
+   * @param {number} place
+   */
   #brief(track, place) {
     for (const lane of this.lanes.get(track) ?? []) {
       const at = tracePlace(lane, place);
@@ -55,6 +73,11 @@ export class TraceEmbedded {
     return null;
   }
 
+  /**
+   * @param {number} track
+   * @param {Lane} lane
+   * @param {number} at
+   */
   #mark(track, lane, at) {
     const { name } = this.block.tracks[track];
     return {
@@ -69,12 +92,13 @@ export class TraceEmbedded {
     };
   }
 
+  /** @param {string} id */
   async event(id) {
     const [track, place] = id.split(".").map(Number);
     const brief = this.#brief(track, place);
     if (!brief) throw new Error("This report does not show this event alone: “tfprof ui” does.");
     const around = [];
-    for (const lane of this.lanes.get(track)) {
+    for (const lane of this.lanes.get(track) ?? []) {
       const at = traceFirstAfter(lane, brief.start);
       if (
         lane.lane < brief.lane &&
@@ -86,6 +110,7 @@ export class TraceEmbedded {
     }
     const known = await this.#known();
     const row = this.#first[track] + place;
+    /** @type {any} */
     const made = {
       ...brief,
       end: brief.start + brief.duration,
@@ -117,19 +142,33 @@ export class TraceEmbedded {
     return { ...made, n_incoming: made.incoming.length, n_outgoing: made.outgoing.length };
   }
 
-  // Whether the slice at a place of a lane is called so, in short or, where the report says it, in full.
+  /**
+   * Whether the slice at a place of a lane is called so, in short or, where the report says it, in full.
+   *
+   * @param {string} text
+   * @param {boolean} isRegex
+   */
   async #named(text, isRegex) {
     const isWanted = traceWanted(text, isRegex);
     const args = (await this.#known())?.args;
     this.hasWholeNames = Boolean(args);
-    const inFull = args?.texts.map((each) => isWanted(JSON.parse(each).long_name ?? ""));
+    const inFull = args?.texts.map((/** @type {string} */ each) =>
+      isWanted(JSON.parse(each).long_name ?? ""),
+    );
     const isFound = new Map();
-    const isShort = (name) => isFound.get(name) ?? isFound.set(name, isWanted(name)).get(name);
-    return (track, lane, at) =>
+    /** @param {string} name */
+    const isShort = (/** @type {string} */ name) =>
+      isFound.get(name) ?? isFound.set(name, isWanted(name)).get(name);
+    return (/** @type {number} */ track, /** @type {Lane} */ lane, /** @type {number} */ at) =>
       isShort(lane.names[at]) || Boolean(inFull?.[args.at[this.#first[track] + lane.places[at]]]);
   }
 
-  // Names by the table of the whole trace, which the library has made, or of those found in full.
+  /**
+   * Names by the table of the whole trace, which the library has made, or of those found in full.
+   *
+   * @param {string} text
+   * @param {boolean} isRegex
+   */
   async search(text, isRegex) {
     const isWanted = traceWanted(text, isRegex);
     const isNamed = await this.#named(text, isRegex);
@@ -142,22 +181,34 @@ export class TraceEmbedded {
     const rows = Array.from(columns[0].keys()).filter(
       (row) => isWanted(columns[0][row]) || found.has(columns[0][row]),
     );
-    // Of a name of which only some are wanted, sums are those of all: they are left out.
+    /**
+     * Of a name of which only some are wanted, sums are those of all: they are left out.
+     *
+     * @param {any} column
+     * @param {number} place
+     * @param {number} row
+     */
     const cellOf = (column, place, row) =>
       place === 0 || isWanted(columns[0][row])
         ? column[row]
         : place === 1
           ? found.get(columns[0][row])
           : null;
-    const cells = columns.map((column, place) => rows.map((row) => cellOf(column, place, row)));
+    const cells = columns.map((/** @type {any} */ column, /** @type {number} */ place) =>
+      rows.map((row) => cellOf(column, place, row)),
+    );
     return {
       n_names: rows.length,
-      n_events: cells[1].reduce((sum, n) => sum + n, 0),
+      n_events: cells[1].reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0),
       table: { ...table, id: "found", title: "Found", n_rows: rows.length, cells },
     };
   }
 
-  // Slices that stand alone.
+  /**
+   * Slices that stand alone.
+   *
+   * @param {(track: number, lane: Lane, at: number) => void} act
+   */
   #each(act) {
     for (const [track, lanes] of this.lanes) {
       for (const lane of lanes) {
@@ -166,8 +217,16 @@ export class TraceEmbedded {
     }
   }
 
+  /**
+   * @param {string} text
+   * @param {boolean} isRegex
+   * @param {string} id
+   * @param {number} time
+   * @param {boolean} isBackwards
+   */
   async find(text, isRegex, id, time, isBackwards) {
     const isNamed = await this.#named(text, isRegex);
+    /** @type {any[]} */
     const found = [];
     this.#each((track, lane, at) => {
       if (isNamed(track, lane, at)) found.push(this.#mark(track, lane, at));
@@ -186,16 +245,31 @@ export class TraceEmbedded {
     return { n_events: found.length, rank: at + 1, event: await this.event(found[at].id) };
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   range(t0, t1, tracks) {
     return this.ask("range", { t0, t1, tracks });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {string} tracks
+   */
   events(t0, t1, tracks) {
     return this.ask("events", { t0, t1, tracks });
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   */
   async flows(t0, t1) {
     const known = await this.#known();
+    /** @type {any} */
     const made = {
       from_track: [],
       from_lane: [],
@@ -213,10 +287,7 @@ export class TraceEmbedded {
       const to = this.#brief(to_track[each], to_place[each]);
       if (!from || !to || Math.max(from.start, to.start) < t0 || Math.min(from.start, to.start) >= t1)
         continue;
-      for (const [side, end] of [
-        ["from", from],
-        ["to", to],
-      ]) {
+      for (const [side, end] of Object.entries({ from, to })) {
         made[`${side}_track`].push(end.track);
         made[`${side}_lane`].push(end.lane);
         made[`${side}_ps`].push(end.start);
@@ -231,7 +302,12 @@ export class TraceEmbedded {
   }
 }
 
-// Where a slice is on a lane, on which places ascend; -1 if it is not there alone.
+/**
+ * Where a slice is on a lane, on which places ascend; -1 if it is not there alone.
+ *
+ * @param {Lane} lane
+ * @param {number} place
+ */
 function tracePlace(lane, place) {
   let low = 0;
   let high = lane.n;
@@ -243,14 +319,23 @@ function tracePlace(lane, place) {
   return lane.places[low] === place ? low : -1;
 }
 
+/**
+ * @param {string} a
+ * @param {string} b
+ */
 function traceCompared(a, b) {
   return Number(a.split(".")[1]) - Number(b.split(".")[1]);
 }
 
-// Whether a name holds a text, upper or lower case, or fits a regular expression.
+/**
+ * Whether a name holds a text, upper or lower case, or fits a regular expression.
+ *
+ * @param {string} text
+ * @param {boolean} isRegex
+ */
 function traceWanted(text, isRegex) {
   const wanted = text.toLowerCase();
-  if (!isRegex) return (name) => name.toLowerCase().includes(wanted);
+  if (!isRegex) return (/** @type {string} */ name) => name.toLowerCase().includes(wanted);
   const pattern = new RegExp(text, "i");
-  return (name) => pattern.test(name);
+  return (/** @type {string} */ name) => pattern.test(name);
 }

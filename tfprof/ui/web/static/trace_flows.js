@@ -4,12 +4,22 @@ import { unpacked } from "./columns.js";
 import { el, later } from "./dom.js";
 import { counted } from "./format.js";
 
+/** @import { TraceState } from "./trace_state.js" */
+
 export class TraceFlows {
+  /** @type {Record<string, number[]> | null} */
   arrows = null; // columns `from_track`, `from_lane`, `from_ps` and the same of `to`, if they are shown
   ask = later(() => this.#asked(), 120);
 
+  /**
+   * @param {any} data
+   * @param {TraceState} state
+   * @param {() => void} redraw
+   */
   constructor(data, state, redraw) {
-    Object.assign(this, { data, state, redraw });
+    this.data = data;
+    this.state = state;
+    this.redraw = redraw;
     const title = `${counted(state.block.n_flows)} arrows from an event to what it leads to`;
     this.box = el("input", { type: "checkbox", onchange: () => this.#ticked() });
     this.count = el("span.quiet", { role: "status" });
@@ -42,7 +52,7 @@ export class TraceFlows {
       this.count.textContent = `${n_shown < n_flows ? `${counted(n_shown)} of ` : ""}${counted(n_flows)} arrows`;
       this.redraw();
     } catch (error) {
-      this.count.textContent = error.message;
+      this.count.textContent = /** @type {Error} */ (error).message;
     }
   }
 }

@@ -21,11 +21,23 @@ export const TRACE_KEYS = [
   ["?", "these keys"],
 ];
 
-// Listens; `view` has `state`, `hit(x, y)`, `select…`, `hover`, `search` and `help`.
+/**
+ * Listens; `view` has `state`, `hit(x, y)`, `select…`, `hover`, `search` and `help`.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {HTMLCanvasElement} ruler
+ * @param {HTMLElement} scroller
+ * @param {any} view
+ */
 export function listenToTrace(canvas, ruler, scroller, view) {
   const { state } = view;
+  /** @type {any} */
   let pointer = null;
 
+  /**
+   * @param {any} event
+   * @param {boolean} isRuler
+   */
   function begin(event, isRuler) {
     if (event.button !== 0) return;
     const x = event.offsetX;
@@ -41,6 +53,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     event.target.setPointerCapture?.(event.pointerId);
   }
 
+  /** @param {any} event */
   function move(event) {
     if (!pointer) return view.hover(event);
     const x = event.offsetX;
@@ -54,6 +67,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     return view.hover(null);
   }
 
+  /** @param {any} event */
   function end(event) {
     if (!pointer) return;
     const { moved, isRange, isRuler } = pointer;
@@ -63,11 +77,8 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     else if (!moved) view.click(event.offsetX, event.offsetY);
   }
 
-  for (const [target, isRuler] of [
-    [canvas, false],
-    [ruler, true],
-  ]) {
-    target.addEventListener("pointerdown", (event) => begin(event, isRuler));
+  for (const target of [canvas, ruler]) {
+    target.addEventListener("pointerdown", (/** @type {any} */ event) => begin(event, target === ruler));
     target.addEventListener("pointermove", move);
     target.addEventListener("pointerup", end);
     target.addEventListener("pointercancel", () => {
@@ -77,6 +88,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     target.addEventListener("wheel", wheel, { passive: false });
   }
 
+  /** @param {any} event */
   function wheel(event) {
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
@@ -87,13 +99,15 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     }
   }
 
+  /** @type {number | null} */
   let at = null; // where the pointer is, for keys that zoom
-  canvas.addEventListener("pointermove", (event) => {
+  canvas.addEventListener("pointermove", (/** @type {any} */ event) => {
     at = event.offsetX;
   });
   canvas.addEventListener("pointerleave", () => {
     at = null;
   });
+  /** @type {Record<string, () => void>} */
   const actions = {
     w: () => state.zoom(1 / TRACE_ZOOM_STEP, at ?? undefined),
     "+": () => state.zoom(1 / TRACE_ZOOM_STEP),
@@ -118,7 +132,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     F: () => view.fullScreen(),
     Escape: () => view.selectNothing(),
   };
-  return (event) => {
+  return (/** @type {any} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea"))
       return;
     const action = actions[event.key];

@@ -3,10 +3,18 @@
 import { el } from "./dom.js";
 import { counted, countOf } from "./format.js";
 
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { SeenRow, Visible } from "./types" */
+
 const TRACE_LETTER_PX = 7.2;
 const TRACE_TAIL = 5;
 
-// A name that fits: cut in the middle, as its end is what tells threads apart.
+/**
+ * A name that fits: cut in the middle, as its end is what tells threads apart.
+ *
+ * @param {string} name
+ * @param {number} width
+ */
 function cutName(name, width) {
   const most = Math.max(Math.floor((width - 50) / TRACE_LETTER_PX), 8);
   return name.length <= most ? name : `${name.slice(0, most - TRACE_TAIL - 1)}…${name.slice(-TRACE_TAIL)}`;
@@ -15,11 +23,22 @@ function cutName(name, width) {
 export class TraceLabels {
   #key = "";
 
+  /**
+   * @param {HTMLElement} element
+   * @param {TraceState} state
+   * @param {(value: any) => void} choose
+   */
   constructor(element, state, choose) {
-    Object.assign(this, { element, state, choose });
+    this.element = element;
+    this.state = state;
+    this.choose = choose;
   }
 
-  // Labels are made anew when rows have moved; the one that has the focus gets it back.
+  /**
+   * Labels are made anew when rows have moved; the one that has the focus gets it back.
+   *
+   * @param {Visible} visible
+   */
   draw(visible) {
     const { element, state } = this;
     const key = JSON.stringify([
@@ -31,12 +50,14 @@ export class TraceLabels {
     ]);
     if (key === this.#key) return;
     this.#key = key;
-    const focused = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const focused = element.contains(active) ? active?.dataset.key : null;
     element.replaceChildren(...[...visible.rows, ...visible.pinned].map((row) => this.#label(row)));
     if (focused)
       [...element.querySelectorAll("button")].find((each) => each.dataset.key === focused)?.focus();
   }
 
+  /** @param {SeenRow} row */
   #label(row) {
     const { state } = this;
     const box = { top: `${row.top}px`, height: `${row.height}px` };
@@ -47,6 +68,11 @@ export class TraceLabels {
   }
 }
 
+/**
+ * @param {SeenRow} row
+ * @param {TraceState} state
+ * @param {Record<string, string>} box
+ */
 function processLabel(row, state, box) {
   const name = state.block.processes[row.number];
   const isOpen = !state.folded.has(row.number);
@@ -66,6 +92,13 @@ function processLabel(row, state, box) {
   );
 }
 
+/**
+ * @param {SeenRow} row
+ * @param {TraceState} state
+ * @param {number} width
+ * @param {Record<string, string>} box
+ * @param {(value: any) => void} choose
+ */
 function trackLabel(row, state, width, box, choose) {
   const track = state.block.tracks[row.number];
   const isPinned = state.pinned.has(row.number);

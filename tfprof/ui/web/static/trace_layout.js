@@ -1,13 +1,23 @@
 // Where processes, tracks and counters stand, from top to bottom; pinned tracks stay in sight.
 
+/** @import { TraceBlock } from "./documents" */
+/** @import { Layout, Row, SeenRow, Visible } from "./types" */
+
 export const TRACE_LANE_PX = 17;
 const TRACE_HEAD_PX = 24;
 const TRACE_GAP_PX = 5;
 const TRACE_COUNTER_PX = 40;
 
-// Rows with `kind` (process, track or counter), `number`, `y` and `height`: pinned ones from the
-// top, the others from the top of what scrolls.
+/**
+ * Rows with `kind` (process, track or counter), `number`, `y` and `height`: pinned ones from the
+ * top, the others from the top of what scrolls.
+ *
+ * @param {TraceBlock} block
+ * @param {{ pinned: Set<number>, folded: Set<number> }} state
+ * @returns {Layout}
+ */
 export function traceLayout(block, state) {
+  /** @type {Row[]} */
   const pinned = [];
   let pinnedHeight = 0;
   for (const number of state.pinned) {
@@ -15,12 +25,19 @@ export function traceLayout(block, state) {
     pinned.push({ kind: "track", number, y: pinnedHeight, height, isPinned: true });
     pinnedHeight += height;
   }
+  /** @type {Row[]} */
   const rows = [];
   let y = 0;
+  /**
+   * @param {Row["kind"]} kind
+   * @param {number} number
+   * @param {number} height
+   */
   const add = (kind, number, height) => {
     rows.push({ kind, number, y, height });
     y += height;
   };
+  /** @type {{ tracks: number[], counters: number[] }[]} */
   const byProcess = block.processes.map(() => ({ tracks: [], counters: [] }));
   for (const [number, { process }] of block.tracks.entries()) byProcess[process].tracks.push(number);
   for (const [number, { process }] of block.counters.entries()) byProcess[process].counters.push(number);
@@ -35,13 +52,22 @@ export function traceLayout(block, state) {
   return { pinned, pinnedHeight, rows, height: y };
 }
 
+/** @param {any} track */
 function trackHeight(track) {
   return track.lanes * TRACE_LANE_PX + TRACE_GAP_PX;
 }
 
-// Rows of which something can be seen, with `top` on the screen.
+/**
+ * Rows of which something can be seen, with `top` on the screen.
+ *
+ * @param {Layout} layout
+ * @param {number} scrollTop
+ * @param {number} height
+ * @returns {Visible}
+ */
 export function traceVisible(layout, scrollTop, height) {
   const pinned = layout.pinned.map((row) => ({ ...row, top: row.y }));
+  /** @type {SeenRow[]} */
   const rows = [];
   for (const row of layout.rows) {
     const top = layout.pinnedHeight + row.y - scrollTop;

@@ -2,7 +2,13 @@
 
 import { traceNumbers } from "./trace_columns.js";
 
-// Lanes of a tile by track: columns `starts`, `ends`, `counts`, `names`, `places` and `busy`.
+/** @import { Lane } from "./types" */
+
+/**
+ * Lanes of a tile by track: columns `starts`, `ends`, `counts`, `names`, `places` and `busy`.
+ *
+ * @param {any} tile
+ */
 export function traceLanes(tile) {
   const [gaps, lengths, counts, names, ids, busy] = [
     tile.gaps,
@@ -37,6 +43,11 @@ export function traceLanes(tile) {
   return byTrack;
 }
 
+/**
+ * @param {number} lane
+ * @param {number} n
+ * @returns {Lane}
+ */
 function traceLane(lane, n) {
   return {
     lane,
@@ -50,7 +61,12 @@ function traceLane(lane, n) {
   };
 }
 
-// The first mark that ends after a time.
+/**
+ * The first mark that ends after a time.
+ *
+ * @param {Lane} lane
+ * @param {number} time
+ */
 export function traceFirstAfter(lane, time) {
   let low = 0;
   let high = lane.n;
@@ -62,8 +78,15 @@ export function traceFirstAfter(lane, time) {
   return low;
 }
 
-// The marks of a lane between two times with those merged that are smaller than a pixel of 2**k ps
-// and begin in the same one: the rule of the library's own tiles (pyramid.py).
+/**
+ * The marks of a lane between two times with those merged that are smaller than a pixel of 2**k ps
+ * and begin in the same one: the rule of the library's own tiles (pyramid.py).
+ *
+ * @param {Lane} lane
+ * @param {number} k
+ * @param {number} first
+ * @param {number} last
+ */
 export function traceMerged(lane, k, first, last) {
   const pixel = 2 ** k;
   const rows = [];

@@ -7,21 +7,35 @@ import { tableView } from "./table.js";
 import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
 
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { Context } from "./types" */
+
 export class TracePanel {
   #turn = 0;
 
+  /**
+   * @param {any} data
+   * @param {TraceState} state
+   * @param {Context} context
+   * @param {any} acts
+   */
   constructor(data, state, context, acts) {
-    Object.assign(this, { data, state, context, acts });
+    this.data = data;
+    this.state = state;
+    this.context = context;
+    this.acts = acts;
     this.event = el("div.trace-event");
     this.range = el("div.trace-range");
   }
 
+  /** @param {any} event */
   showEvent(event) {
     this.event.replaceChildren(...(event ? [traceDetails(event, this.acts)] : []));
   }
 
+  /** @param {any} error */
   showProblem(error) {
-    this.event.replaceChildren(el("p.quiet", { role: "alert" }, error.message));
+    this.event.replaceChildren(el("p.quiet", { role: "alert" }, /** @type {Error} */ (error).message));
   }
 
   // Time by name and events of the selected range and track; of all without any.
@@ -50,7 +64,7 @@ export class TracePanel {
             "p.quiet",
             data.ask && !this.context.source.isLive
               ? "A report holds time by name of the whole trace and of its steps; “tfprof ui” works it out for any range."
-              : error.message,
+              : /** @type {Error} */ (error).message,
           ),
         );
         break;
@@ -69,6 +83,10 @@ export class TracePanel {
     );
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   */
   #heading(t0, t1) {
     const { state } = this;
     const when = state.range
@@ -78,20 +96,26 @@ export class TracePanel {
     return el("h2.trace-heading", `${when}, ${where}`);
   }
 
+  /** @param {any} found */
   #names(found) {
     const busy = `${countOf(found.n_events, "event")}, ${numberText(found.busy_ps, "ps")} of self time together.`;
     const names = unpacked(found.table.cells[0]);
     return [el("p", { role: "status" }, busy), this.#table(found.table, (row) => this.acts.find(names[row]))];
   }
 
+  /** @param {any} found */
   #events(found) {
-    const place = found.table.columns.findIndex((column) => column.id === "id");
+    const place = found.table.columns.findIndex((/** @type {any} */ column) => column.id === "id");
     const ids = unpacked(found.table.cells[place]);
     return [this.#table(found.table, (row) => this.acts.go(ids[row]))];
   }
 
+  /**
+   * @param {any} table
+   * @param {(row: number) => void} onRow
+   */
   #table(table, onRow) {
-    const view = tableView(table, { ...this.context, params: {}, look: null }, { onRow });
+    const view = tableView(table, { ...this.context, params: {}, look: undefined }, { onRow });
     return table.n_rows ? view : el("p.quiet", "There is no event in this range.");
   }
 }

@@ -2,11 +2,21 @@
 
 import { numberText, roundTicks } from "./format.js";
 
+/** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TracePainter } from "./trace_draw.js" */
+/** @import { Steps } from "./types" */
+/** @import { TraceState } from "./trace_state.js" */
+
 export const TRACE_RULER_PX = 44;
 const TRACE_STEP_PX = 20;
 
-// A time since the begin of the trace, with enough digits to tell times apart that are `apart` ps
-// from each other.
+/**
+ * A time since the begin of the trace, with enough digits to tell times apart that are `apart` ps
+ * from each other.
+ *
+ * @param {number} ps
+ * @param {number} apart
+ */
 export function traceTimeText(ps, apart) {
   const size = Math.max(Math.abs(ps), apart);
   const [unit, factor] =
@@ -15,8 +25,14 @@ export function traceTimeText(ps, apart) {
   return `${(ps / factor || 0).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${unit}`;
 }
 
-// Steps within a time, as [name, from, to], and the places where they begin and end.
+/**
+ * Steps within a time, as [name, from, to], and the places where they begin and end.
+ *
+ * @param {Steps} steps
+ * @param {any} state
+ */
 export function traceSteps(steps, state) {
+  /** @type {[string, number, number][]} */
   const found = [];
   for (let at = 0; at < steps.names.length; at += 1) {
     if (steps.ends[at] > state.t0 && steps.starts[at] < state.t1)
@@ -25,6 +41,12 @@ export function traceSteps(steps, state) {
   return found;
 }
 
+/**
+ * @param {TracePainter} painter
+ * @param {TraceState} state
+ * @param {TracePalette} palette
+ * @param {Steps} steps
+ */
 export function drawTraceRuler(painter, state, palette, steps) {
   const { context } = painter;
   painter.clear(palette);

@@ -5,24 +5,51 @@ import { drawTraceCounter, traceCounterValues } from "./trace_counters.js";
 import { traceEachMark, traceParts, tracePrefetch } from "./trace_draw.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
 
+/** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TraceCounters } from "./trace_counters.js" */
+/** @import { TracePainter } from "./trace_draw.js" */
+/** @import { TraceFlows } from "./trace_flows.js" */
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { Mark, SeenRow, Steps, Tiles, TraceEvent, Visible } from "./types" */
+
 export class TraceScene {
+  /** @type {Visible} */
+  visible = { pinned: [], rows: [] };
+  n_drawn = 0;
+
+  /**
+   * @param {TraceState} state
+   * @param {TracePainter} painter
+   * @param {TraceCounters} counters
+   * @param {Steps} steps
+   * @param {TraceFlows} flows
+   */
   constructor(state, painter, counters, steps, flows) {
-    Object.assign(this, { state, painter, counters, steps, flows });
-    this.visible = { pinned: [], rows: [] };
-    this.n_drawn = 0;
-    this.relayout();
+    this.state = state;
+    this.painter = painter;
+    this.counters = counters;
+    this.steps = steps;
+    this.flows = flows;
+    this.layout = traceLayout(state.block, state);
   }
 
   relayout() {
     this.layout = traceLayout(this.state.block, this.state);
   }
 
+  /**
+   * @param {Tiles} tiles
+   * @param {TracePalette} palette
+   * @param {number} scrollTop
+   * @param {((name: string) => boolean) | null} isWanted
+   */
   draw(tiles, palette, scrollTop, isWanted) {
     const { painter, state, layout } = this;
     this.visible = traceVisible(layout, scrollTop, painter.height);
     painter.clear(palette);
     this.n_drawn = 0;
     const top = layout.pinnedHeight;
+    /** @param {SeenRow[]} rows */
     const drawRows = (rows) => {
       for (const row of rows) this.#row(row, tiles, palette, isWanted);
     };
@@ -39,6 +66,12 @@ export class TraceScene {
     if (tiles.error) painter.message(tiles.error, palette);
   }
 
+  /**
+   * @param {SeenRow} row
+   * @param {Tiles} tiles
+   * @param {TracePalette} palette
+   * @param {((name: string) => boolean) | null} isWanted
+   */
   #row(row, tiles, palette, isWanted) {
     const { painter, state } = this;
     painter.ground(row, palette, row.kind === "track" && state.track === row.number);
@@ -50,12 +83,17 @@ export class TraceScene {
     }
   }
 
+  /** @param {number} track */
   #rowOf(track) {
     return [...this.visible.pinned, ...this.visible.rows].find(
       (row) => row.kind === "track" && row.number === track,
     );
   }
 
+  /**
+   * @param {SeenRow} row
+   * @param {TraceEvent} event
+   */
   #rect(row, event) {
     const x = this.state.xOf(event.start);
     return {
@@ -65,17 +103,25 @@ export class TraceScene {
     };
   }
 
-  // The middle of an event on the screen; where its track is out of sight, at the edge.
+  /**
+   * The middle of an event on the screen; where its track is out of sight, at the edge.
+   *
+   * @param {number} track
+   * @param {number} lane
+   * @param {number} time
+   */
   #point(track, lane, time) {
     const row = this.#rowOf(track);
-    if (row) return [this.state.xOf(time), row.top + (lane + 0.5) * TRACE_LANE_PX];
+    const x = this.state.xOf(time);
+    if (row) return { x, y: row.top + (lane + 0.5) * TRACE_LANE_PX, isHidden: false };
     const hidden = this.layout.rows.find((each) => each.kind === "track" && each.number === track);
     const first = this.visible.rows[0];
     if (!hidden) return null;
     const edge = first && hidden.y < first.y ? this.layout.pinnedHeight : this.painter.height;
-    return Object.assign([this.state.xOf(time), edge], { isHidden: true });
+    return { x, y: edge, isHidden: true };
   }
 
+  /** @param {TracePalette} palette */
   #flows(palette) {
     const { state, painter } = this;
     const { arrows } = this.flows;
@@ -85,34 +131,42 @@ export class TraceScene {
         const [from, to] = ["from", "to"].map((side) =>
           this.#point(arrows[`${side}_track`][at], arrows[`${side}_lane`][at], arrows[`${side}_ps`][at]),
         );
-        if (from && to && !(from.isHidden && to.isHidden)) made.push([...from, ...to]);
+        if (from && to && !(from.isHidden && to.isHidden)) made.push([from.x, from.y, to.x, to.y]);
       }
       painter.arrows(made, palette.ink, made.length > 200 ? 0.12 : 0.35);
     }
     if (!state.event) return;
     const here = this.#point(state.event.track, state.event.lane, state.event.start);
-    const ends = (found) =>
-      found.map((each) => this.#point(each.track, each.lane, each.start)).filter(Boolean);
     if (!here) return;
-    painter.arrows(
-      ends(state.event.incoming).map((from) => [...from, ...here]),
-      palette.bad,
-      0.9,
-    );
-    painter.arrows(
-      ends(state.event.outgoing).map((to) => [...here, ...to]),
-      palette.focus,
-      0.9,
-    );
+    /**
+     * @param {TraceEvent[]} found
+     * @param {boolean} isTo
+     */
+    const lines = (found, isTo) =>
+      found.flatMap((each) => {
+        const there = this.#point(each.track, each.lane, each.start);
+        if (!there) return [];
+        return [isTo ? [here.x, here.y, there.x, there.y] : [there.x, there.y, here.x, here.y]];
+      });
+    painter.arrows(lines(state.event.incoming, false), palette.bad, 0.9);
+    painter.arrows(lines(state.event.outgoing, true), palette.focus, 0.9);
   }
 
-  // What is at a position: the row, and the mark there.
+  /**
+   * What is at a position: the row, and the mark there.
+   *
+   * @param {Tiles} tiles
+   * @param {number} x
+   * @param {number} y
+   * @returns {{ row: SeenRow | null, mark: Mark | null }}
+   */
   hit(tiles, x, y) {
     const { layout, visible, state } = this;
     const rows = y < layout.pinnedHeight ? visible.pinned : visible.rows;
     const row = rows.find((each) => y >= each.top && y < each.top + each.height);
     if (row?.kind !== "track") return { row: row ?? null, mark: null };
     const wanted = Math.floor((y - row.top - 1) / TRACE_LANE_PX);
+    /** @type {Mark | null} */
     let mark = null;
     let nearest = 4;
     traceEachMark(traceParts(tiles, state, row.number), state, (lane, at) => {
@@ -135,7 +189,12 @@ export class TraceScene {
     return { row, mark };
   }
 
-  // What a tooltip says of what is at a position: the mark, or the values of the counter.
+  /**
+   * What a tooltip says of what is at a position: the mark, or the values of the counter.
+   *
+   * @param {{ row: SeenRow | null, mark: Mark | null }} hit
+   * @param {number} x
+   */
   wordsOf({ row, mark }, x) {
     if (mark) {
       const span = numberText(mark.end - mark.start, "ps");
@@ -145,6 +204,8 @@ export class TraceScene {
     }
     const series = row?.kind === "counter" ? this.counters.get(row.number) : null;
     const { counters } = this.state.block;
-    return series ? [counters[row.number].name, ...traceCounterValues(series, this.state.timeAt(x))] : [];
+    return row && series
+      ? [counters[row.number].name, ...traceCounterValues(series, this.state.timeAt(x))]
+      : [];
   }
 }

@@ -5,14 +5,26 @@ import { el, later } from "./dom.js";
 import { counted, countOf } from "./format.js";
 import { tableView } from "./table.js";
 
+/** @import { TraceState } from "./trace_state.js" */
+/** @import { Context } from "./types" */
+
 export class TraceSearch {
   #at = ""; // the event that was found last
   #turn = 0;
   #steppedIn = 0; // the turn in which one was gone to
   #names = new Set(); // what those are called whose name in full has been found
 
+  /**
+   * @param {any} data
+   * @param {TraceState} state
+   * @param {Context} context
+   * @param {any} acts
+   */
   constructor(data, state, context, acts) {
-    Object.assign(this, { data, state, context, acts });
+    this.data = data;
+    this.state = state;
+    this.context = context;
+    this.acts = acts;
     this.count = el("span.quiet", { role: "status" });
     this.found = el("div.trace-found");
     this.field = el("input", {
@@ -44,10 +56,11 @@ export class TraceSearch {
   get isWanted() {
     const text = this.field.value.toLowerCase();
     if (!text) return null;
-    if (!this.regex.checked) return (name) => this.#names.has(name) || name.toLowerCase().includes(text);
+    if (!this.regex.checked)
+      return (/** @type {string} */ name) => this.#names.has(name) || name.toLowerCase().includes(text);
     try {
       const pattern = new RegExp(this.field.value, "i");
-      return (name) => this.#names.has(name) || pattern.test(name);
+      return (/** @type {string} */ name) => this.#names.has(name) || pattern.test(name);
     } catch {
       return null;
     }
@@ -58,12 +71,14 @@ export class TraceSearch {
     this.field.select();
   }
 
+  /** @param {string} text */
   set(text) {
     this.field.value = text;
     this.regex.checked = false;
     this.#look();
   }
 
+  /** @param {any} event */
   #key(event) {
     if (event.key === "Enter") {
       event.preventDefault();
@@ -93,22 +108,27 @@ export class TraceSearch {
       const names = unpacked(found.table.cells[0]);
       this.#names = new Set(names);
       this.acts.redraw();
+      /** @param {number} row */
       const onRow = (row) => {
         this.set(names[row]);
         this.next(false);
       };
       this.found.replaceChildren(
         ...(found.n_names > 1
-          ? [tableView(found.table, { ...this.context, params: {}, look: null }, { onRow })]
+          ? [tableView(found.table, { ...this.context, params: {}, look: undefined }, { onRow })]
           : []),
       );
     } catch (error) {
-      this.count.textContent = error.message;
+      this.count.textContent = /** @type {Error} */ (error).message;
       this.found.replaceChildren();
     }
   }
 
-  // The next event of the name, or the one before.
+  /**
+   * The next event of the name, or the one before.
+   *
+   * @param {boolean} isBackwards
+   */
   async next(isBackwards) {
     if (!this.field.value) return this.focus();
     try {
@@ -126,7 +146,7 @@ export class TraceSearch {
       this.count.textContent = `${counted(found.rank)} of ${counted(found.n_events)}`;
       this.acts.select(found.event);
     } catch (error) {
-      this.count.textContent = error.message;
+      this.count.textContent = /** @type {Error} */ (error).message;
     }
     return undefined;
   }

@@ -1,11 +1,16 @@
 // The edge between the names of tracks and the timeline: it can be moved.
 
-import { el } from "./dom.js";
+import { el, sideStep } from "./dom.js";
 
 const LEAST_NAMES_PX = 60;
 const NAMES_STEP_PX = 24;
 
-// The edge of a frame; `moved` is called after a change of the width of the names.
+/**
+ * The edge of a frame; `moved` is called after a change of the width of the names.
+ *
+ * @param {HTMLElement} frame
+ * @param {() => void} moved
+ */
 export function traceSplit(frame, moved) {
   const edge = el("div.trace-split", {
     role: "separator",
@@ -15,8 +20,10 @@ export function traceSplit(frame, moved) {
     tabindex: "0",
     title: "Drag: width of the names",
   });
+  /** @type {{ x: number, width: number } | null} */
   let from = null;
 
+  /** @param {number} px */
   function widen(px) {
     const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, frame.clientWidth / 2)));
     frame.style.setProperty("--labels", `${width}px`);
@@ -24,19 +31,19 @@ export function traceSplit(frame, moved) {
     moved();
   }
 
-  edge.addEventListener("pointerdown", (event) => {
+  edge.addEventListener("pointerdown", (/** @type {any} */ event) => {
     from = { x: event.clientX, width: edge.parentElement.offsetWidth };
     edge.setPointerCapture?.(event.pointerId);
   });
-  edge.addEventListener("pointermove", (event) => {
+  edge.addEventListener("pointermove", (/** @type {any} */ event) => {
     if (from) widen(from.width + event.clientX - from.x);
   });
   for (const end of ["pointerup", "pointercancel"])
     edge.addEventListener(end, () => {
       from = null;
     });
-  edge.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -NAMES_STEP_PX, ArrowRight: NAMES_STEP_PX }[event.key];
+  edge.addEventListener("keydown", (/** @type {any} */ event) => {
+    const by = NAMES_STEP_PX * sideStep(event);
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();

@@ -2,25 +2,44 @@
 
 import { unpacked } from "./columns.js";
 
+/** @import { Params, TraceBlock } from "./documents" */
+/** @import { Span, Steps, TraceEvent } from "./types" */
+
 const TRACE_LEAST_PS = 1000;
 const TRACE_MARGIN = 0.02;
 
 export class TraceState {
+  width = 800;
+  /** @type {Set<number>} */
+  folded = new Set();
+  /** @type {Set<number>} */
+  pinned = new Set();
+  /** @type {TraceEvent | null} The selected one. */
+  event = null;
+  /** @type {Span | null} */
+  range = null;
+  /** @type {number | null} The selected one. */
+  track = null;
+
+  /**
+   * @param {TraceBlock} block
+   * @param {Params} params
+   * @param {(...given: any[]) => void} onChange
+   */
   constructor(block, params, onChange) {
     this.block = block;
     this.onChange = onChange;
-    this.width = 800;
-    this.folded = new Set();
-    this.pinned = new Set();
-    this.event = null; // details of the selected one
-    this.range = null; // [from, to]
-    this.track = null; // the selected track
     const [t0, t1] = [Number(params.t0), Number(params.t1)];
-    if (params.t0 && params.t1 && t1 > t0) [this.t0, this.t1] = [t0, t1];
-    else [this.t0, this.t1] = this.whole;
+    const isGiven = params.t0 && params.t1 && t1 > t0;
+    this.t0 = isGiven ? t0 : this.whole[0];
+    this.t1 = isGiven ? t1 : this.whole[1];
   }
 
-  // The whole trace, with a margin.
+  /**
+   * The whole trace, with a margin.
+   *
+   * @returns {Span}
+   */
   get whole() {
     const margin = (this.block.t1 - this.block.t0) * TRACE_MARGIN;
     return [this.block.t0 - margin, this.block.t1 + margin];
@@ -30,14 +49,20 @@ export class TraceState {
     return (this.t1 - this.t0) / this.width;
   }
 
+  /** @param {number} time */
   xOf(time) {
     return (time - this.t0) / this.psPerPixel;
   }
 
+  /** @param {number} x */
   timeAt(x) {
     return this.t0 + x * this.psPerPixel;
   }
 
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   */
   show(t0, t1) {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(t1 - t0, TRACE_LEAST_PS), last - first);
@@ -47,12 +72,17 @@ export class TraceState {
     this.onChange();
   }
 
-  // A factor above 1 shows more time; what is at `x` stays there.
+  /**
+   * A factor above 1 shows more time; what is at `x` stays there.
+   *
+   * @param {number} factor
+   */
   zoom(factor, x = this.width / 2) {
     const at = this.timeAt(x);
     this.show(at - (at - this.t0) * factor, at + (this.t1 - at) * factor);
   }
 
+  /** @param {number} pixels */
   pan(pixels) {
     const by = pixels * this.psPerPixel;
     this.show(this.t0 + by, this.t1 + by);
@@ -70,7 +100,12 @@ export class TraceState {
     return this.show(chosen[0] - room, chosen[1] + room);
   }
 
-  // Moves so that a time span can be seen, and no further.
+  /**
+   * Moves so that a time span can be seen, and no further.
+   *
+   * @param {number} start
+   * @param {number} end
+   */
   reveal(start, end) {
     const span = this.t1 - this.t0;
     if (start >= this.t0 && end <= this.t1 && end - start > span / 500) return;
@@ -80,22 +115,38 @@ export class TraceState {
     } else this.show((start + end - span) / 2, (start + end + span) / 2);
   }
 
+  /**
+   * @param {Set<number>} set
+   * @param {number} item
+   */
   toggle(set, item) {
     if (!set.delete(item)) set.add(item);
     this.onChange(true);
   }
 }
 
-// The steps of a block: their names, where they begin and end, and both together.
+/**
+ * The steps of a block: their names, where they begin and end, and both together.
+ *
+ * @param {TraceBlock} block
+ * @returns {Steps}
+ */
 export function stepsOf({ steps }) {
-  const [names, starts, ends] = [steps.names, steps.starts, steps.ends].map(unpacked);
-  return { names, starts, ends, bounds: [...starts, ...ends] };
+  const [starts, ends] = [unpacked(steps.starts), unpacked(steps.ends)];
+  return { names: unpacked(steps.names), starts, ends, bounds: [...starts, ...ends] };
 }
 
-// From the first to the end of the last of the chosen steps, such as "2" or "2,4-6"; null without any.
+/**
+ * From the first to the end of the last of the chosen steps, such as "2" or "2,4-6"; null without any.
+ *
+ * @param {Steps} steps
+ * @param {string} [chosen]
+ * @returns {Span | null}
+ */
 export function spanOfSteps({ names, starts, ends }, chosen) {
   if (!chosen) return null;
   const ranges = chosen.split(",").map((part) => part.split("-").map(Number));
+  /** @param {number} number */
   const isChosen = (number) => ranges.some(([first, last = first]) => number >= first && number <= last);
   const places = [...names.keys()].filter((at) => isChosen(Number(names[at].split(" ").at(-1))));
   return places.length

@@ -9,14 +9,25 @@ export class TraceThinMarks {
   #rows = new Map();
   #width = 0;
 
-  // A track begins; `width` is that of the picture in pixels of the screen.
+  /**
+   * A track begins; `width` is that of the picture in pixels of the screen.
+   *
+   * @param {number} width
+   */
   begin(width) {
     if (width !== this.#width) this.#rows.clear();
     this.#width = width;
     for (const row of this.#rows.values()) row.isUsed = false;
   }
 
-  // A mark from `x` to `end`, at least a pixel wide; `bits` is its colour.
+  /**
+   * A mark from `x` to `end`, at least a pixel wide; `bits` is its colour.
+   *
+   * @param {number} lane
+   * @param {number} x
+   * @param {number} end
+   * @param {number} bits
+   */
   put(lane, x, end, bits) {
     let row = this.#rows.get(lane);
     if (!row) {
@@ -32,7 +43,13 @@ export class TraceThinMarks {
     for (let at = first; at < last; at += 1) row.pixels[at] = bits;
   }
 
-  // Draws the rows, each as high as its lane.
+  /**
+   * Draws the rows, each as high as its lane.
+   *
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} top
+   * @param {number} width
+   */
   draw(context, top, width) {
     const canvas = this.#canvas;
     const used = [...this.#rows].filter(([, row]) => row.isUsed);
@@ -43,6 +60,7 @@ export class TraceThinMarks {
       canvas.height = height;
     }
     const own = canvas.getContext("2d", { willReadFrequently: true });
+    if (!own) return;
     context.imageSmoothingEnabled = false;
     for (const [lane, row] of used) {
       own.putImageData(row.image, 0, lane);

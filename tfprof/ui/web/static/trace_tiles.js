@@ -2,18 +2,29 @@
 
 import { traceLanes, traceMerged } from "./trace_marks.js";
 
+/** @import { Ask, Lane } from "./types" */
+
 export const TRACE_TILE_PIXELS = 512;
 const TRACE_MOST_TILES = 400;
 const TRACE_MOST_ASKED = 6;
 const TRACE_PAUSE_MS = 2000;
 
-// The level whose pixel is one to two pixels of the screen.
+/**
+ * The level whose pixel is one to two pixels of the screen.
+ *
+ * @param {number} psPerPixel
+ */
 export function traceLevel(psPerPixel) {
   return Math.max(0, Math.min(62, Math.ceil(Math.log2(Math.max(psPerPixel, 1)))));
 }
 
-// Ranges of numbers as an address has them: 0-3,7.
+/**
+ * Ranges of numbers as an address has them: 0-3,7.
+ *
+ * @param {Iterable<number>} numbers
+ */
 function traceRanges(numbers) {
+  /** @type {[number, number][]} */
   const parts = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
     const last = parts.at(-1);
@@ -30,13 +41,23 @@ export class TraceServedTiles {
   #wanted = new Map();
   #until = 0; // nothing is asked before: the server did not answer
 
+  /**
+   * @param {Ask} ask
+   * @param {(...given: any[]) => void} onChange
+   */
   constructor(ask, onChange) {
     this.ask = ask;
     this.onChange = onChange;
     this.error = "";
   }
 
-  // Lanes of a track in a tile, or undefined while they are on their way.
+  /**
+   * Lanes of a track in a tile, or undefined while they are on their way.
+   *
+   * @param {number} k
+   * @param {number} number
+   * @param {number} track
+   */
   lanes(k, number, track, isAsking = true) {
     const key = `${k}:${number}`;
     const tile = this.#kept.get(key);
@@ -67,12 +88,22 @@ export class TraceServedTiles {
     }
   }
 
+  /**
+   * @param {number} k
+   * @param {number} number
+   * @param {number} track
+   */
   #isAsked(k, number, track) {
     return [...this.#asked.values()].some(
       (each) => each.k === k && each.number === number && each.tracks.has(track),
     );
   }
 
+  /**
+   * @param {number} k
+   * @param {number} number
+   * @param {number[]} tracks
+   */
   async #request(k, number, tracks) {
     const turn = Symbol("tile");
     this.#asked.set(turn, { k, number, tracks: new Set(tracks) });
@@ -86,7 +117,7 @@ export class TraceServedTiles {
       while (this.#kept.size > TRACE_MOST_TILES) this.#kept.delete(this.#kept.keys().next().value);
       this.error = "";
     } catch (error) {
-      this.error = error.message;
+      this.error = /** @type {Error} */ (error).message;
       this.#until = performance.now() + TRACE_PAUSE_MS;
       setTimeout(this.onChange, TRACE_PAUSE_MS);
     }
@@ -101,10 +132,16 @@ export class TraceEmbeddedTiles {
   isWaiting = false;
   error = "";
 
+  /** @param {Map<number, Lane[]>} all */
   constructor(all) {
     this.all = all;
   }
 
+  /**
+   * @param {number} k
+   * @param {number} number
+   * @param {number} track
+   */
   lanes(k, number, track) {
     const key = `${k}:${number}:${track}`;
     if (!this.#kept.has(key)) {

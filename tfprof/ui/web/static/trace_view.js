@@ -19,17 +19,26 @@ import { TraceSearch } from "./trace_search.js";
 import { traceSplit } from "./trace_split.js";
 import { spanOfSteps, stepsOf, TraceState } from "./trace_state.js";
 
+/** @import { TraceBlock } from "./documents" */
+/** @import { Context, Span, TraceEvent } from "./types" */
+
 const TRACE_LEAST_PX = 160;
 const TRACE_FULL_PX = 320;
 const TRACE_AROUND_PX = 230; // of a window: what stands above and below the tracks
 
-// A trace block as an element.
+/**
+ * A trace block as an element.
+ *
+ * @param {TraceBlock} block
+ * @param {Context} context
+ */
 export function traceView(block, context) {
   const section = el(
     "section.block.trace",
     { "data-block": block.id, "aria-label": "Timeline" },
     el("p.quiet", { role: "status" }, "The trace is being read …"),
   );
+  /** @type {TraceView | null} */
   let view = null;
   traceData(block, context, () => view?.redraw()).then(
     (data) => {
@@ -42,61 +51,76 @@ export function traceView(block, context) {
 
 class TraceView {
   #isQueued = false;
+  /** @type {TracePalette | null} */
+  palette = null;
 
+  /**
+   * @param {TraceBlock} block
+   * @param {Context} context
+   * @param {any} data
+   * @param {HTMLElement} section
+   */
   constructor(block, context, data, section) {
-    Object.assign(this, { block, context, data, section });
+    this.block = block;
+    this.context = context;
+    this.data = data;
+    this.section = section;
     this.steps = stepsOf(block);
     this.state = new TraceState(block, context.params, (isLayout) => this.#changed(isLayout));
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
     const acts = {
-      go: (id) => this.select(id),
-      find: (name) => {
+      go: (/** @type {string} */ id) => this.select(id),
+      find: (/** @type {string} */ name) => {
         this.search.set(name);
         this.search.focus();
       },
-      select: (event) => this.#show(event),
+      select: (/** @type {TraceEvent} */ event) => this.#show(event),
       redraw: () => this.redraw(),
       keep: () => this.keepAddress?.(),
-      back: () => this.frame.focus(),
+      back: () => this.parts.frame.focus(),
       wholeRange: () => this.selectRange([block.t0, block.t1]),
       close: () => {
         this.selectNothing();
-        this.frame.focus({ preventScroll: true });
+        this.parts.frame.focus({ preventScroll: true });
       },
     };
     this.panel = new TracePanel(data, this.state, context, acts);
     this.search = new TraceSearch(data, this.state, context, acts);
     this.flows = new TraceFlows(data, this.state, () => this.redraw());
-    Object.assign(this, traceElements(block, this.state, this));
-    this.names = new TraceLabels(this.labels, this.state, (track) => this.selectTrack(track));
+    this.parts = traceElements(block, this.state, this);
+    this.painter = new TracePainter(this.parts.canvas);
+    this.rulerPainter = new TracePainter(this.parts.ruler);
+    this.names = new TraceLabels(this.parts.labels, this.state, (track) => this.selectTrack(track));
     this.#build();
     this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows);
     this.#sized();
-    this.frame.addEventListener("keydown", listenToTrace(this.canvas, this.ruler, this.scroller, this));
+    this.parts.frame.addEventListener(
+      "keydown",
+      listenToTrace(this.parts.canvas, this.parts.ruler, this.parts.scroller, this),
+    );
     this.keepAddress = later(() => this.#address(), 250);
     this.panel.showRange();
     if (context.params.sel) this.select(context.params.sel, !context.params.t0);
     else if (context.params.find) this.search.next(false);
     const { r0, r1, t0, sel, find, step } = context.params;
+    /** @type {Span | null} */
     const span = r0 ? [Number(r0), Number(r1)] : spanOfSteps(this.steps, step);
     if (span) this.selectRange(span);
     if (span && ![r0, t0, sel, find].some(Boolean)) this.state.fitSelection();
   }
 
   #build() {
-    this.corner.append(traceSplit(this.frame, () => this.#sized()));
+    this.parts.corner.append(traceSplit(this.parts.frame, () => this.#sized()));
     this.section.replaceChildren(
-      el("div.tools", this.search.element, this.buttons, this.flows.elements),
+      el("div.tools", this.search.element, this.parts.buttons, this.flows.elements),
       ...(this.data.remark ? [el("p.trace-remark", this.data.remark)] : []),
-      this.keys,
-      el("div.trace-stage", this.frame, this.panel.event),
-      this.status,
+      this.parts.keys,
+      el("div.trace-stage", this.parts.frame, this.panel.event),
+      this.parts.status,
       this.search.found,
       this.panel.range,
     );
-    this.painter = new TracePainter(this.canvas);
-    this.rulerPainter = new TracePainter(this.ruler);
-    new ResizeObserver(() => this.#sized()).observe(this.frame);
+    new ResizeObserver(() => this.#sized()).observe(this.parts.frame);
     onThemeChange(() => {
       this.palette = null;
       this.redraw();
@@ -112,16 +136,17 @@ class TraceView {
         layout.pinnedHeight + layout.height + 4,
       ),
     );
-    this.scroller.style.height = `${height}px`;
-    const width = Math.max(this.scroller.clientWidth - this.labels.offsetWidth, 50);
+    this.parts.scroller.style.height = `${height}px`;
+    const width = Math.max(this.parts.scroller.clientWidth - this.parts.labels.offsetWidth, 50);
     this.state.width = width;
     this.painter.resize(width, height);
     this.rulerPainter.resize(width, TRACE_RULER_PX);
-    this.sheet.style.height = `${height}px`;
-    this.spacer.style.height = `${Math.max(layout.pinnedHeight + layout.height - height, 0)}px`;
+    this.parts.sheet.style.height = `${height}px`;
+    this.parts.spacer.style.height = `${Math.max(layout.pinnedHeight + layout.height - height, 0)}px`;
     this.redraw();
   }
 
+  /** @param {boolean} isLayout */
   #changed(isLayout) {
     if (isLayout) {
       this.scene.relayout();
@@ -144,15 +169,15 @@ class TraceView {
   #draw() {
     const { tiles } = this.data;
     this.palette ??= new TracePalette(this.section);
-    this.scene.draw(tiles, this.palette, this.scroller.scrollTop, this.search.isWanted);
+    this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.isWanted);
     drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps);
     this.names.draw(this.scene.visible);
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
-    this.section.dataset.marks = this.scene.n_drawn;
+    this.section.dataset.marks = String(this.scene.n_drawn);
     this.section.dataset.view = `${Math.round(this.state.t0)} ${Math.round(this.state.t1)}`;
-    this.section.dataset.waiting = tiles.isWaiting;
-    this.section.dataset.frames = Number(this.section.dataset.frames ?? 0) + 1;
+    this.section.dataset.waiting = String(tiles.isWaiting);
+    this.section.dataset.frames = String(Number(this.section.dataset.frames ?? 0) + 1);
   }
 
   #address() {
@@ -174,7 +199,11 @@ class TraceView {
     );
   }
 
-  // Selects an event by its id, and shows all that is known of it.
+  /**
+   * Selects an event by its id, and shows all that is known of it.
+   *
+   * @param {string} id
+   */
   async select(id, isRevealed = true) {
     try {
       this.#show(await this.data.event(id), isRevealed);
@@ -183,11 +212,12 @@ class TraceView {
     }
   }
 
+  /** @param {any} event */
   #show(event, isRevealed = true) {
     const { state, scene } = this;
     state.event = event;
     this.panel.showEvent(event);
-    this.status.textContent = `${event.name}, ${numberText(event.duration, "ps")}`;
+    this.parts.status.textContent = `${event.name}, ${numberText(event.duration, "ps")}`;
     state.folded.delete(this.block.tracks[event.track].process);
     scene.relayout();
     if (isRevealed) {
@@ -197,18 +227,26 @@ class TraceView {
     this.#changed(false);
   }
 
+  /**
+   * @param {number} track
+   * @param {number} lane
+   */
   #scrollTo(track, lane) {
     const { layout } = this.scene;
     const row = layout.rows.find((each) => each.kind === "track" && each.number === track);
     if (!row) return;
-    const room = this.scroller.clientHeight - layout.pinnedHeight;
+    const room = this.parts.scroller.clientHeight - layout.pinnedHeight;
     const y = row.y + lane * TRACE_LANE_PX;
-    if (y < this.scroller.scrollTop || y + 40 > this.scroller.scrollTop + room)
-      this.scroller.scrollTop = Math.max(0, y - room / 3);
+    if (y < this.parts.scroller.scrollTop || y + 40 > this.parts.scroller.scrollTop + room)
+      this.parts.scroller.scrollTop = Math.max(0, y - room / 3);
   }
 
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
   click(x, y) {
-    this.frame.focus({ preventScroll: true });
+    this.parts.frame.focus({ preventScroll: true });
     const { mark } = this.scene.hit(this.data.tiles, x, y);
     if (!mark) this.selectNothing();
     else if (mark.count === 1) this.select(mark.id, false);
@@ -216,27 +254,31 @@ class TraceView {
       this.state.show(mark.start - (mark.end - mark.start) * 0.2, mark.end + (mark.end - mark.start) * 0.2);
   }
 
+  /** @param {any} event */
   hover(event) {
-    const isOver = event?.target === this.canvas;
+    const isOver = event?.target === this.parts.canvas;
     const hit = isOver ? this.scene.hit(this.data.tiles, event.offsetX, event.offsetY) : null;
-    this.canvas.style.cursor = hit?.mark ? "pointer" : "default";
+    this.parts.canvas.style.cursor = hit?.mark ? "pointer" : "default";
     const lines = hit ? this.scene.wordsOf(hit, event.offsetX) : [];
     if (lines.length) showTip(lines, event.clientX, event.clientY);
     else hideTip();
   }
 
+  /** @param {Span} range */
   drag(range) {
     this.state.range = range;
     this.redraw();
   }
 
+  /** @param {Span} range */
   selectRange(range) {
     this.state.range = range;
-    this.status.textContent = `Selected ${numberText(range[1] - range[0], "ps")}`;
+    this.parts.status.textContent = `Selected ${numberText(range[1] - range[0], "ps")}`;
     this.panel.showRange();
     this.#changed(false);
   }
 
+  /** @param {number} time */
   selectStep(time) {
     const step = traceSteps(this.steps, { t0: time, t1: time + 1 })[0];
     if (step) this.selectRange([step[1], step[2]]);
@@ -248,6 +290,7 @@ class TraceView {
     if (event?.duration) this.selectRange([event.start, event.start + event.duration]);
   }
 
+  /** @param {number} track */
   selectTrack(track) {
     this.state.track = this.state.track === track ? null : track;
     this.panel.showRange();
@@ -256,17 +299,21 @@ class TraceView {
 
   selectNothing() {
     const { state } = this;
-    this.keys.hidden = true;
+    this.parts.keys.hidden = true;
     if (!state.event && !state.range && state.track === null) return;
     const hadRange = state.range || state.track !== null;
     [state.event, state.range, state.track] = [null, null, null];
-    this.status.textContent = "";
+    this.parts.status.textContent = "";
     this.panel.showEvent(null);
     if (hadRange) this.panel.showRange();
     this.#changed(false);
   }
 
-  // The event beside the selected one on its track; without one, the first that is seen.
+  /**
+   * The event beside the selected one on its track; without one, the first that is seen.
+   *
+   * @param {number} by
+   */
   neighbour(by) {
     const { state } = this;
     if (!state.event) {
@@ -284,12 +331,12 @@ class TraceView {
   // The timeline alone in the window, and back.
   fullScreen() {
     const isFull = this.section.classList.toggle("full");
-    this.full.textContent = isFull ? "Back to the page" : "Full screen";
+    this.parts.full.textContent = isFull ? "Back to the page" : "Full screen";
     this.#sized();
-    this.frame.focus({ preventScroll: true });
+    this.parts.frame.focus({ preventScroll: true });
   }
 
   help() {
-    this.keys.hidden = !this.keys.hidden;
+    this.parts.keys.hidden = !this.parts.keys.hidden;
   }
 }

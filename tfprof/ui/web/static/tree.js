@@ -13,10 +13,19 @@ import { TreePicture } from "./tree_picture.js";
 import { TreeTable } from "./tree_table.js";
 import { treemapCells } from "./treemap.js";
 
-// A tree block as an element; how it is looked at is kept in the page's address.
+/** @import { Params, TreeBlock } from "./documents" */
+/** @import { Context, Order } from "./types" */
+
+/**
+ * A tree block as an element; how it is looked at is kept in the page's address.
+ *
+ * @param {TreeBlock} block
+ * @param {Context} context
+ */
 export function treeView(block, context) {
   const model = new TreeModel(block);
   const { params } = context;
+  /** @type {any} */
   const state = {
     form: TREE_FORMS.some(([form]) => form === params._form) ? params._form : "table",
     measure: model.measure(params._measure || block.primary),
@@ -40,19 +49,22 @@ export function treeView(block, context) {
   const bar = treeBar(model, state, { change, openTo, copy });
   const table = new TreeTable(model, state, {
     changed: draw,
-    sorted: (order) => {
+    sorted: (/** @type {Order} */ order) => {
       model.sortBy(order);
       change({}, "sort", treeOrderText(order));
     },
     chosen: showDetails,
-    entered: (row) => focusOn(row),
+    entered: (/** @type {number} */ row) => focusOn(row),
     openBelow,
   });
-  const picture = new TreePicture(`${block.title}: the table has the same numbers`, {
-    entered: (node) => focusOn(forest().row(node), false),
-    left: () => focusOn(model.above(state.root), false),
-  });
-  picture.arrange = later(drawPicture, 30);
+  const picture = new TreePicture(
+    `${block.title}: the table has the same numbers`,
+    {
+      entered: (/** @type {any} */ node) => focusOn(forest().row(node), false),
+      left: () => focusOn(model.above(state.root), false),
+    },
+    later(drawPicture, 30),
+  );
   const search = el("input", {
     type: "search",
     placeholder: "Search names",
@@ -61,17 +73,28 @@ export function treeView(block, context) {
     oninput: later(() => change({ wanted: search.value.toLowerCase() }, "find", search.value), 40),
   });
 
+  /**
+   * @param {string} name
+   * @param {any} value
+   */
   function keep(name, value) {
     context.look({ [`_${name}`]: value });
   }
 
-  // Changes what is looked at, and keeps it in the address under a name.
+  /**
+   * Changes what is looked at, and keeps it in the address under a name.
+   *
+   * @param {Params} changes
+   * @param {string} name
+   * @param {any} value
+   */
   function change(changes, name, value) {
     Object.assign(state, changes);
     keep(name, value);
     draw();
   }
 
+  /** @param {number} row */
   function focusOn(row, takesFocus = true) {
     if (row < 0 || row === state.root) return;
     state.root = row;
@@ -84,11 +107,13 @@ export function treeView(block, context) {
     if (takesFocus && state.form === "table") table.goTo(0);
   }
 
+  /** @param {number} row */
   function openBelow(row) {
     for (const each of openedToDepth(model, row, 100)) state.open.add(each);
     draw();
   }
 
+  /** @param {number} depth */
   function openTo(depth) {
     state.open = openedToDepth(model, state.root, depth);
     state.open.add(state.root);
@@ -123,6 +148,7 @@ export function treeView(block, context) {
 
   function drawLegend() {
     const { measure } = state;
+    /** @param {any} kind */
     const sample = (kind) => el("i", { class: `sample ${kind}` });
     const bars =
       measure && block.is_list
@@ -148,13 +174,16 @@ export function treeView(block, context) {
     if (!state.measure) return;
     const nodes = forest();
     const width = picture.width();
-    const shape = {
+    /** @type {Record<string, () => { cells: any[], height: number }>} */
+    const shapes = {
       flame: () => flameCells(nodes, width, state.folds),
       treemap: () => treemapCells(nodes, width, Math.min(Math.max(width * 0.55, 320), 640), state.folds),
       sunburst: () => sunburstCells(nodes, Math.min(width, 760), state.folds),
-    }[state.form]();
+    };
     const found = model.found(state.wanted);
-    picture.show(shape, nodes, state.measure.unit, (node) => nodes.isHit(node, found));
+    picture.show(shapes[state.form](), nodes, state.measure.unit, (/** @type {any} */ node) =>
+      nodes.isHit(node, found),
+    );
     const value = nodes.value(nodes.root);
     status.textContent =
       value > 0
@@ -180,6 +209,7 @@ export function treeView(block, context) {
     );
   }
 
+  /** @param {number} row */
   function showDetails(row) {
     if (state.form !== "table" && row === 0) details.replaceChildren();
     else
@@ -223,11 +253,16 @@ export function treeView(block, context) {
   );
 }
 
-// The order of siblings in an address: a column, with a minus in front for the largest first.
+/**
+ * The order of siblings in an address: a column, with a minus in front for the largest first.
+ *
+ * @param {Order} order
+ */
 function treeOrderText({ id, isOwn, ascending }) {
   return `${ascending ? "" : "-"}${id}${isOwn ? ".own" : ""}`;
 }
 
+/** @param {string} text */
 function treeOrderOf(text) {
   return {
     id: text.replace(/^-/, "").replace(/\.own$/, ""),
@@ -236,6 +271,10 @@ function treeOrderOf(text) {
   };
 }
 
+/**
+ * @param {string} text
+ * @param {TreeModel} model
+ */
 function rootOf(text, model) {
   const [row, ...name] = (text ?? "").split("~");
   const place = Number(row);
@@ -244,7 +283,12 @@ function rootOf(text, model) {
     : 0;
 }
 
-// What a full bar stands for: the row that is looked at, or the longest bar of a list.
+/**
+ * What a full bar stands for: the row that is looked at, or the longest bar of a list.
+ *
+ * @param {TreeModel} model
+ * @param {any} state
+ */
 function largestOf(model, state) {
   const { measure, root } = state;
   if (!measure) return 1;

@@ -4,6 +4,8 @@ import { selectOf, tickOf } from "./choices.js";
 import { el } from "./dom.js";
 import { treeColumns } from "./tree_columns.js";
 
+/** @import { TreeModel } from "./tree_model.js" */
+
 export const TREE_FORMS = [
   ["table", "Table"],
   ["flame", "Flame graph"],
@@ -12,7 +14,13 @@ export const TREE_FORMS = [
 ];
 const DEPTHS = [1, 2, 3, 4, 5, 6, 8, 10];
 
-// A bar with `show()`. `acts` has change(what, value), which draws, keep(name, value), openTo(depth), and copy().
+/**
+ * A bar with `show()`. `acts` has change(what, value), which draws, keep(name, value), openTo(depth), and copy().
+ *
+ * @param {TreeModel} model
+ * @param {any} state
+ * @param {any} acts
+ */
 export function treeBar(model, state, acts) {
   const { block } = model;
   const bar = el("div.tree-bar");
@@ -81,12 +89,13 @@ export function treeBar(model, state, acts) {
   function columnChoice() {
     const columns = treeColumns(model, state.measure, state.columns);
     const ticks = columns.map((column) =>
-      tickOf(column.label || column.about, column.isOn, (on) => {
+      tickOf(column.label || (column.about ?? ""), column.isOn, (on) => {
         const chosen = columns.filter((each) => (each === column ? on : each.isOn)).map((each) => each.id);
         const text = chosen.join(",") || "none";
         acts.change({ columns: text, choosesColumns: true }, "columns", text);
       }),
     );
+    /** @param {any} event */
     const ontoggle = (event) => {
       state.choosesColumns = event.target.open;
     };
@@ -95,13 +104,18 @@ export function treeBar(model, state, acts) {
   }
 }
 
-// What pictures can show: measures of which something is known.
+/**
+ * What pictures can show: measures of which something is known.
+ *
+ * @param {TreeModel} model
+ */
 function shownMeasures(model) {
   const costs = model.measures.filter((each) => each.is_cost);
   const known = costs.filter((each) => each.whole > 0);
   return known.length ? known : costs;
 }
 
+/** @param {any} element */
 function focusKey(element) {
   return element.dataset.form ?? element.getAttribute("aria-label") ?? element.textContent;
 }

@@ -3,7 +3,20 @@
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 
-// Every column of a tree for the chosen measure, whose share and bar are shown.
+/** @import { TreeModel } from "./tree_model.js" */
+/** @import { Lines, Measure, TreeColumn } from "./types" */
+
+// Units that stand beside exact numbers.
+/** @type {Record<string, string>} */
+const UNITS = { us: "µs", bytes: "bytes" };
+
+/**
+ * Every column of a tree for the chosen measure, whose share and bar are shown.
+ *
+ * @param {TreeModel} model
+ * @param {Measure} measure
+ * @param {string} chosen
+ */
 export function treeColumns(model, measure, chosen) {
   const columns = [];
   for (const each of model.measures) {
@@ -28,7 +41,13 @@ export function treeColumns(model, measure, chosen) {
   return columns.map((column) => ({ ...column, isOn: wanted ? wanted.has(column.id) : column.isDefault }));
 }
 
-// What a cell says; empty where there is nothing to say.
+/**
+ * What a cell says; empty where there is nothing to say.
+ *
+ * @param {TreeModel} model
+ * @param {TreeColumn} column
+ * @param {number} row
+ */
 export function treeCellText(model, column, row) {
   if (column.isSource) return model.sourceLine(row).trim();
   if (column.text) return column.text.values[row] ?? "";
@@ -47,7 +66,13 @@ export function treeCellText(model, column, row) {
     : numberText(total, measure.unit);
 }
 
-// The number in a cell for those who want all digits, or the text.
+/**
+ * The number in a cell for those who want all digits, or the text.
+ *
+ * @param {TreeModel} model
+ * @param {TreeColumn} column
+ * @param {number} row
+ */
 export function treeCellExact(model, column, row) {
   if (column.text) return treeCellText(model, column, row);
   const value = column.isOwn ? model.own(column.measure, row) : column.measure.totals[row];
@@ -55,12 +80,19 @@ export function treeCellExact(model, column, row) {
   return column.isShare ? value / column.measure.whole : value;
 }
 
-// A cell as an element.
+/**
+ * A cell as an element.
+ *
+ * @param {TreeModel} model
+ * @param {TreeColumn} column
+ * @param {number} row
+ * @param {number} largest
+ */
 export function treeCell(model, column, row, largest) {
   if (column.isBar) return el("td.bars", { role: "gridcell" }, barsView(model, column.measure, row, largest));
   const text = treeCellText(model, column, row);
   const exact = treeCellExact(model, column, row);
-  const unit = { us: "µs", bytes: "bytes" }[column.measure?.unit] ?? "";
+  const unit = UNITS[column.measure?.unit] ?? "";
   const title =
     typeof exact === "number" && !column.isShare
       ? `${column.label}: ${exact.toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`.trim()
@@ -82,11 +114,19 @@ export function treeCell(model, column, row, largest) {
   );
 }
 
-// A bar for all below a row, and in it one for the row itself.
+/**
+ * A bar for all below a row, and in it one for the row itself.
+ *
+ * @param {TreeModel} model
+ * @param {Measure} measure
+ * @param {number} row
+ * @param {number} largest
+ */
 function barsView(model, measure, row, largest) {
   const total = measure.totals[row];
   if (!(total > 0) || (model.block.is_list && row === 0)) return null;
   const own = model.own(measure, row);
+  /** @param {any} value */
   const width = (value) => `${Math.min(100, (100 * value) / largest).toFixed(2)}%`;
   return el(
     "span.both",
@@ -95,11 +135,18 @@ function barsView(model, measure, row, largest) {
   );
 }
 
+/** @param {any} value */
 function isKnown(value) {
   return value !== null && value !== undefined && !Number.isNaN(value);
 }
 
-// The rows that a table shows, as comma-separated values.
+/**
+ * The rows that a table shows, as comma-separated values.
+ *
+ * @param {TreeModel} model
+ * @param {TreeColumn[]} columns
+ * @param {Lines} lines
+ */
 export function treeCsv(model, columns, lines) {
   const shown = columns.filter((column) => column.isOn && !column.isBar);
   const head = [
@@ -109,7 +156,9 @@ export function treeCsv(model, columns, lines) {
       (column) =>
         column.label +
         (column.measure && !column.isShare
-          ? ({ us: " (µs)", bytes: " (bytes)" }[column.measure.unit] ?? "")
+          ? column.measure.unit in UNITS
+            ? ` (${UNITS[column.measure.unit]})`
+            : ""
           : ""),
     ),
   ];
@@ -121,7 +170,11 @@ export function treeCsv(model, columns, lines) {
   return [head, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\r\n");
 }
 
-// Spreadsheets take texts that begin with these signs for formulas.
+/**
+ * Spreadsheets take texts that begin with these signs for formulas.
+ *
+ * @param {any} value
+ */
 function csvCell(value) {
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);

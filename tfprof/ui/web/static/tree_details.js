@@ -3,7 +3,17 @@
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 
-// The details of a row. `acts` are buttons: pairs of words and what to do.
+/** @import { TreeModel } from "./tree_model.js" */
+/** @import { Context, Measure } from "./types" */
+
+/**
+ * The details of a row. `acts` are buttons: pairs of words and what to do.
+ *
+ * @param {TreeModel} model
+ * @param {number} row
+ * @param {[string, () => void][]} acts
+ * @param {Context} context
+ */
 export function treeDetails(model, row, acts, context) {
   const { block } = model;
   const name = model.fullName(row);
@@ -33,6 +43,11 @@ export function treeDetails(model, row, acts, context) {
   );
 }
 
+/**
+ * @param {TreeModel} model
+ * @param {Measure} measure
+ * @param {number} row
+ */
 function numbersOf(model, measure, row) {
   const total = measure.totals[row];
   if (total === null || Number.isNaN(total)) return null;
@@ -43,17 +58,30 @@ function numbersOf(model, measure, row) {
   return pair(measure.label, `${numberText(total, measure.unit)}${share}${alone}`);
 }
 
+/**
+ * @param {string} name
+ * @param {any} value
+ */
 function pair(name, value) {
   return el("div", el("dt", name), el("dd", { title: value }, value));
 }
 
+/**
+ * @param {TreeModel} model
+ * @param {number} row
+ */
 function placeOf(model, row) {
   const { places } = model.block;
   const file = places ? model.fileOf(row) : -1;
-  return file < 0 ? null : pair("line", `${places.files[file]}:${model.lineOf(row)}`);
+  return !places || file < 0 ? null : pair("line", `${places.files[file]}:${model.lineOf(row)}`);
 }
 
-// The lines of the source around a row's, where the document has them.
+/**
+ * The lines of the source around a row's, where the document has them.
+ *
+ * @param {TreeModel} model
+ * @param {number} row
+ */
 function sourceView(model, row) {
   const texts = model.sourceOf(row);
   if (!texts) return null;

@@ -3,8 +3,22 @@
 import { unpacked } from "./columns.js";
 import { compared } from "./table_rows.js";
 
+/** @import { TreeBlock } from "./documents" */
+/** @import { Found, Measure, Order } from "./types" */
+
 // Rows of a tree; hidden ones can be left out, what is below them then moves up.
 export class TreeModel {
+  /** The row above each among those that are shown, -1 for the root. */
+  shownAbove = new Int32Array();
+  /** Rows below rows in one array; those of a row begin at its place in `start`. */
+  list = new Int32Array();
+  start = new Int32Array();
+  /** @type {Map<number, Int32Array>} */
+  sorted = new Map();
+  /** @type {{ own: string[], whole: string[] } | null} Names in lower case, made for the first search. */
+  #lowered = null;
+
+  /** @param {TreeBlock} block */
   constructor(block) {
     this.block = block;
     this.n = block.n_rows;
@@ -28,34 +42,50 @@ export class TreeModel {
     this.#hang();
   }
 
+  /** @param {string} id */
   measure(id) {
     return this.measures.find((each) => each.id === id) ?? this.measures[0] ?? null;
   }
 
+  /** @param {boolean} shows */
   showHidden(shows) {
     this.showsHidden = shows;
     this.#hang();
   }
 
+  /** @param {number} row */
   isShown(row) {
     return this.showsHidden || !this.hidden || !this.hidden[row];
   }
 
-  // Whether the page about single rows has this one.
+  /**
+   * Whether the page about single rows has this one.
+   *
+   * @param {number} row
+   */
   isOnRowPage(row) {
     return !this.onRowPage || this.onRowPage[row] > 0;
   }
 
-  // The row above among those that are shown, -1 for the root.
+  /**
+   * The row above among those that are shown, -1 for the root.
+   *
+   * @param {number} row
+   */
   above(row) {
     return this.shownAbove[row];
   }
 
+  /** @param {number} row */
   childCount(row) {
     return this.start[row + 1] - this.start[row];
   }
 
-  // Rows below a row, in the chosen order.
+  /**
+   * Rows below a row, in the chosen order.
+   *
+   * @param {number} row
+   */
   children(row) {
     const kept = this.sorted.get(row);
     if (kept) return kept;
@@ -67,18 +97,29 @@ export class TreeModel {
     return rows;
   }
 
+  /** @param {Order} order */
   sortBy(order) {
     this.order = order;
     this.sorted = new Map();
   }
 
-  // What a row costs by itself; with hidden rows, theirs is in the row above them.
+  /**
+   * What a row costs by itself; with hidden rows, theirs is in the row above them.
+   *
+   * @param {Measure} measure
+   * @param {number} row
+   */
   own(measure, row) {
     const values = !this.showsHidden && measure.ownFolded ? measure.ownFolded : measure.own;
     return values ? values[row] : NaN;
   }
 
-  // A row's whole name, as the profile has it.
+  /**
+   * A row's whole name, as the profile has it.
+   *
+   * @param {number} row
+   * @returns {string}
+   */
   fullName(row) {
     const { full_names: others, joint } = this.block;
     if (others[row] !== undefined) return others[row];
@@ -86,42 +127,64 @@ export class TreeModel {
     return joint && parent > 0 ? this.fullName(parent) + joint + this.names[row] : this.names[row];
   }
 
-  // Place of a row's source file in the document's list, -1 for none.
+  /**
+   * Place of a row's source file in the document's list, -1 for none.
+   *
+   * @param {number} row
+   */
   fileOf(row) {
     return this.files ? this.files[row] : -1;
   }
 
+  /** @param {number} row */
   lineOf(row) {
-    return this.numbersOfLines[row];
+    return this.numbersOfLines?.[row] ?? 0;
   }
 
-  // The lines of a row's source file that the document has, by number; null if not that of the row.
+  /**
+   * The lines of a row's source file that the document has, by number; null if not that of the row.
+   *
+   * @param {number} row
+   */
   sourceOf(row) {
     const file = this.fileOf(row);
-    const texts = file < 0 ? null : this.block.places.texts[file];
-    return texts && texts[this.lineOf(row)] !== undefined ? texts : null;
+    const texts = this.block.places?.texts[file];
+    return texts?.[this.lineOf(row)] !== undefined ? texts : null;
   }
 
-  // The text of a row's own line; empty where the document does not have it.
+  /**
+   * The text of a row's own line; empty where the document does not have it.
+   *
+   * @param {number} row
+   */
   sourceLine(row) {
     return this.sourceOf(row)?.[this.lineOf(row)] ?? "";
   }
 
+  /** @param {number} row */
   path(row) {
     const rows = [];
     for (let at = row; at >= 0; at = this.above(at)) rows.unshift(at);
     return rows;
   }
 
-  // Marks rows whose name has a text, and all rows above them; null if none is wanted.
+  /**
+   * Marks rows whose name has a text, and all rows above them; null if none is wanted.
+   *
+   * @param {string} wanted
+   */
   found(wanted) {
     if (!wanted) return null;
-    this.loweredOwn ??= Array.from(this.names, (name) => name.toLowerCase());
-    this.lowered ??= this.#loweredNames();
+    this.#lowered ??= this.#loweredNames();
+    const { own, whole } = this.#lowered;
+    // Of a name that rows below repeat, the row where it begins is meant.
+    const isHit = (/** @type {number} */ row) =>
+      own[row].includes(wanted) ||
+      (whole[row].includes(wanted) && !whole[this.parents[row]].includes(wanted));
     const kept = new Uint8Array(this.n);
     let count = 0;
     for (let row = 1; row < this.n; row += 1) {
-      if (!this.isShown(row) || !this.#isHit(row, wanted)) continue;
+      if (!this.isShown(row) || !isHit(row)) continue;
       count += 1;
       kept[row] = 2;
       for (let at = this.above(row); at >= 0 && !kept[at]; at = this.above(at)) kept[at] = 1;
@@ -129,21 +192,17 @@ export class TreeModel {
     return { kept, count };
   }
 
-  #isHit(row, wanted) {
-    if (this.loweredOwn[row].includes(wanted)) return true;
-    return this.lowered[row].includes(wanted) && !this.lowered[this.parents[row]].includes(wanted);
-  }
-
   #loweredNames() {
-    const names = new Array(this.n);
+    const own = this.names.map((name) => name.toLowerCase());
+    /** @type {string[]} */
+    const whole = [];
     const { full_names: others, joint } = this.block;
     for (let row = 0; row < this.n; row += 1) {
       const parent = this.parents[row];
-      names[row] =
-        others[row]?.toLowerCase() ??
-        (joint && parent > 0 ? names[parent] + joint : "") + this.loweredOwn[row];
+      const above = joint && parent > 0 ? whole[parent] + joint : "";
+      whole.push(others[row]?.toLowerCase() ?? above + own[row]);
     }
-    return names;
+    return { own, whole };
   }
 
   #orderValues() {
@@ -178,13 +237,21 @@ export class TreeModel {
   }
 }
 
-// The lines of a table: rows in order with their depths, those below closed rows left out.
+/**
+ * The lines of a table: rows in order with their depths, those below closed rows left out.
+ *
+ * @param {TreeModel} model
+ * @param {number} root
+ * @param {Set<number>} open
+ * @param {Found | null} found
+ */
 export function visibleRows(model, root, open, found) {
   const rows = [];
   const depths = [];
+  /** @type {[number, number, boolean][]} */
   const waiting = [[root, 0, false]];
-  while (waiting.length) {
-    const [row, depth, isBelowHit] = waiting.pop();
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [row, depth, isBelowHit] = next;
     rows.push(row);
     depths.push(depth);
     const isOpen = open.has(row) || (found && found.kept[row] === 1);
@@ -198,11 +265,18 @@ export function visibleRows(model, root, open, found) {
   return { rows, depths };
 }
 
-// Rows to open at first: the heaviest, as long as there is room for what is in them.
+/**
+ * Rows to open at first: the heaviest, as long as there is room for what is in them.
+ *
+ * @param {TreeModel} model
+ * @param {number} root
+ * @param {Measure | null} measure
+ */
 export function openedAtFirst(model, root, measure, room = 60) {
   const open = new Set([root]);
   let left = Math.max(room - model.childCount(root), 20);
   const waiting = [...model.children(root)];
+  /** @param {number} row */
   const weight = (row) => (measure && !Number.isNaN(measure.totals[row]) ? (measure.totals[row] ?? 0) : 0);
   while (waiting.length && left > 0 && waiting.length < 2000) {
     let best = 0;
@@ -219,7 +293,13 @@ export function openedAtFirst(model, root, measure, room = 60) {
   return open;
 }
 
-// Rows of at most a depth below a row that have rows below them.
+/**
+ * Rows of at most a depth below a row that have rows below them.
+ *
+ * @param {TreeModel} model
+ * @param {number} root
+ * @param {number} depth
+ */
 export function openedToDepth(model, root, depth) {
   const open = new Set();
   let level = [root];

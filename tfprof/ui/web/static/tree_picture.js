@@ -4,25 +4,43 @@ import { el, onThemeChange } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
 
+/** @import { Forest } from "./types" */
+
 const FONT = "12px system-ui, sans-serif";
 const LETTER_ROOM = 6.4;
 
 // One picture. `tell.entered(node)` is called when a cell is chosen, `tell.left()` to go one level up.
 export class TreePicture {
-  constructor(title, tell) {
+  /** @type {any[]} */
+  cells = [];
+  current = 0;
+  height = 0;
+  unit = "";
+  most = 0;
+  /** @type {number[][]} */
+  inside = [];
+  /** @type {Forest | null} */
+  forest = null;
+  /** @type {(node: any) => boolean} */
+  isHit = () => false;
+
+  /**
+   * @param {string} title
+   * @param {{ entered: (node: any) => void, left: () => void }} tell
+   * @param {() => void} arrange Draws the picture anew when its size has changed.
+   */
+  constructor(title, tell, arrange) {
     this.tell = tell;
-    this.cells = [];
-    this.current = 0;
     this.canvas = el("canvas.tree-canvas", { role: "img", tabindex: "0", "aria-label": title });
     this.words = el("p.quiet.tree-words", { role: "status" });
     this.view = el("div.tree-picture", this.canvas, this.words);
-    this.canvas.addEventListener("pointermove", (event) => this.#pointed(event));
+    this.canvas.addEventListener("pointermove", (/** @type {any} */ event) => this.#pointed(event));
     this.canvas.addEventListener("pointerleave", hideTip);
-    this.canvas.addEventListener("click", (event) => this.#clicked(event));
-    this.canvas.addEventListener("keydown", (event) => this.#keyed(event));
+    this.canvas.addEventListener("click", (/** @type {any} */ event) => this.#clicked(event));
+    this.canvas.addEventListener("keydown", (/** @type {any} */ event) => this.#keyed(event));
     this.canvas.addEventListener("focus", () => this.#say(this.current));
     this.canvas.addEventListener("blur", () => this.draw());
-    new ResizeObserver(() => this.arrange?.()).observe(this.view);
+    new ResizeObserver(() => arrange()).observe(this.view);
     onThemeChange(() => this.draw());
   }
 
@@ -30,9 +48,20 @@ export class TreePicture {
     return Math.max(this.view.clientWidth, 200);
   }
 
-  // Shows cells; `isHit(node)` marks what a search has found, `unit` is that of their values.
+  /**
+   * Shows cells; `isHit(node)` marks what a search has found, `unit` is that of their values.
+   *
+   * @param {{ cells: any[], height: number }} shape
+   * @param {Forest} forest
+   * @param {string} unit
+   * @param {(node: any) => boolean} isHit
+   */
   show({ cells, height }, forest, unit, isHit) {
-    Object.assign(this, { cells, height, forest, unit, isHit });
+    this.cells = cells;
+    this.height = height;
+    this.forest = forest;
+    this.unit = unit;
+    this.isHit = isHit;
     this.current = Math.min(this.current, Math.max(cells.length - 1, 0));
     this.inside = cells.map(() => []);
     cells.forEach((cell, at) => {
@@ -43,7 +72,9 @@ export class TreePicture {
     if (this.words.textContent && cells.length)
       this.words.textContent = this.#lines(this.current).join(" · ");
     this.canvas.dataset.cells = cells.length;
-    this.canvas.dataset.hits = cells.filter((cell) => cell.chain.some((node) => isHit(node))).length;
+    this.canvas.dataset.hits = cells.filter((cell) =>
+      cell.chain.some((/** @type {any} */ node) => isHit(node)),
+    ).length;
     this.draw();
   }
 
@@ -56,32 +87,36 @@ export class TreePicture {
     canvas.height = Math.round(height * scale);
     canvas.style.setProperty("height", `${height}px`);
     const style = getComputedStyle(document.documentElement);
+    /** @param {string} name */
     const colour = (name) => style.getPropertyValue(name).trim();
-    this.colours = {
+    const colours = {
       paper: colour("--paper"),
       ink: colour("--ink"),
       own: colour("--c-device"),
       found: colour("--c-input"),
       focus: colour("--focus"),
-      line: colour("--line"),
     };
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
     pen.font = FONT;
     pen.textBaseline = "middle";
     pen.clearRect(0, 0, width, height);
-    for (const cell of cells) this.#drawCell(pen, cell);
+    for (const cell of cells) this.#drawCell(pen, cell, colours);
     if (document.activeElement === canvas && cells[this.current]) {
-      pen.strokeStyle = this.colours.focus;
+      pen.strokeStyle = colours.focus;
       pen.lineWidth = 3;
       outline(pen, cells[this.current], 1.5);
       pen.stroke();
     }
   }
 
-  #drawCell(pen, cell) {
-    const { paper, ink, own, found } = this.colours;
-    const isHit = cell.chain.some((node) => this.isHit(node));
+  /**
+   * @param {CanvasRenderingContext2D} pen
+   * @param {any} cell
+   * @param {Record<string, string>} colours
+   */
+  #drawCell(pen, cell, { paper, ink, own, found }) {
+    const isHit = cell.chain.some((/** @type {any} */ node) => this.isHit(node));
     const share = this.most > 0 ? cell.own / this.most : 0;
     pen.globalAlpha = 1;
     outline(pen, cell, 0);
@@ -101,6 +136,7 @@ export class TreePicture {
     else arcText(pen, cell);
   }
 
+  /** @param {any} event */
   #cellAt(event) {
     const place = this.canvas.getBoundingClientRect();
     const x = event.clientX - place.left;
@@ -109,6 +145,7 @@ export class TreePicture {
     return -1;
   }
 
+  /** @param {any} event */
   #pointed(event) {
     const at = this.#cellAt(event);
     this.canvas.style.setProperty("cursor", at >= 0 ? "pointer" : "default");
@@ -116,6 +153,7 @@ export class TreePicture {
     else showTip(this.#lines(at), event.clientX, event.clientY);
   }
 
+  /** @param {number} at */
   #lines(at) {
     const cell = this.cells[at];
     const whole = this.cells[0].value;
@@ -123,17 +161,19 @@ export class TreePicture {
     const own =
       cell.own > 0 && cell.own !== cell.value ? [`by itself ${numberText(cell.own, this.unit)}`] : [];
     return [
-      ...cell.chain.map((node) => this.forest.full(node)),
+      ...cell.chain.map((/** @type {any} */ node) => this.forest?.full(node)),
       `${numberText(cell.value, this.unit)}${share}`,
       ...own,
     ];
   }
 
+  /** @param {number} at */
   #say(at) {
     this.draw();
     if (this.cells[at]) this.words.textContent = this.#lines(at).join(" · ");
   }
 
+  /** @param {any} event */
   #clicked(event) {
     const at = this.#cellAt(event);
     if (at < 0) return;
@@ -144,11 +184,13 @@ export class TreePicture {
     else this.tell.entered(node);
   }
 
+  /** @param {any} event */
   #keyed(event) {
     const cell = this.cells[this.current];
     if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
     const beside = cell.parent >= 0 ? this.inside[cell.parent] : [0];
     const place = beside.indexOf(this.current);
+    /** @type {Record<string, number>} */
     const to = {
       ArrowUp: cell.parent,
       ArrowDown: this.inside[this.current][0],
@@ -171,6 +213,11 @@ export class TreePicture {
   }
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {any} cell
+ * @param {number} inset
+ */
 function outline(pen, cell, inset) {
   pen.beginPath();
   if (cell.kind === "box") {
@@ -188,6 +235,11 @@ function outline(pen, cell, inset) {
   pen.closePath();
 }
 
+/**
+ * @param {any} cell
+ * @param {number} x
+ * @param {number} y
+ */
 function holds(cell, x, y) {
   if (cell.kind === "box") return x >= cell.x && x < cell.x + cell.w && y >= cell.y && y < cell.y + cell.h;
   const [dx, dy] = [x - cell.cx, y - cell.cy];
@@ -196,7 +248,13 @@ function holds(cell, x, y) {
   return far >= cell.inner && far < cell.outer && angle >= cell.from && angle < cell.to + 1e-9;
 }
 
-// As much of a label as fits; what differs is at its end.
+/**
+ * As much of a label as fits; what differs is at its end.
+ *
+ * @param {CanvasRenderingContext2D} pen
+ * @param {string} text
+ * @param {number} room
+ */
 function fittedText(pen, text, room) {
   if (room < 14) return "";
   if (text.length * LETTER_ROOM * 0.6 < room && pen.measureText(text).width <= room) return text;
@@ -212,19 +270,33 @@ function fittedText(pen, text, room) {
   return "";
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {any} cell
+ */
 function boxText(pen, cell) {
   if (cell.h < 12) return;
   const text = fittedText(pen, cell.label, cell.w - 8);
   if (text) pen.fillText(text, cell.x + 4, cell.y + (cell.isSplit ? 9 : Math.min(cell.h / 2, 12) + 0.5));
 }
 
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {any} cell
+ * @param {string} text
+ */
 function centreText(pen, cell, text) {
   pen.textAlign = "center";
   pen.fillText(fittedText(pen, text, 2 * cell.outer - 8), cell.cx, cell.cy);
   pen.textAlign = "start";
 }
 
-// Along the ring where the arc is wide, else from the middle outwards.
+/**
+ * Along the ring where the arc is wide, else from the middle outwards.
+ *
+ * @param {CanvasRenderingContext2D} pen
+ * @param {any} cell
+ */
 function arcText(pen, cell) {
   const middle = (cell.inner + cell.outer) / 2;
   const thick = cell.outer - cell.inner;

@@ -3,6 +3,9 @@
 import { el, MOST_PRINTED, notPrinted, onPaper } from "./dom.js";
 import { treeCell } from "./tree_columns.js";
 
+/** @import { TreeModel } from "./tree_model.js" */
+/** @import { Lines, TreeColumn } from "./types" */
+
 const LINE_PX = 26;
 const MOST_LINES = 24;
 const SPARE_LINES = 8;
@@ -11,12 +14,22 @@ const INDENTED = 24;
 // The table. `state` has `root`, `open` (rows), `current` (the row with the focus); `tell` is called with what people do:
 // changed() after rows opened or closed, sorted(order), chosen(row), entered(row).
 export class TreeTable {
+  /** @type {Lines} */
+  lines = { rows: [], depths: [] };
+  /** @type {TreeColumn[]} */
+  columns = [];
+  largest = 1;
+  isPrinted = false;
+
+  /**
+   * @param {TreeModel} model
+   * @param {any} state
+   * @param {any} tell
+   */
   constructor(model, state, tell) {
     this.model = model;
     this.state = state;
     this.tell = tell;
-    this.lines = { rows: [], depths: [] };
-    this.columns = [];
     this.head = el("tr");
     this.body = el("tbody");
     this.grid = el(
@@ -42,12 +55,17 @@ export class TreeTable {
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
 
-  // Shows lines with columns; `largest` is what a full bar stands for.
+  /**
+   * Shows lines with columns; `largest` is what a full bar stands for.
+   *
+   * @param {Lines} lines
+   * @param {TreeColumn[]} columns
+   * @param {number} largest
+   */
   show(lines, columns, largest) {
     this.lines = lines;
     this.columns = columns.filter((column) => column.isOn);
     this.largest = largest;
-    this.placeOf = null;
     this.grid.setAttribute("aria-rowcount", lines.rows.length + 1);
     this.grid.setAttribute("aria-colcount", this.columns.length + 1);
     if (!lines.rows.includes(this.state.current)) this.state.current = lines.rows[0];
@@ -60,6 +78,7 @@ export class TreeTable {
     this.draw();
   }
 
+  /** @param {any} column */
   #header(column) {
     const { order } = this.model;
     const isText = column.isName || column.text;
@@ -106,12 +125,17 @@ export class TreeTable {
     if (hadFocus) this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
+  /** @param {number} lines */
   #spacer(lines) {
     return lines
       ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${lines * LINE_PX}px` } })
       : null;
   }
 
+  /**
+   * @param {number} row
+   * @param {number} at
+   */
   #row(row, at) {
     const { model, state } = this;
     const depth = this.lines.depths[at];
@@ -154,11 +178,13 @@ export class TreeTable {
     );
   }
 
+  /** @param {any} event */
   #rowOf(event) {
     const line = event.target.closest?.("tr[data-row]");
     return line ? Number(line.dataset.row) : -1;
   }
 
+  /** @param {any} event */
   #clicked(event) {
     const row = this.#rowOf(event);
     if (row < 0) return;
@@ -169,12 +195,17 @@ export class TreeTable {
     this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
   }
 
+  /** @param {any} event */
   #entered(event) {
     const row = this.#rowOf(event);
     if (row >= 0 && !event.target.closest(".twist")) this.tell.entered(row);
   }
 
-  #toggle(row, wanted = null) {
+  /**
+   * @param {number} row
+   * @param {boolean} [wanted]
+   */
+  #toggle(row, wanted) {
     if (!this.model.childCount(row)) return;
     const { open } = this.state;
     const isOpen = open.has(row);
@@ -184,7 +215,11 @@ export class TreeTable {
     this.tell.changed();
   }
 
-  // Goes to a line and keeps it in sight.
+  /**
+   * Goes to a line and keeps it in sight.
+   *
+   * @param {number} at
+   */
   goTo(at) {
     const { rows } = this.lines;
     const place = Math.max(0, Math.min(rows.length - 1, at));
@@ -198,6 +233,7 @@ export class TreeTable {
     this.tell.chosen(this.state.current);
   }
 
+  /** @param {any} event */
   #keyed(event) {
     if (!event.target.closest?.("tr[data-row]") || event.ctrlKey || event.metaKey || event.altKey) return;
     const { rows, depths } = this.lines;
@@ -205,6 +241,7 @@ export class TreeTable {
     const at = rows.indexOf(row);
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_PX) - 2);
     const isOpen = depths[at + 1] > depths[at];
+    /** @type {Record<string, number>} */
     const steps = {
       ArrowDown: 1,
       ArrowUp: -1,
@@ -226,7 +263,11 @@ export class TreeTable {
   }
 }
 
-// A long name gives way in its middle: what differs is at its end.
+/**
+ * A long name gives way in its middle: what differs is at its end.
+ *
+ * @param {string} name
+ */
 function twoParts(name) {
   const cut = Math.max(name.length - 22, 0);
   if (name.length < 30) return el("bdi.whole", name);

@@ -2,6 +2,8 @@
 
 import { cellOf } from "./forest.js";
 
+/** @import { Forest } from "./types" */
+
 const TITLE_PX = 17;
 const BORDER_PX = 2;
 const LEAST_SIDE = 5;
@@ -9,7 +11,14 @@ const LEAST_AREA = 60;
 const MOST_CELLS = 4000;
 const MOST_PARTS = 300;
 
-// The cells of a treemap within a width and a height; those that hold others come before them.
+/**
+ * The cells of a treemap within a width and a height; those that hold others come before them.
+ *
+ * @param {Forest} forest
+ * @param {number} width
+ * @param {number} height
+ * @param {boolean} folds
+ */
 export function treemapCells(forest, width, height, folds) {
   const cells = [];
   const waiting = [{ node: forest.root, x: 0, y: 0, w: width, h: height, parent: -1 }];
@@ -32,7 +41,12 @@ export function treemapCells(forest, width, height, folds) {
   return { cells, height };
 }
 
-// Boxes of given areas (largest first) in a box, as square as they can be; the rest stays empty.
+/**
+ * Boxes of given areas (largest first) in a box, as square as they can be; the rest stays empty.
+ *
+ * @param {number[]} areas
+ * @param {any} box
+ */
 function squarified(areas, box) {
   const placed = new Array(areas.length).fill(null);
   let { x, y, w, h } = box;
@@ -65,7 +79,14 @@ function squarified(areas, box) {
   return placed;
 }
 
-// How far from square the least square of a row of boxes is.
+/**
+ * How far from square the least square of a row of boxes is.
+ *
+ * @param {number} most
+ * @param {number} least
+ * @param {number} sum
+ * @param {number} side
+ */
 function worst(most, least, sum, side) {
   const square = sum * sum;
   return Math.max((side * side * most) / square, square / (side * side * least));

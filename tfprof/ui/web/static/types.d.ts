@@ -1,0 +1,162 @@
+// What modules hand to each other.
+
+import type { Column, Page, Params, Series, Site, TreeMeasure } from "./documents";
+
+export interface Source {
+  /** Whether documents come from a server, which makes others when asked. */
+  isLive: boolean;
+  site(run?: string): Promise<Site>;
+  page(id: string, params: Params): Promise<Page>;
+  data(path: string, params: Params): Promise<any>;
+}
+
+/** What a block is drawn with. */
+export interface Context {
+  source: Source;
+  /** Of the address. */
+  params: Params;
+  page: Page;
+  go(id: string, params: Params): void;
+  /** Keeps how the page is looked at in its address. */
+  look(changes: Params): void;
+  /** The address of a page, with what all pages have in common; `visit` goes there. */
+  address(id: string, more: Params): string;
+  visit(id: string, more: Params): void;
+}
+
+/** Attributes of an element: listeners, `style` as an object, and others; null leaves out. */
+export interface Attributes {
+  [listener: `on${string}`]: ((event: any) => void) | null;
+  style?: Record<string, string>;
+  [name: string]: unknown;
+}
+export type Child = Node | string | number | null | undefined | false | Child[];
+
+/** A chart as it is drawn. */
+export interface ChartData {
+  x: any[];
+  unit: string;
+  xUnit: string;
+  series: (Series & { values: number[]; colour: string })[];
+}
+export type Scale = ((value: number) => number) & { ticks: number[] };
+
+export interface TreeColumn {
+  id: string;
+  label: string;
+  about?: string;
+  measure?: any;
+  text?: { values: any[] };
+  isOwn?: boolean;
+  isShare?: boolean;
+  isBar?: boolean;
+  isSource?: boolean;
+  isName?: boolean;
+  isDefault?: boolean;
+  isOn?: boolean;
+}
+export type Measure = Omit<TreeMeasure, "totals" | "own" | "own_folded"> & {
+  totals: number[];
+  own: number[] | null;
+  ownFolded: number[] | null;
+};
+export interface Order {
+  id: string;
+  isOwn: boolean;
+  ascending: boolean;
+}
+/** Rows that a search has found (2), and those above them (1). */
+export interface Found {
+  kept: Uint8Array;
+  count: number;
+}
+/** Rows of a tree that are shown, with their depths. */
+export interface Lines {
+  rows: number[];
+  depths: number[];
+}
+
+/** What pictures of trees are drawn from. */
+export interface Forest {
+  root: any;
+  value(node: any): number;
+  own(node: any): number;
+  label(node: any): string;
+  full(node: any): string;
+  row(node: any): number;
+  children(node: any): any[];
+  isHit(node: any, found: Found | null): boolean;
+}
+
+/** Asks for what the library knows of a trace. */
+export type Ask = (path: string, params?: Params) => Promise<any>;
+
+/** Marks of a lane, in order. */
+export interface Lane {
+  lane: number;
+  n: number;
+  starts: Float64Array;
+  ends: Float64Array;
+  counts: Float64Array;
+  places: Float64Array;
+  busy: Float64Array;
+  names: string[];
+}
+/** Lanes of a part of the time that is seen. */
+export interface Part {
+  lanes: Lane[];
+  from: number;
+  to: number;
+  isRough?: boolean;
+}
+export interface Tiles {
+  isWaiting: boolean;
+  error: string;
+  lanes(k: number, number: number, track: number, isAsking?: boolean): Lane[] | undefined;
+  flush(): void;
+}
+
+/** A process, track or counter in the list; `top` is its place on the screen. */
+export interface Row {
+  kind: "process" | "track" | "counter";
+  number: number;
+  y: number;
+  height: number;
+  isPinned?: boolean;
+}
+export type SeenRow = Row & { top: number };
+export interface Visible {
+  pinned: SeenRow[];
+  rows: SeenRow[];
+}
+export interface Layout {
+  pinned: Row[];
+  pinnedHeight: number;
+  rows: Row[];
+  height: number;
+}
+
+export interface Steps {
+  names: string[];
+  starts: number[];
+  ends: number[];
+  /** Where steps begin and end. */
+  bounds: number[];
+}
+export type Span = [number, number];
+
+/** A slice, or several that are too small to be seen alone. */
+export interface Mark {
+  id: string;
+  name: string;
+  count: number;
+  busy: number;
+  start: number;
+  end: number;
+  track: number;
+  lane: number;
+}
+/** A slice with all that is known of it. */
+export type TraceEvent = any;
+
+export type { Column, Page, Params };
