@@ -114,7 +114,7 @@ function drawNav(site, current, params) {
     ...[...groups].map(([group, pages]) =>
       el(
         "div",
-        group ? el("h2", group) : null,
+        group && el("h2", group),
         el(
           "ul",
           pages.map((page) =>

@@ -46,7 +46,7 @@ function wordsView(block) {
   return el(
     "section",
     { class: block.lead ? "block lead" : "block" },
-    block.of_run ? el("h2", block.of_run) : null,
+    block.of_run && el("h2", block.of_run),
     block.items.map((text) => el("p", text)),
   );
 }
@@ -56,7 +56,7 @@ function factsView(block) {
   const rows = block.items.map(([name, value]) =>
     el("div", el("dt", name), el("dd", { title: value }, value)),
   );
-  return el("section.block", block.title ? el("h2", block.title) : null, el("dl.facts", rows));
+  return el("section.block", block.title && el("h2", block.title), el("dl.facts", rows));
 }
 
 /** @param {FiguresBlock} block */
@@ -66,7 +66,7 @@ function figuresView(block) {
       "div.figure",
       el("span.label", item.label),
       el("span.value", item.unit === "text" ? item.value : numberText(item.value, item.unit)),
-      item.detail ? el("span.quiet", { title: item.detail }, item.detail) : null,
+      item.detail && el("span.quiet", { title: item.detail }, item.detail),
     ),
   );
   return el("section.block.figures", cards);
@@ -95,7 +95,7 @@ function remarksView(block) {
   return el(
     "section.block.remarks",
     { "aria-label": block.folded ? "Notes on the run" : isUrgent ? "Warnings" : "Remarks" },
-    block.of_run ? el("h2", block.of_run) : null,
+    block.of_run && el("h2", block.of_run),
     shown,
   );
 }
@@ -139,7 +139,7 @@ function finding(item, context) {
     "li",
     { class: item.severity },
     el("p", el("b.severity", item.severity), " ", item.text, " ", gain),
-    el("p.quiet", item.place ? el("code", item.place) : null, evidence, el("code", item.rule), where),
+    el("p.quiet", item.place && el("code", item.place), evidence, el("code", item.rule), where),
   );
 }
 

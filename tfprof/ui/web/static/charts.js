@@ -44,7 +44,7 @@ export function chartView(block, context) {
   return el(
     "section.block.chart",
     { "data-block": block.id },
-    block.title ? el("h2", block.title) : null,
+    block.title && el("h2", block.title),
     slot,
     hasLegend() ? legend() : null,
   );

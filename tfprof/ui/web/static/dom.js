@@ -1,7 +1,5 @@
 // Elements of the page. Text is set as text, never as markup: names come from strangers' files.
 
-import { counted } from "./format.js";
-
 /** @import { Attributes, Child } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -55,7 +53,7 @@ function filled(element, classes, rest) {
     } else element.setAttribute(name, value === true ? "" : String(value));
   }
   element.classList.add(...classes);
-  element.append(...rest.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...rest.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
@@ -113,21 +111,6 @@ export function onPaper(view, draw) {
 }
 
 const PRINTING = ["beforeprint", "afterprint"];
-
-// Rows of a table that are printed; a line says how many are not.
-export const MOST_PRINTED = 1000;
-
-/**
- * The last line of a printed table, if there is more.
- *
- * @param {number} rows
- * @param {number} columns
- */
-export function notPrinted(rows, columns) {
-  return rows > 0
-    ? el("tr", el("td.text", { colspan: columns }, `${counted(rows)} more rows are not printed.`))
-    : null;
-}
 
 /**
  * Calls `act` once after the last of many calls in a row.

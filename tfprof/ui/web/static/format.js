@@ -63,7 +63,7 @@ const IDENTIFIERS = new Set([
 // No measurement is so large.
 const ABSURD = 1e20;
 
-export const UNKNOWN = "n/a";
+const UNKNOWN = "n/a";
 
 /**
  * A number with its unit, to three digits; what is unknown says so.

@@ -9,7 +9,7 @@ import { graphFrame, middleOf } from "./graph_frame.js";
 /** @import { GraphBlock, GraphEdge, GraphNode } from "./documents" */
 /** @import { Context } from "./types" */
 
-const GRAPH_MARGIN = 12;
+const MARGIN = 12;
 /** @type {Record<string, [number, number]>} */
 const WAYS = { Up: [0, -1], Down: [0, 1], Left: [-1, 0], Right: [1, 0] };
 const LETTER_PX = 7;
@@ -25,12 +25,7 @@ export function graphView(block, context) {
   graphCount += 1;
   const name = `arrow-${graphCount}`;
   const state = { measure: wantedMeasure(block, context), focus: 0 };
-  const whole = {
-    x: -GRAPH_MARGIN,
-    y: -GRAPH_MARGIN,
-    w: block.width + 2 * GRAPH_MARGIN,
-    h: block.height + 2 * GRAPH_MARGIN,
-  };
+  const whole = { x: -MARGIN, y: -MARGIN, w: block.width + 2 * MARGIN, h: block.height + 2 * MARGIN };
   /**
    * A report holds the page as it was written: its boxes stay as they are.
    *
@@ -232,7 +227,7 @@ export function graphView(block, context) {
   return el(
     "section.block.graph",
     { "data-block": block.id },
-    el("div.tools", block.title ? el("h2", block.title) : null, choice, search, el("span.buttons", buttons)),
+    el("div.tools", block.title && el("h2", block.title), choice, search, el("span.buttons", buttons)),
     stage,
     legend,
     note,

@@ -2,18 +2,17 @@
 // rows scroll as ten do.
 
 import { unpacked } from "./columns.js";
-import { el, later, MOST_PRINTED, notPrinted, onPaper } from "./dom.js";
+import { el, later } from "./dom.js";
 import { cellText, counted, countOf } from "./format.js";
 import { cutApart } from "./names.js";
+import { SeenRows } from "./seen_rows.js";
 import { emptyColumns, foldButton } from "./table_folds.js";
 import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
 
 /** @import { Params, TableBlock } from "./documents" */
 /** @import { Attributes, Context } from "./types" */
 
-const ROW_PX = 26;
 const MOST_VISIBLE = 20;
-const SPARE_ROWS = 8;
 const FEW_ROWS = 8;
 const MOST_LETTERS = 50;
 const SEARCH_MS = 40;
@@ -70,6 +69,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     { tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`, onscroll: draw },
     table,
   );
+  const seen = new SeenRows(scroller, MOST_VISIBLE, draw);
   const fold = foldButton(folds, (areShown) => {
     keep({ [name("all")]: areShown ? "1" : "" });
     choose();
@@ -130,20 +130,12 @@ export function tableView(block, context = {}, { onRow } = {}) {
     else if (!state.order.length) count.textContent = `No row matches “${state.wanted}”`;
     else count.textContent = `${counted(state.order.length)} of ${countOf(block.n_rows, "row")}`;
     scroller.scrollTop = 0;
-    scroller.style.maxHeight = `${(Math.min(MOST_VISIBLE, Math.max(state.order.length, 1)) + 2) * ROW_PX}px`;
+    seen.fit(state.order.length);
     draw();
   }
 
   function draw() {
-    const first = state.isPrinted ? 0 : Math.max(0, Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS);
-    const shown = state.isPrinted
-      ? MOST_PRINTED
-      : Math.ceil((scroller.clientHeight || MOST_VISIBLE * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
-    const last = Math.min(state.order.length, first + shown);
-    const rows = [spacer(first)];
-    for (let at = first; at < last; at += 1) rows.push(rowView(state.order[at], at));
-    const left = state.order.length - last;
-    rows.push(state.isPrinted ? notPrinted(left, visible.length) : spacer(left));
+    const rows = seen.views(state.order.length, visible.length, rowView);
     if (!state.order.length)
       rows.push(
         el(
@@ -156,7 +148,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
         ),
       );
     const held = focusedCell();
-    body.replaceChildren(...rows.filter(Boolean));
+    body.replaceChildren(...rows);
     if (held)
       body
         .querySelector(`tr[aria-rowindex="${held.row}"]`)
@@ -170,16 +162,9 @@ export function tableView(block, context = {}, { onRow } = {}) {
     return cell && { row: cell.parentElement?.getAttribute("aria-rowindex"), cell: cell.cellIndex };
   }
 
-  /** @param {number} rows */
-  function spacer(rows) {
-    return rows ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${rows * ROW_PX}px` } }) : null;
-  }
-
-  /**
-   * @param {number} row
-   * @param {number} at
-   */
-  function rowView(row, at) {
+  /** @param {number} at */
+  function rowView(at) {
+    const row = state.order[at];
     const cells = visible.map((column) => {
       const value = column.values[row];
       const text = cellText(value, column);
@@ -197,16 +182,12 @@ export function tableView(block, context = {}, { onRow } = {}) {
 
   choose();
   arrange();
-  const heading = block.title ? el("h2", block.title) : null;
+  const heading = block.title && el("h2", block.title);
   const more =
     block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
   const tools = el("div.tools", heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
   const view = el("section.block.table", { "data-block": block.id }, tools, scroller);
   requestAnimationFrame(draw);
-  onPaper(scroller, (isPrinted) => {
-    state.isPrinted = isPrinted;
-    draw();
-  });
   return view;
 }
 

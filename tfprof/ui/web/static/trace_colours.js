@@ -4,7 +4,7 @@ import { colourOf } from "./colours.js";
 
 // What a name of a profile says about its meaning, in the words of `colours.js`.
 /** @type {[RegExp, string][]} */
-const TRACE_MEANINGS = [
+const MEANINGS = [
   [/^(iterator|.*::iterator|infeed|prefetch|parallelmap|.*getnext)/i, "input"],
   [/memcpy(h2d|d2h|d2d|p2p|htod|dtoh)?|copy/i, "memcpy"],
   [/nccl|all.?reduce|all.?gather|collective/i, "collective"],
@@ -14,7 +14,7 @@ const TRACE_MEANINGS = [
 ];
 
 // Colours without such a meaning, for all other names, in three shades.
-const TRACE_PLAIN = [0, 2, 6, 4];
+const PLAIN = [0, 2, 6, 4];
 
 /** @param {string} name */
 function nameHash(name) {
@@ -62,10 +62,10 @@ export class TracePalette {
    */
   of(name) {
     if (!this.#colours.has(name)) {
-      const known = TRACE_MEANINGS.find(([pattern]) => pattern.test(name));
+      const known = MEANINGS.find(([pattern]) => pattern.test(name));
       const hash = nameHash(name);
-      const plain = this.value(`--c-${TRACE_PLAIN[hash % TRACE_PLAIN.length]}`);
-      const shade = Math.floor(hash / TRACE_PLAIN.length) % 3;
+      const plain = this.value(`--c-${PLAIN[hash % PLAIN.length]}`);
+      const shade = Math.floor(hash / PLAIN.length) % 3;
       const fill = known
         ? this.value(colourOf(known[1], 0).slice(4, -1))
         : mixed(plain, shade === 2 ? this.ink : this.paper, [0, 0.3, 0.25][shade]);

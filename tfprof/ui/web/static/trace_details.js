@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { counted, numberText, shareText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
-/** @import { TraceEvent } from "./types" */
+/** @import { TraceBrief, TraceEvent } from "./types" */
 
 /**
  * Details of an event; `go(id)` selects another one, `find(name)` looks for a name.
@@ -38,7 +38,7 @@ export function traceDetails(event, { go, find, close }) {
       ? el(
           "p.quiet.path",
           "In ",
-          event.around.map((/** @type {TraceEvent} */ each) => eventButton(each, go, each.name)),
+          event.around.map((each) => eventButton(each, go, each.name)),
         )
       : null,
     el(
@@ -48,7 +48,7 @@ export function traceDetails(event, { go, find, close }) {
     argumentsView(event),
     /**
      * @param {string} title
-     * @param {TraceEvent[]} found
+     * @param {TraceBrief[]} found
      * @param {number} count
      * @param {TraceEvent} event
      * @param {(id: string) => void} go
@@ -75,8 +75,8 @@ function argumentsView(event) {
 }
 
 /**
- * @param {any} event
- * @param {any} go
+ * @param {TraceBrief} event
+ * @param {(id: string) => void} go
  * @param {string} text
  */
 function eventButton(event, go, text) {
@@ -85,14 +85,14 @@ function eventButton(event, go, text) {
 
 /**
  * @param {string} title
- * @param {any} found
+ * @param {TraceBrief[]} found
  * @param {number} count
- * @param {any} event
- * @param {any} go
+ * @param {TraceEvent} event
+ * @param {(id: string) => void} go
  */
 function partners(title, found, count, event, go) {
   if (!count) return null;
-  const items = found.map((/** @type {TraceEvent} */ each) => {
+  const items = found.map((each) => {
     const apart = each.start - event.start;
     return el(
       "li",

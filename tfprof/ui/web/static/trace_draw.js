@@ -10,10 +10,10 @@ import { TRACE_TILE_PIXELS, traceLevel } from "./trace_tiles.js";
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Lane, Part, SeenRow, Steps, Tiles } from "./types" */
 
-const TRACE_FONT = "11px system-ui, sans-serif";
-const TRACE_LEAST_LABEL_PX = 24;
-const TRACE_COARSER = 8;
-const TRACE_LEAST_STEP_PX = 12;
+const FONT = "11px system-ui, sans-serif";
+const LEAST_LABEL_PX = 24;
+const COARSER = 8;
+const LEAST_STEP_PX = 12;
 
 /**
  * Parts of the visible time of a track with the lanes to draw there: those of the wanted level, or
@@ -59,7 +59,7 @@ export function tracePrefetch(tiles, state, track) {
 function substitutes(tiles, k, number, track) {
   const span = TRACE_TILE_PIXELS * 2 ** k;
   const [from, to] = [number * span, (number + 1) * span];
-  for (let up = 1; up <= TRACE_COARSER; up += 1) {
+  for (let up = 1; up <= COARSER; up += 1) {
     const lanes = tiles.lanes(k + up, Math.floor(number / 2 ** up), track, false);
     if (lanes !== undefined) return [{ lanes, from, to, isRough: true }];
   }
@@ -201,7 +201,7 @@ export class TracePainter {
       const width = Math.min(end, most + 1) - from;
       context.fillStyle = isMerged ? colour.merged : colour.fill;
       context.fillRect(from, y, width - 0.5, TRACE_LANE_PX - 2);
-      if (width > TRACE_LEAST_LABEL_PX)
+      if (width > LEAST_LABEL_PX)
         labels.push([
           isMerged ? `${counted(lane.counts[at])} events` : lane.names[at],
           from,
@@ -218,7 +218,7 @@ export class TracePainter {
   /** @param {any[]} labels */
   #labels(labels) {
     const { context } = this;
-    context.font = TRACE_FONT;
+    context.font = FONT;
     context.textBaseline = "middle";
     context.textAlign = "left";
     for (const [text, x, y, width, colour] of labels) {
@@ -263,7 +263,7 @@ export class TracePainter {
   steps(steps, state, palette) {
     const { context } = this;
     const seen = steps.bounds.filter((time) => time >= state.t0 && time <= state.t1);
-    if (seen.length * TRACE_LEAST_STEP_PX > this.width) return;
+    if (seen.length * LEAST_STEP_PX > this.width) return;
     context.fillStyle = palette.focus;
     context.globalAlpha = 0.35;
     for (const time of seen) context.fillRect(Math.round(state.xOf(time)), 0, 1, this.height);
@@ -336,7 +336,7 @@ export class TracePainter {
    * @param {TracePalette} palette
    */
   message(text, palette) {
-    this.context.font = TRACE_FONT;
+    this.context.font = FONT;
     this.context.fillStyle = palette.soft;
     this.context.textAlign = "right";
     this.context.textBaseline = "bottom";

@@ -8,7 +8,7 @@ import { TraceEmbeddedTiles } from "./trace_tiles.js";
 /** @import { TraceBlock } from "./documents" */
 /** @import { Ask, Lane, Mark } from "./types" */
 
-const TRACE_REPORT_PIXELS = 2000;
+const REPORT_PIXELS = 2000;
 
 export class TraceEmbedded {
   /** @type {any} */
@@ -231,7 +231,7 @@ export class TraceEmbedded {
     this.#each((track, lane, at) => {
       if (isNamed(track, lane, at)) found.push(this.#mark(track, lane, at));
     });
-    found.sort((a, b) => a.start - b.start || a.track - b.track || traceCompared(a.id, b.id));
+    found.sort((a, b) => a.start - b.start || a.track - b.track || compared(a.id, b.id));
     if (!found.length) return { n_events: 0, rank: 0, event: null };
     const here = id ? found.findIndex((each) => each.id === id) : -1;
     const behind = found.findIndex((each) => each.start >= time);
@@ -298,7 +298,7 @@ export class TraceEmbedded {
   }
 
   counters() {
-    return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: TRACE_REPORT_PIXELS });
+    return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
   }
 }
 
@@ -323,7 +323,7 @@ function tracePlace(lane, place) {
  * @param {string} a
  * @param {string} b
  */
-function traceCompared(a, b) {
+function compared(a, b) {
   return Number(a.split(".")[1]) - Number(b.split(".")[1]);
 }
 

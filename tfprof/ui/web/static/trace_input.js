@@ -1,8 +1,8 @@
 // Mouse, trackpad and keyboard over a trace.
 
-const TRACE_CLICK_PX = 4;
-const TRACE_ZOOM_STEP = 1.35;
-const TRACE_PAN_SHARE = 0.15;
+const CLICK_PX = 4;
+const ZOOM_STEP = 1.35;
+const PAN_SHARE = 0.15;
 
 export const TRACE_KEYS = [
   ["w, s · Ctrl + wheel", "zoom in and out, where the pointer is"],
@@ -57,7 +57,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
   function move(event) {
     if (!pointer) return view.hover(event);
     const x = event.offsetX;
-    if (Math.abs(x - pointer.startX) > TRACE_CLICK_PX) pointer.moved = true;
+    if (Math.abs(x - pointer.startX) > CLICK_PX) pointer.moved = true;
     if (!pointer.moved) return undefined;
     if (pointer.isRange) {
       const to = state.timeAt(Math.max(0, Math.min(x, state.width)));
@@ -109,15 +109,15 @@ export function listenToTrace(canvas, ruler, scroller, view) {
   });
   /** @type {Record<string, () => void>} */
   const actions = {
-    w: () => state.zoom(1 / TRACE_ZOOM_STEP, at ?? undefined),
-    "+": () => state.zoom(1 / TRACE_ZOOM_STEP),
-    "=": () => state.zoom(1 / TRACE_ZOOM_STEP),
-    s: () => state.zoom(TRACE_ZOOM_STEP, at ?? undefined),
-    "-": () => state.zoom(TRACE_ZOOM_STEP),
-    a: () => state.pan(-TRACE_PAN_SHARE * state.width),
-    ArrowLeft: () => state.pan(-TRACE_PAN_SHARE * state.width),
-    d: () => state.pan(TRACE_PAN_SHARE * state.width),
-    ArrowRight: () => state.pan(TRACE_PAN_SHARE * state.width),
+    w: () => state.zoom(1 / ZOOM_STEP, at ?? undefined),
+    "+": () => state.zoom(1 / ZOOM_STEP),
+    "=": () => state.zoom(1 / ZOOM_STEP),
+    s: () => state.zoom(ZOOM_STEP, at ?? undefined),
+    "-": () => state.zoom(ZOOM_STEP),
+    a: () => state.pan(-PAN_SHARE * state.width),
+    ArrowLeft: () => state.pan(-PAN_SHARE * state.width),
+    d: () => state.pan(PAN_SHARE * state.width),
+    ArrowRight: () => state.pan(PAN_SHARE * state.width),
     ArrowUp: () => scroller.scrollBy(0, -60),
     ArrowDown: () => scroller.scrollBy(0, 60),
     0: () => state.fitAll(),

@@ -6,8 +6,8 @@ import { counted, countOf } from "./format.js";
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { SeenRow, Visible } from "./types" */
 
-const TRACE_LETTER_PX = 7.2;
-const TRACE_TAIL = 5;
+const LETTER_PX = 7.2;
+const TAIL = 5;
 
 /**
  * A name that fits: cut in the middle, as its end is what tells threads apart.
@@ -16,8 +16,8 @@ const TRACE_TAIL = 5;
  * @param {number} width
  */
 function cutName(name, width) {
-  const most = Math.max(Math.floor((width - 50) / TRACE_LETTER_PX), 8);
-  return name.length <= most ? name : `${name.slice(0, most - TRACE_TAIL - 1)}…${name.slice(-TRACE_TAIL)}`;
+  const most = Math.max(Math.floor((width - 50) / LETTER_PX), 8);
+  return name.length <= most ? name : `${name.slice(0, most - TAIL - 1)}…${name.slice(-TAIL)}`;
 }
 
 export class TraceLabels {

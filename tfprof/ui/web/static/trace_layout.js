@@ -4,9 +4,9 @@
 /** @import { Layout, Row, SeenRow, Visible } from "./types" */
 
 export const TRACE_LANE_PX = 17;
-const TRACE_HEAD_PX = 24;
-const TRACE_GAP_PX = 5;
-const TRACE_COUNTER_PX = 40;
+const HEAD_PX = 24;
+const GAP_PX = 5;
+const COUNTER_PX = 40;
 
 /**
  * Rows with `kind` (process, track or counter), `number`, `y` and `height`: pinned ones from the
@@ -43,9 +43,9 @@ export function traceLayout(block, state) {
   for (const [number, { process }] of block.counters.entries()) byProcess[process].counters.push(number);
   byProcess.forEach(({ tracks, counters }, process) => {
     if (!tracks.length && !counters.length) return;
-    add("process", process, TRACE_HEAD_PX);
+    add("process", process, HEAD_PX);
     if (state.folded.has(process)) return;
-    for (const number of counters) add("counter", number, TRACE_COUNTER_PX);
+    for (const number of counters) add("counter", number, COUNTER_PX);
     for (const number of tracks)
       if (!state.pinned.has(number)) add("track", number, trackHeight(block.tracks[number]));
   });
@@ -54,7 +54,7 @@ export function traceLayout(block, state) {
 
 /** @param {any} track */
 function trackHeight(track) {
-  return track.lanes * TRACE_LANE_PX + TRACE_GAP_PX;
+  return track.lanes * TRACE_LANE_PX + GAP_PX;
 }
 
 /**

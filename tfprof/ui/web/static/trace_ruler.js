@@ -8,7 +8,7 @@ import { numberText, roundTicks } from "./format.js";
 /** @import { TraceState } from "./trace_state.js" */
 
 export const TRACE_RULER_PX = 44;
-const TRACE_STEP_PX = 20;
+const STEP_PX = 20;
 
 /**
  * A time since the begin of the trace, with enough digits to tell times apart that are `apart` ps
@@ -67,7 +67,7 @@ export function drawTraceRuler(painter, state, palette, steps) {
     const width = Math.min(state.xOf(to), state.width) - x;
     context.fillStyle = palette.focus;
     context.globalAlpha = at % 2 ? 0.16 : 0.28;
-    context.fillRect(x, TRACE_STEP_PX + 2, Math.max(width, 1), TRACE_RULER_PX - TRACE_STEP_PX - 4);
+    context.fillRect(x, STEP_PX + 2, Math.max(width, 1), TRACE_RULER_PX - STEP_PX - 4);
     context.globalAlpha = 1;
     if (width < 26) return;
     const letters = Math.floor((width - 8) / 6.4);
@@ -75,7 +75,7 @@ export function drawTraceRuler(painter, state, palette, steps) {
     context.fillText(
       name.length > letters ? `${name.slice(0, Math.max(letters - 1, 1))}…` : name,
       x + 4,
-      (TRACE_STEP_PX + TRACE_RULER_PX) / 2,
+      (STEP_PX + TRACE_RULER_PX) / 2,
     );
   });
   if (state.range) {

@@ -10,7 +10,7 @@ import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
 /** @import { TracePainter } from "./trace_draw.js" */
 /** @import { TraceFlows } from "./trace_flows.js" */
 /** @import { TraceState } from "./trace_state.js" */
-/** @import { Mark, SeenRow, Steps, Tiles, TraceEvent, Visible } from "./types" */
+/** @import { Mark, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
 
 export class TraceScene {
   /** @type {Visible} */
@@ -83,7 +83,7 @@ export class TraceScene {
     }
   }
 
-  /** @param {number} track */
+  /** @param {number | undefined} track */
   #rowOf(track) {
     return [...this.visible.pinned, ...this.visible.rows].find(
       (row) => row.kind === "track" && row.number === track,
@@ -139,7 +139,7 @@ export class TraceScene {
     const here = this.#point(state.event.track, state.event.lane, state.event.start);
     if (!here) return;
     /**
-     * @param {TraceEvent[]} found
+     * @param {TraceBrief[]} found
      * @param {boolean} isTo
      */
     const lines = (found, isTo) =>

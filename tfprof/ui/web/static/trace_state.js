@@ -5,8 +5,8 @@ import { unpacked } from "./columns.js";
 /** @import { Params, TraceBlock } from "./documents" */
 /** @import { Span, Steps, TraceEvent } from "./types" */
 
-const TRACE_LEAST_PS = 1000;
-const TRACE_MARGIN = 0.02;
+const LEAST_PS = 1000;
+const MARGIN = 0.02;
 
 export class TraceState {
   width = 800;
@@ -41,7 +41,7 @@ export class TraceState {
    * @returns {Span}
    */
   get whole() {
-    const margin = (this.block.t1 - this.block.t0) * TRACE_MARGIN;
+    const margin = (this.block.t1 - this.block.t0) * MARGIN;
     return [this.block.t0 - margin, this.block.t1 + margin];
   }
 
@@ -65,7 +65,7 @@ export class TraceState {
    */
   show(t0, t1) {
     const [first, last] = this.whole;
-    const span = Math.min(Math.max(t1 - t0, TRACE_LEAST_PS), last - first);
+    const span = Math.min(Math.max(t1 - t0, LEAST_PS), last - first);
     const middle = (t0 + t1) / 2;
     this.t0 = Math.max(first, Math.min(middle - span / 2, last - span));
     this.t1 = this.t0 + span;
@@ -96,7 +96,7 @@ export class TraceState {
   fitSelection() {
     const chosen = this.range ?? (this.event && [this.event.start, this.event.start + this.event.duration]);
     if (!chosen) return this.fitAll();
-    const room = Math.max((chosen[1] - chosen[0]) * 0.1, TRACE_LEAST_PS / 2);
+    const room = Math.max((chosen[1] - chosen[0]) * 0.1, LEAST_PS / 2);
     return this.show(chosen[0] - room, chosen[1] + room);
   }
 
@@ -110,7 +110,7 @@ export class TraceState {
     const span = this.t1 - this.t0;
     if (start >= this.t0 && end <= this.t1 && end - start > span / 500) return;
     if (end - start > span || end - start < span / 500) {
-      const wanted = Math.max((end - start) * 8, TRACE_LEAST_PS);
+      const wanted = Math.max((end - start) * 8, LEAST_PS);
       this.show((start + end - wanted) / 2, (start + end + wanted) / 2);
     } else this.show((start + end - span) / 2, (start + end + span) / 2);
   }

@@ -5,9 +5,9 @@ import { traceLanes, traceMerged } from "./trace_marks.js";
 /** @import { Ask, Lane } from "./types" */
 
 export const TRACE_TILE_PIXELS = 512;
-const TRACE_MOST_TILES = 400;
-const TRACE_MOST_ASKED = 6;
-const TRACE_PAUSE_MS = 2000;
+const MOST_TILES = 400;
+const MOST_ASKED = 6;
+const PAUSE_MS = 2000;
 
 /**
  * The level whose pixel is one to two pixels of the screen.
@@ -23,7 +23,7 @@ export function traceLevel(psPerPixel) {
  *
  * @param {Iterable<number>} numbers
  */
-function traceRanges(numbers) {
+function ranges(numbers) {
   /** @type {[number, number][]} */
   const parts = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
@@ -82,7 +82,7 @@ export class TraceServedTiles {
     this.#wanted.clear();
     if (performance.now() < this.#until) return;
     for (const { k, number, tracks } of wanted) {
-      if (this.#asked.size >= TRACE_MOST_ASKED) break;
+      if (this.#asked.size >= MOST_ASKED) break;
       const missing = [...tracks].filter((track) => !this.#isAsked(k, number, track));
       if (missing.length) this.#request(k, number, missing);
     }
@@ -108,18 +108,18 @@ export class TraceServedTiles {
     const turn = Symbol("tile");
     this.#asked.set(turn, { k, number, tracks: new Set(tracks) });
     try {
-      const tile = await this.ask("tiles", { k, number, tracks: traceRanges(tracks) });
+      const tile = await this.ask("tiles", { k, number, tracks: ranges(tracks) });
       const lanes = traceLanes(tile);
       const key = `${k}:${number}`;
       const kept = this.#kept.get(key) ?? new Map();
       for (const track of tracks) kept.set(track, lanes.get(track) ?? []);
       this.#kept.set(key, kept);
-      while (this.#kept.size > TRACE_MOST_TILES) this.#kept.delete(this.#kept.keys().next().value);
+      while (this.#kept.size > MOST_TILES) this.#kept.delete(this.#kept.keys().next().value);
       this.error = "";
     } catch (error) {
       this.error = /** @type {Error} */ (error).message;
-      this.#until = performance.now() + TRACE_PAUSE_MS;
-      setTimeout(this.onChange, TRACE_PAUSE_MS);
+      this.#until = performance.now() + PAUSE_MS;
+      setTimeout(this.onChange, PAUSE_MS);
     }
     this.#asked.delete(turn);
     this.onChange();

@@ -22,9 +22,9 @@ import { spanOfSteps, stepsOf, TraceState } from "./trace_state.js";
 /** @import { TraceBlock } from "./documents" */
 /** @import { Context, Span, TraceEvent } from "./types" */
 
-const TRACE_LEAST_PX = 160;
-const TRACE_FULL_PX = 320;
-const TRACE_AROUND_PX = 230; // of a window: what stands above and below the tracks
+const LEAST_PX = 160;
+const FULL_PX = 320;
+const AROUND_PX = 230; // of a window: what stands above and below the tracks
 
 /**
  * A trace block as an element.
@@ -130,11 +130,8 @@ class TraceView {
   #sized() {
     const { layout } = this.scene;
     const height = Math.max(
-      TRACE_LEAST_PX,
-      Math.min(
-        Math.max(TRACE_FULL_PX, innerHeight - TRACE_AROUND_PX),
-        layout.pinnedHeight + layout.height + 4,
-      ),
+      LEAST_PX,
+      Math.min(Math.max(FULL_PX, innerHeight - AROUND_PX), layout.pinnedHeight + layout.height + 4),
     );
     this.parts.scroller.style.height = `${height}px`;
     const width = Math.max(this.parts.scroller.clientWidth - this.parts.labels.offsetWidth, 50);

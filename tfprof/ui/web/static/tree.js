@@ -14,7 +14,7 @@ import { TreeTable } from "./tree_table.js";
 import { treemapCells } from "./treemap.js";
 
 /** @import { Params, TreeBlock } from "./documents" */
-/** @import { Context, Order } from "./types" */
+/** @import { Context, Measure, Order, TreeState } from "./types" */
 
 /**
  * A tree block as an element; how it is looked at is kept in the page's address.
@@ -25,7 +25,7 @@ import { treemapCells } from "./treemap.js";
 export function treeView(block, context) {
   const model = new TreeModel(block);
   const { params } = context;
-  /** @type {any} */
+  /** @type {TreeState} */
   const state = {
     form: TREE_FORMS.some(([form]) => form === params._form) ? params._form : "table",
     measure: model.measure(params._measure || block.primary),
@@ -36,6 +36,7 @@ export function treeView(block, context) {
     isUp: params._up === "1" && block.is_called,
     open: new Set(),
     current: 0,
+    lines: { rows: [], depths: [] },
   };
   if (params._hidden === "1") model.showHidden(true);
   if (params._sort) model.sortBy(treeOrderOf(params._sort));
@@ -60,7 +61,7 @@ export function treeView(block, context) {
   const picture = new TreePicture(
     `${block.title}: the table has the same numbers`,
     {
-      entered: (/** @type {any} */ node) => focusOn(forest().row(node), false),
+      entered: (/** @type {any} */ node) => state.measure && focusOn(forest(state.measure).row(node), false),
       left: () => focusOn(model.above(state.root), false),
     },
     later(drawPicture, 30),
@@ -120,10 +121,9 @@ export function treeView(block, context) {
     draw();
   }
 
-  function forest() {
-    return state.isUp
-      ? callersUp(model, state.measure, state.root)
-      : downward(model, state.measure, state.root);
+  /** @param {Measure} measure */
+  function forest(measure) {
+    return (state.isUp ? callersUp : downward)(model, measure, state.root);
   }
 
   function draw() {
@@ -172,7 +172,7 @@ export function treeView(block, context) {
     legend.replaceChildren();
     if (body.firstChild !== picture.view) body.replaceChildren(picture.view);
     if (!state.measure) return;
-    const nodes = forest();
+    const nodes = forest(state.measure);
     const width = picture.width();
     /** @type {Record<string, () => { cells: any[], height: number }>} */
     const shapes = {
@@ -244,7 +244,7 @@ export function treeView(block, context) {
   return el(
     "section.block.tree",
     { "data-block": block.id },
-    el("div.tools", block.title ? el("h2", block.title) : null, search, status),
+    el("div.tools", block.title && el("h2", block.title), search, status),
     bar.bar,
     crumbs,
     body,
@@ -287,7 +287,7 @@ function rootOf(text, model) {
  * What a full bar stands for: the row that is looked at, or the longest bar of a list.
  *
  * @param {TreeModel} model
- * @param {any} state
+ * @param {TreeState} state
  */
 function largestOf(model, state) {
   const { measure, root } = state;

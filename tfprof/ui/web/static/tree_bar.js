@@ -5,6 +5,7 @@ import { el } from "./dom.js";
 import { treeColumns } from "./tree_columns.js";
 
 /** @import { TreeModel } from "./tree_model.js" */
+/** @import { TreeState } from "./types" */
 
 export const TREE_FORMS = [
   ["table", "Table"],
@@ -18,7 +19,7 @@ const DEPTHS = [1, 2, 3, 4, 5, 6, 8, 10];
  * A bar with `show()`. `acts` has change(what, value), which draws, keep(name, value), openTo(depth), and copy().
  *
  * @param {TreeModel} model
- * @param {any} state
+ * @param {TreeState} state
  * @param {any} acts
  */
 export function treeBar(model, state, acts) {

@@ -14,7 +14,7 @@ const UNITS = { us: "µs", bytes: "bytes" };
  * Every column of a tree for the chosen measure, whose share and bar are shown.
  *
  * @param {TreeModel} model
- * @param {Measure} measure
+ * @param {Measure | null} measure
  * @param {string} chosen
  */
 export function treeColumns(model, measure, chosen) {
@@ -48,7 +48,7 @@ export function treeColumns(model, measure, chosen) {
  * @param {TreeColumn} column
  * @param {number} row
  */
-export function treeCellText(model, column, row) {
+function treeCellText(model, column, row) {
   if (column.isSource) return model.sourceLine(row).trim();
   if (column.text) return column.text.values[row] ?? "";
   const { measure } = column;
@@ -73,7 +73,7 @@ export function treeCellText(model, column, row) {
  * @param {TreeColumn} column
  * @param {number} row
  */
-export function treeCellExact(model, column, row) {
+function treeCellExact(model, column, row) {
   if (column.text) return treeCellText(model, column, row);
   const value = column.isOwn ? model.own(column.measure, row) : column.measure.totals[row];
   if (!isKnown(value)) return "";

@@ -1,29 +1,29 @@
 // A tree as a table: rows open and close, siblings are sorted, and only what is looked at is drawn.
 
-import { el, MOST_PRINTED, notPrinted, onPaper } from "./dom.js";
+import { el } from "./dom.js";
+import { ROW_PX, SeenRows } from "./seen_rows.js";
 import { treeCell } from "./tree_columns.js";
 
 /** @import { TreeModel } from "./tree_model.js" */
-/** @import { Lines, TreeColumn } from "./types" */
+/** @import { Lines, TreeColumn, TreeState } from "./types" */
 
-const LINE_PX = 26;
 const MOST_LINES = 24;
-const SPARE_LINES = 8;
 const INDENTED = 24;
 
 // The table. `state` has `root`, `open` (rows), `current` (the row with the focus); `tell` is called with what people do:
 // changed() after rows opened or closed, sorted(order), chosen(row), entered(row).
 export class TreeTable {
+  /** @type {SeenRows} */
+  #seen;
   /** @type {Lines} */
   lines = { rows: [], depths: [] };
   /** @type {TreeColumn[]} */
   columns = [];
   largest = 1;
-  isPrinted = false;
 
   /**
    * @param {TreeModel} model
-   * @param {any} state
+   * @param {TreeState} state
    * @param {any} tell
    */
   constructor(model, state, tell) {
@@ -48,10 +48,7 @@ export class TreeTable {
       },
       this.grid,
     );
-    onPaper(this.scroller, (isPrinted) => {
-      this.isPrinted = isPrinted;
-      this.draw();
-    });
+    this.#seen = new SeenRows(this.scroller, MOST_LINES, () => this.draw());
     new ResizeObserver(() => this.draw()).observe(this.scroller);
   }
 
@@ -69,8 +66,7 @@ export class TreeTable {
     this.grid.setAttribute("aria-rowcount", lines.rows.length + 1);
     this.grid.setAttribute("aria-colcount", this.columns.length + 1);
     if (!lines.rows.includes(this.state.current)) this.state.current = lines.rows[0];
-    const height = (Math.min(MOST_LINES, Math.max(lines.rows.length, 1)) + 2) * LINE_PX;
-    this.scroller.style.setProperty("max-height", `${height}px`);
+    this.#seen.fit(lines.rows.length);
     this.head.replaceChildren(
       this.#header({ id: "name", label: this.model.block.header, isName: true }),
       ...this.columns.map((column) => this.#header(column)),
@@ -107,29 +103,10 @@ export class TreeTable {
   draw() {
     const { rows } = this.lines;
     const hadFocus = this.body.contains(document.activeElement);
-    const first = this.isPrinted
-      ? 0
-      : Math.max(0, Math.floor(this.scroller.scrollTop / LINE_PX) - SPARE_LINES);
-    const shown = this.isPrinted
-      ? MOST_PRINTED
-      : Math.ceil((this.scroller.clientHeight || MOST_LINES * LINE_PX) / LINE_PX) + 2 * SPARE_LINES;
-    const last = Math.min(rows.length, first + shown);
-    const drawn = [this.#spacer(first)];
-    for (let at = first; at < last; at += 1) drawn.push(this.#row(rows[at], at));
-    drawn.push(
-      this.isPrinted
-        ? notPrinted(rows.length - last, this.columns.length + 1)
-        : this.#spacer(rows.length - last),
+    this.body.replaceChildren(
+      ...this.#seen.views(rows.length, this.columns.length + 1, (at) => this.#row(rows[at], at)),
     );
-    this.body.replaceChildren(...drawn.filter(Boolean));
     if (hadFocus) this.body.querySelector('[tabindex="0"]')?.focus({ preventScroll: true });
-  }
-
-  /** @param {number} lines */
-  #spacer(lines) {
-    return lines
-      ? el("tr.spacer", { "aria-hidden": "true", style: { height: `${lines * LINE_PX}px` } })
-      : null;
   }
 
   /**
@@ -224,8 +201,8 @@ export class TreeTable {
     const { rows } = this.lines;
     const place = Math.max(0, Math.min(rows.length - 1, at));
     this.state.current = rows[place];
-    const top = place * LINE_PX;
-    const room = this.scroller.clientHeight - 2 * LINE_PX;
+    const top = place * ROW_PX;
+    const room = this.scroller.clientHeight - 2 * ROW_PX;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
     else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
     this.draw();
@@ -239,7 +216,7 @@ export class TreeTable {
     const { rows, depths } = this.lines;
     const row = this.state.current;
     const at = rows.indexOf(row);
-    const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_PX) - 2);
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW_PX) - 2);
     const isOpen = depths[at + 1] > depths[at];
     /** @type {Record<string, number>} */
     const steps = {

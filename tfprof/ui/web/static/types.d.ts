@@ -70,6 +70,22 @@ export interface Found {
   kept: Uint8Array;
   count: number;
 }
+/** How a tree is looked at. */
+export interface TreeState {
+  form: string;
+  measure: Measure | null;
+  /** Ids of columns, with commas between; empty for those that are shown at first. */
+  columns: string;
+  wanted: string;
+  root: number;
+  folds: boolean;
+  isUp: boolean;
+  open: Set<number>;
+  /** The row that has the focus. */
+  current: number;
+  lines: Lines;
+  choosesColumns?: boolean;
+}
 /** Rows of a tree that are shown, with their depths. */
 export interface Lines {
   rows: number[];
@@ -156,7 +172,30 @@ export interface Mark {
   track: number;
   lane: number;
 }
-/** A slice with all that is known of it. */
-export type TraceEvent = any;
+/** A slice beside others. */
+export interface TraceBrief {
+  id: string;
+  name: string;
+  track: number;
+  track_name: string;
+  lane: number;
+  start: number;
+  duration: number;
+}
+/** A slice with all that is known of it; null is unknown. */
+export interface TraceEvent extends TraceBrief {
+  process: string;
+  self: number | null;
+  n_inside: number | null;
+  step: string;
+  source: string;
+  args: [string, unknown][] | null;
+  /** Slices that it is in, and those that arrows lead from and to. */
+  around: TraceBrief[];
+  incoming: TraceBrief[];
+  outgoing: TraceBrief[];
+  n_incoming: number;
+  n_outgoing: number;
+}
 
 export type { Column, Page, Params };
