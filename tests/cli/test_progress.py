@@ -8,18 +8,18 @@ import pytest
 import tfprof
 from tfprof.cli import progress as module
 from tfprof.cli.progress import ProgressLine, progress
-from tfprof.files.disk import Unwatched
+from tfprof.core.progress import NoProgress
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals and named pipes")
 
 
 def test_nobody_watches_without_a_terminal(monkeypatch):
     with progress() as watch:
-        assert isinstance(watch, Unwatched)
+        assert isinstance(watch, NoProgress)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     with progress() as watch:
-        assert isinstance(watch, Unwatched)
+        assert isinstance(watch, NoProgress)
 
 
 def test_what_is_quick_is_not_shown(monkeypatch):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.files.event_files import event_file, run_event
+from tfprof.core.progress import NoProgress
 from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError
 from tfprof.files import disk as files
@@ -143,7 +144,7 @@ def test_a_file_that_is_written_to_while_it_is_read_is_refused(
     for change in (lambda: os.truncate(path, 5), lambda: os.utime(path, ns=(1, 1))):
         path.write_bytes(LARGE)
 
-        class Watching(files.Unwatched):
+        class Watching(NoProgress):
             changed = False
 
             def advance(self, n_bytes: int) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfprof.captures.hosts.asked import Fleet
     from tfprof.captures.run.result import ToolResult
     from tfprof.captures.run.run import Run
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
     from tfprof.inputs.resolve import Inputs
     from tfprof.ui.pages.document import Page
 
@@ -201,7 +201,7 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
     return replace(result, notes=(*other_notes, *result.notes))
 
 
-def _fleet(tool: str, question: Question, watch: Watch) -> Fleet | None:
+def _fleet(tool: str, question: Question, watch: Progress) -> Fleet | None:
     """The hosts of the question, to be asked one by one; None if they are better opened at once."""
     from tfprof.captures.all_tools import TOOLS
 

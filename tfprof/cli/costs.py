@@ -16,7 +16,7 @@ from tfprof.errors import UsageError
 from tfprof.files.remote.path import as_path
 
 if TYPE_CHECKING:
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
     from tfprof.graphs.costs.hardware import Device
     from tfprof.graphs.reports.report import FlopsReport
     from tfprof.graphs.reports.summary import ModelSummary
@@ -242,7 +242,7 @@ def _target(question: CostQuestion) -> str | Profiler:
     return paths[0]
 
 
-def _opened(target: str | Profiler, watch: Watch) -> str | Profiler:
+def _opened(target: str | Profiler, watch: Progress) -> str | Profiler:
     """The profiler of a run's files or of a saved profile; a path to a graph stays a path."""
     from tfprof.inputs.profile_files import profiler_of
     from tfprof.inputs.resolve import Kind, refuse_empty, resolve

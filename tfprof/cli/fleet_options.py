@@ -11,7 +11,7 @@ from tfprof.cli.progress import progress
 if TYPE_CHECKING:
     from tfprof.captures.hosts.asked import Fleet
     from tfprof.captures.run.run import Run
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
 
 _SECTION = "Many hosts"
 
@@ -43,7 +43,7 @@ def fleet_for(
     run: str | None,
     engine: str | None,
     memory: int | None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Fleet | None:
     """The hosts of a run, to be read file by file; None if the run is better opened as a whole.
 

@@ -22,7 +22,7 @@ from tfprof.options.lists import split_list
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
     from tfprof.inputs.profiler import Profiler
     from tfprof.inputs.resolve import Inputs, RunFile
     from tfprof.inputs.run_files import RunFiles
@@ -213,7 +213,7 @@ def check_no_fleet(inputs: RunInputs) -> None:
             )
 
 
-def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Watch) -> Run | None:
+def _hosts_apart(captures: Sequence[str], inputs: RunInputs, watch: Progress) -> Run | None:
     """A run of many hosts without their events; None if it is better opened whole.
 
     Ctrl-C ends the reading: the command then answers from the hosts that were read, and ends as
@@ -234,7 +234,7 @@ def _end_as_interrupted() -> None:
     raise KeyboardInterrupt
 
 
-def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -> Profiler:
+def read_files(files: RunFiles, inputs: RunInputs, watch: Progress | None = None) -> Profiler:
     """The profiler of files, in the mode that the options choose; errors as ``open_profiler``."""
     from tfprof.core.wire.compiled import native
     from tfprof.inputs.profile_files import profiler_of
@@ -258,7 +258,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Watch | None = None) -
     return profiler
 
 
-def named_files(inputs: RunInputs, watch: Watch | None = None) -> RunFiles:
+def named_files(inputs: RunInputs, watch: Progress | None = None) -> RunFiles:
     """The files that the options name, by what they are; captures are left out.
 
     Args:

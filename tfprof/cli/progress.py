@@ -11,20 +11,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfprof.cli.output import harmless, is_terminal
-from tfprof.files.disk import Unwatched, Watch
+from tfprof.core.progress import NoProgress, Progress
 
 SHOW_AFTER_SECONDS = 0.5
 
 
 @contextmanager
-def progress() -> Iterator[Watch]:
+def progress() -> Iterator[Progress]:
     """Show what is being read, how much and how fast, once that takes long.
 
     Yields:
         The receiver of progress; one that shows nothing if stderr is not a terminal.
     """
     if not is_terminal(sys.stderr) or os.environ.get("TERM") == "dumb":
-        yield Unwatched()
+        yield NoProgress()
         return
     line = ProgressLine()
     timer = threading.Timer(SHOW_AFTER_SECONDS, line.show)
@@ -53,7 +53,7 @@ def _start_uninterrupted(thread: threading.Thread) -> None:
 
 
 class ProgressLine:
-    """A ``Watch`` that draws with rich, which is imported only if the read takes long."""
+    """A ``Progress`` that draws with rich, which is imported only if the read takes long."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

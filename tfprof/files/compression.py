@@ -9,9 +9,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeAlias
 
+from tfprof.core.progress import Progress
 from tfprof.errors import MalformedProfileError
 from tfprof.files import zstd
-from tfprof.files.disk import MAX_HELD_BYTES, Watch
+from tfprof.files.disk import MAX_HELD_BYTES
 from tfprof.files.sniff import Format, packed_format
 
 _READ_BYTES = 1 << 20
@@ -42,7 +43,7 @@ def decompressed(data: bytes, label: str) -> bytes:
     return data if packing is None else unpack(io.BytesIO(data), packing, label)
 
 
-def unpack(stream: BinaryIO, packing: Format, label: str, watch: Watch | None = None) -> bytes:
+def unpack(stream: BinaryIO, packing: Format, label: str, watch: Progress | None = None) -> bytes:
     """The content of a compressed stream, up to 2 GiB.
 
     Args:
@@ -68,7 +69,7 @@ def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tup
 
 
 def _unpack(
-    stream: BinaryIO, packing: Format, label: str, watch: Watch | None, enough: int | None = None
+    stream: BinaryIO, packing: Format, label: str, watch: Progress | None, enough: int | None = None
 ) -> tuple[bytes, bool]:
     """What a stream holds, or as much of it as is enough; and whether that is all."""
     make, damage = _codec(packing)
@@ -106,7 +107,7 @@ class _Pieces:
         n_bytes: Bytes in the pieces so far.
     """
 
-    def __init__(self, stream: BinaryIO, size: int, watch: Watch | None) -> None:
+    def __init__(self, stream: BinaryIO, size: int, watch: Progress | None) -> None:
         self._stream, self._size, self._watch = stream, size, watch
         self.n_bytes = 0
 

@@ -11,8 +11,9 @@ import stat
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, overload
+from typing import TYPE_CHECKING, BinaryIO, overload
 
+from tfprof.core.progress import Progress
 from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.files.local_folder import local_folder
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
@@ -34,35 +35,9 @@ _CHUNK_BYTES = 1 << 23
 _PART_BYTES = 1 << 16
 
 
-class Watch(Protocol):
-    """Receives the progress of long work."""
-
-    def stage(self, what: str) -> None:
-        """Work of another kind begins, such as ``"reading run_meta.pb"``."""
-
-    def expect(self, n_bytes: int) -> None:
-        """So many more bytes are to be read."""
-
-    def advance(self, n_bytes: int) -> None:
-        """So many bytes more have been read."""
-
-
-class Unwatched:
-    """Nobody watches."""
-
-    def stage(self, what: str) -> None:
-        """Nothing to do."""
-
-    def expect(self, n_bytes: int) -> None:
-        """Nothing to do."""
-
-    def advance(self, n_bytes: int) -> None:
-        """Nothing to do."""
-
-
 @contextmanager
 def opened(
-    path: str | os.PathLike[str], watch: Watch | None = None, *, whole: bool = True
+    path: str | os.PathLike[str], watch: Progress | None = None, *, whole: bool = True
 ) -> Iterator[BinaryIO]:
     """A file that is open for reading; what fails in reading it becomes an error of ours.
 
@@ -187,7 +162,7 @@ def state_of(path: str | os.PathLike[str]) -> Hashable:
 
 
 def read_file(
-    path: str | os.PathLike[str], watch: Watch | None = None, room: Room | None = None
+    path: str | os.PathLike[str], watch: Progress | None = None, room: Room | None = None
 ) -> bytes | memoryview:
     """The content of a file, see ``content_of``.
 
@@ -205,7 +180,7 @@ def read_file(
 
 
 def content_of(
-    stream: BinaryIO, label: str, watch: Watch | None = None, room: Room | None = None
+    stream: BinaryIO, label: str, watch: Progress | None = None, room: Room | None = None
 ) -> bytes | memoryview:
     """What a file that was just opened holds.
 
@@ -348,7 +323,7 @@ class FileParts:
 
 
 def file_parts(
-    stream: BinaryIO, label: str, watch: Watch | None = None
+    stream: BinaryIO, label: str, watch: Progress | None = None
 ) -> bytes | memoryview | FileParts:
     """What a file that was just opened holds, to look at a little of it.
 
@@ -364,7 +339,7 @@ def file_parts(
     return content_of(stream, label, watch)
 
 
-def _read(stream: BinaryIO, label: str, watch: Watch | None) -> bytes:
+def _read(stream: BinaryIO, label: str, watch: Progress | None) -> bytes:
     chunks: list[bytes] = []
     n_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):

@@ -19,8 +19,8 @@ from tfprof.files.sniff import Format, check_expected, packed_format, sniff
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from tfprof.core.progress import Progress
     from tfprof.core.wire.scan import Data
-    from tfprof.files.disk import Watch
 
     Source: TypeAlias = (
         "Message | bytes | bytearray | memoryview | str | os.PathLike[str] | LoadedFile"
@@ -222,7 +222,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
         ) from error
 
 
-def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> LoadedFile:
+def load_file(path: str | os.PathLike[str], watch: Progress | None = None) -> LoadedFile:
     """Read a file, or the file of a SavedModel folder, and unpack it where that is due.
 
     Args:
@@ -242,7 +242,7 @@ def load_file(path: str | os.PathLike[str], watch: Watch | None = None) -> Loade
         return LoadedFile(label, _content(stream, label, watch))
 
 
-def _content(stream: BinaryIO, label: str, watch: Watch | None) -> Data:
+def _content(stream: BinaryIO, label: str, watch: Progress | None) -> Data:
     if not stream.seekable():  # a pipe
         return decompressed(bytes(content_of(stream, label, watch)), label)
     packing = packed_format(stream.read(_MAGIC_BYTES))

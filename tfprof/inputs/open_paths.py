@@ -9,10 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tfprof.core.columns.once import Once
+from tfprof.core.progress import Progress
 from tfprof.core.text.units import some
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.files.collapsed import stacks_of_collapsed
-from tfprof.files.disk import Watch, entries, is_folder, is_ordinary_file, state_of
+from tfprof.files.disk import entries, is_folder, is_ordinary_file, state_of
 from tfprof.files.open import load_file
 from tfprof.files.pprof import stacks_of_pprof
 from tfprof.files.remote.path import AnyPath, as_path, named
@@ -55,7 +56,7 @@ def open_paths(
     paths: Sequence[str | os.PathLike[str]],
     *,
     classic: bool | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
     read_run: ReadRun | None = None,
 ) -> list[Opened]:
     """The runs in some paths.
@@ -177,7 +178,7 @@ def _captured(
 
 
 def _of_folder(
-    one: Input, classic: bool | None, watch: Watch | None, captured: MakeCaptured
+    one: Input, classic: bool | None, watch: Progress | None, captured: MakeCaptured
 ) -> list[Opened]:
     """The files of a run in a folder, as one; else what lies deeper in it.
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from tfprof.core.progress import NoProgress, Progress
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.files.disk import Unwatched, Watch, is_ordinary_file
+from tfprof.files.disk import is_ordinary_file
 from tfprof.files.open import LoadedFile
 from tfprof.files.remote.path import as_path
 from tfprof.files.threads import number_of_threads
@@ -60,7 +61,7 @@ def profiler_of_captures(
     files: RunFiles | None = None,
     *,
     classic: bool | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
     run: Run | None = None,
     host: str | None = None,
 ) -> Profiler:
@@ -85,7 +86,7 @@ def profiler_of_captures(
             f"{captures[0]} is a capture of the TensorFlow 2 profiler; only a graph and a "
             f"checkpoint go together with it. Leave out {beside.path}"
         )
-    watch = watch or Unwatched()
+    watch = watch or NoProgress()
     watch.stage(f"reading {captures[0]}")
     graph = None if files.graph is None else files.graph.load(watch)
     profiler = Profiler.from_xspace(run or list(captures), graph, host=host, classic=classic)
@@ -99,7 +100,7 @@ def profiler_of(
     *,
     classic: bool | None = None,
     recover: bool = False,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Profiler:
     """Read files, and make a profiler of them.
 
@@ -114,7 +115,7 @@ def profiler_of(
         InputError: A file cannot be used.
     """
     _check(files)
-    watch = watch or Unwatched()
+    watch = watch or NoProgress()
     watch.expect(sum(file.n_bytes for file in files.all()))
     if files.profile is not None:
         watch.stage(f"reading {files.profile.path}")
@@ -142,7 +143,7 @@ def _note_other_profiles(profiler: Profiler, files: RunFiles) -> None:
     )
 
 
-def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler:
+def _from_parts(files: RunFiles, classic: bool | None, watch: Progress) -> Profiler:
     def load(file: RunFile | None) -> LoadedFile | None:
         if file is None:
             return None
@@ -165,7 +166,7 @@ def _from_parts(files: RunFiles, classic: bool | None, watch: Watch) -> Profiler
     return profiler
 
 
-def _load_ahead(files: Sequence[RunFile], watch: Watch) -> Iterator[LoadedFile]:
+def _load_ahead(files: Sequence[RunFile], watch: Progress) -> Iterator[LoadedFile]:
     """Load files, in order; threads load the next ones while one is in use.
 
     Pipes are read without threads, so that Ctrl-C ends the wait.

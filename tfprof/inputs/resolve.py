@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Final
 
 from tfprof.captures.precomputed import legacy_name
+from tfprof.core.progress import Progress
 from tfprof.errors import InputError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack_head
 from tfprof.files.disk import (
-    Watch,
     content_of,
     file_parts,
     files_below,
@@ -100,7 +100,7 @@ class RunFile:
         """What it is, by its content."""
         return KINDS.get(self.found.format, Kind.OTHER)
 
-    def load(self, watch: Watch | None = None) -> LoadedFile:
+    def load(self, watch: Progress | None = None) -> LoadedFile:
         """Read it.
 
         Raises:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tfprof.core.progress import NoProgress, Progress
 from tfprof.core.text.units import some
 from tfprof.core.wire.parsing import with_article
 from tfprof.errors import EmptyProfileError, InputError, UsageError
-from tfprof.files.disk import Unwatched, Watch, entries, file_parts, is_ordinary_file, opened
+from tfprof.files.disk import entries, file_parts, is_ordinary_file, opened
 from tfprof.files.numbered_names import natural_order, step_in_name
 from tfprof.files.remote.path import RemotePath, as_path, is_remote, named
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format
@@ -60,7 +61,7 @@ class RunFiles:
 
 
 def find_run_files(
-    inputs: Iterable[Input], given: Sequence[RunFile] = (), watch: Watch | None = None
+    inputs: Iterable[Input], given: Sequence[RunFile] = (), watch: Progress | None = None
 ) -> RunFiles:
     """Sort files, and those in folders, by what they are.
 
@@ -87,7 +88,7 @@ def find_run_files(
     unused: list[RunFile] = []
     checkpoints: list[str] = []
     older: list[RunFile] = []
-    watch = watch or Unwatched()
+    watch = watch or NoProgress()
     for one in inputs:
         watch.stage(f"looking at {one.path}")
         if one.kind in (Kind.FOLDER, Kind.LOGS):

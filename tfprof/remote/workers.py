@@ -14,10 +14,10 @@ from tfprof.captures.facts.missing import Asked, lacking
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
+from tfprof.core.progress import NoProgress, Progress
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.wording import sentence
 from tfprof.errors import InputError, TfprofError, UsageError
-from tfprof.files.disk import Unwatched, Watch
 from tfprof.files.run_folder import RECORD_NAME
 from tfprof.options.captures import CaptureOptions
 from tfprof.remote.addresses import Address, addresses_of
@@ -114,7 +114,7 @@ def capture(
     on_server: bool = False,
     connect_seconds: float = CONNECT_SECONDS,
     answer_seconds: float = ANSWER_SECONDS,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> RemoteCapture:
     """Record programs that run a profiler server, all at once, into one run of a log folder.
 
@@ -168,7 +168,7 @@ def capture(
         seconds, options, start_ns, retries, connect_seconds, answer_seconds, place, Stop()
     )
     with place:
-        done = _all(workers, session, watch or Unwatched())
+        done = _all(workers, session, watch or NoProgress())
         if not any(worker.is_captured for worker in done):
             reasons = "\n".join(f"  {worker.address}: {worker.trouble}" for worker in done)
             raise InputError(f"no worker was captured, and nothing was written:\n{reasons}")
@@ -207,7 +207,7 @@ class _Session:
     stop: Stop
 
 
-def _all(workers: Sequence[Address], session: _Session, watch: Watch) -> list[Worker]:
+def _all(workers: Sequence[Address], session: _Session, watch: Progress) -> list[Worker]:
     """Capture all workers at the same time."""
     with ThreadPoolExecutor(len(workers), "tfprof-capture") as pool:
         futures: list[Future[Worker]] = [

@@ -20,7 +20,7 @@ from tfprof.sql.connection import Connection, Limits, UnknownTableError
 from tfprof.sql.event_files import TABLES, EventFolder, view_files
 
 if TYPE_CHECKING:
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
 
 Asked = str | os.PathLike[str] | Run | Profiler | Opened
 """What can be asked: paths, captured runs and profilers."""
@@ -55,7 +55,7 @@ class Database:
         self,
         *asked: Asked,
         limits: Limits | None = None,
-        watch: Watch | None = None,
+        watch: Progress | None = None,
         folder: EventFolder | None = None,
     ) -> None:
         self._connection = Connection(limits or Limits(), folder.path if folder else None)
@@ -131,7 +131,7 @@ def query(statement: str, *asked: Asked, limits: Limits | None = None) -> ToolRe
         return database.query(statement)
 
 
-def opened_of(asked: Sequence[Asked], watch: Watch | None = None) -> list[Opened]:
+def opened_of(asked: Sequence[Asked], watch: Progress | None = None) -> list[Opened]:
     """Paths, runs and profilers as what was opened; errors as ``Database``."""
     paths = [one for one in asked if isinstance(one, (str, os.PathLike))]
     opened = open_paths(paths, watch=watch) if paths else []

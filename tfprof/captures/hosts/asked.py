@@ -24,10 +24,11 @@ from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run, files_of
+from tfprof.core.progress import NoProgress, Progress
 from tfprof.core.text.units import some
 from tfprof.core.text.wording import plural
 from tfprof.errors import TfprofError, UsageError
-from tfprof.files.disk import Unwatched, Watch, size_of
+from tfprof.files.disk import size_of
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source
@@ -59,12 +60,12 @@ class Fleet:
         notes: Sequence[Note] = (),
         copies: Sequence[Copy] = (),
         engine: Engine | None = None,
-        watch: Watch | None = None,
+        watch: Progress | None = None,
     ) -> None:
         self.name, self.files = name, list(files)
         self.notes, self.copies = list(notes), list(copies)
         self.engine = engine or OneProcess()
-        self.watch = watch or Unwatched()
+        self.watch = watch or NoProgress()
         self.n_missing = 0
         self.facts: Facts | None = None
 
@@ -174,7 +175,7 @@ def fleet_of(
     *,
     run: str | None = None,
     engine: Engine | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Fleet:
     """The files of a run, to be asked without all of them being open.
 

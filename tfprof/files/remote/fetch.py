@@ -26,7 +26,7 @@ from tfprof.files.remote.settings import CACHE, settings
 from tfprof.files.remote.troubles import TruncatedError
 
 if TYPE_CHECKING:
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
     from tfprof.files.remote.path import RemotePath
 import io
 import os
@@ -42,7 +42,7 @@ BLOCK_BYTES = 8 << 20
 """Are asked for at once. What is lost with a connection is no more than that."""
 
 
-def local_copy(path: RemotePath, watch: Watch | None = None) -> BinaryIO:
+def local_copy(path: RemotePath, watch: Progress | None = None) -> BinaryIO:
     """A copy of a file on this machine, open at its beginning: the one that was kept, if any.
 
     Args:
@@ -101,7 +101,7 @@ def _closed_on_error(file: Any) -> Any:
         raise
 
 
-def _fill(path: RemotePath, found: Details, file: BinaryIO, watch: Watch | None) -> None:
+def _fill(path: RemotePath, found: Details, file: BinaryIO, watch: Progress | None) -> None:
     """Fetch all of a file.
 
     Raises:
@@ -124,7 +124,7 @@ def _fill(path: RemotePath, found: Details, file: BinaryIO, watch: Watch | None)
         )
 
 
-def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Watch | None) -> None:
+def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Progress | None) -> None:
     """Several blocks at once, each tried again by itself."""
     lock, ended = threading.Lock(), threading.Event()
 
@@ -150,7 +150,9 @@ def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Watch | 
         job.result()
 
 
-def _fill_at_once(path: RemotePath, size: int | None, file: BinaryIO, watch: Watch | None) -> None:
+def _fill_at_once(
+    path: RemotePath, size: int | None, file: BinaryIO, watch: Progress | None
+) -> None:
     """One stream, which begins anew when it breaks."""
 
     def fetch(fs: Any, name: str) -> None:

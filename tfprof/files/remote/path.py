@@ -19,7 +19,7 @@ from tfprof.errors import InputError, UsageError
 from tfprof.files.remote.details import CHAIN, Details, Known
 
 if TYPE_CHECKING:
-    from tfprof.files.disk import Watch
+    from tfprof.core.progress import Progress
 
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<user>[^/?#]*@)?(?P<rest>.*)", re.DOTALL
@@ -223,7 +223,7 @@ class RemotePath(str):
         """What a folder holds, as far as its names fit a pattern."""
         return (path for path in self.iterdir() if PurePosixPath(path.name).match(pattern))
 
-    def open(self, mode: str = "rb", *, watch: Watch | None = None) -> BinaryIO:
+    def open(self, mode: str = "rb", *, watch: Progress | None = None) -> BinaryIO:
         """The whole file, in a copy on this machine.
 
         Args:
