@@ -241,13 +241,15 @@ def typical(number: Number) -> int:
 
 def total(numbers: Iterable[Number]) -> Number:
     """Sum, in time linear in the number of terms."""
-    terms: dict[_Monomial, int] = {(): 0}
+    known = 0
+    terms: dict[_Monomial, int] = {}
     for number in numbers:
         if isinstance(number, Symbolic):
             for term, factor in number._terms.items():
                 terms[term] = terms.get(term, 0) + factor
         else:
-            terms[()] += number
+            known += number
+    terms[()] = terms.get((), 0) + known
     return _number(terms)
 
 

@@ -43,7 +43,7 @@ def _sum_of_lists(op: OpCall) -> Handles:
 
 
 def _known(op: OpCall) -> list[Handle]:
-    """What is known of the inputs."""
+    """The handles of those inputs that have one."""
     known = [tensor.handle for tensor in op.inputs if tensor.handle is not None]
     if not known:
         raise UnknownError("it is unknown what the inputs refer to")

@@ -108,7 +108,7 @@ def _crop_gradient(op: OpCall) -> Shapes:
 
 
 def _boxes_left(op: OpCall) -> tuple[Number | None]:
-    """Padding fills the output up to the largest number of boxes that was asked for."""
+    """Padding fills the output up to the largest number of boxes that is wanted."""
     return (op.size(2) if op.flag("pad_to_max_output_size") else None,)
 
 

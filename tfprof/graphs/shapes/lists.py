@@ -12,7 +12,7 @@ from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 
 def _list(op: OpCall) -> Handle:
-    """What is known of the list that is the first input."""
+    """The list that is the first input; without shape and length if it has no handle."""
     return op.input(0).handle or Handle(None)
 
 

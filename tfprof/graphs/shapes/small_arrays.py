@@ -65,7 +65,7 @@ def values_of(elements: SmallArray) -> Values:
 
 
 def arrays_or_unknown(op: OpCall, inputs: Sequence[int]) -> list[SmallArray]:
-    """The elements of some inputs, of which at least one is known."""
+    """The elements of some inputs, at least one of which has values."""
     if all(op.input(index).values is None for index in inputs):
         raise UnknownError("no values that flow in are known")
     return [array_or_unknown(op, index) for index in inputs]
