@@ -102,21 +102,11 @@ def _log_determinant(op: OpCall) -> Cost:
     return _cost(op, b * _lu_macs(n), b * (2 * _triangle(n) + 3 * n), b=b, n=n)
 
 
-def _right_sides(op: OpCall, index: int = 1) -> Number:
-    """Columns of the right-hand side."""
-    return _matrix(op, index)[2]
-
-
-def _solved_batch(op: OpCall) -> Number:
-    """Matrices in the batch of solutions, to which both inputs broadcast."""
-    return math.prod(op.out()[:-2])
-
-
 @formula("MatrixSolve BatchMatrixSolve", "b·(LU + k·(2·n·(n - 1) + n))", _BOOK + "§3.2.10, §3.1")
 def _solve(op: OpCall) -> Cost:
     """LU, then a forward and a back substitution for each of k right-hand sides."""
     b, n = _square(op)
-    k = _right_sides(op)
+    k = _matrix(op, 1)[2]
     macs = _lu_macs(n) + k * n * (n - 1)
     return _cost(op, b * macs, b * (2 * _triangle(n) + k * n), b=b, n=n, k=k)
 
@@ -127,7 +117,7 @@ def _solve(op: OpCall) -> Cost:
 def _triangular_solve(op: OpCall) -> Cost:
     """n·(n - 1) / 2 multiply-adds and n divisions for each of k right-hand sides."""
     _, n = _square(op)
-    b, k = _solved_batch(op), _right_sides(op)
+    b, k = math.prod(op.out()[:-2]), _matrix(op, 1)[2]
     return _cost(op, b * k * _triangle(n), b * k * n, b=b, n=n, k=k)
 
 
@@ -135,7 +125,7 @@ def _triangular_solve(op: OpCall) -> Cost:
 def _banded_solve(op: OpCall) -> Cost:
     """w - 1 multiply-adds for each row but the first, and n divisions, for each of k columns."""
     _, w, n = _matrix(op)
-    b, k = _solved_batch(op), _right_sides(op)
+    b, k = math.prod(op.out()[:-2]), _matrix(op, 1)[2]
     macs = (w - 1) * n - _triangle(w)
     return _cost(op, b * k * macs, b * k * n, b=b, n=n, w=w, k=k)
 
@@ -151,7 +141,7 @@ def _tridiagonal_solve(op: OpCall) -> Cost:
     Pivoting fills a second superdiagonal and compares once for each row.
     """
     b, _, n = _matrix(op)
-    k = _right_sides(op)
+    k = _matrix(op, 1)[2]
     p = 2 if op.flag("partial_pivoting", True) else 1
     macs = (n - 1) * (p + k * (p + 1))
     return _cost(op, b * macs, b * ((n - 1) * p + k * n), b=b, n=n, k=k, p=p)
@@ -250,7 +240,7 @@ def _logarithm(op: OpCall) -> Cost:
 def _least_squares(op: OpCall) -> Cost:
     """Normal equations and Cholesky, or Householder QR; for m ≥ n, else of the transpose."""
     b, rows, columns = _matrix(op)
-    k = _right_sides(op)
+    k = _matrix(op, 1)[2]
     n = minimum(rows, columns)
     m = rows + columns - n
     if op.flag("fast", True):

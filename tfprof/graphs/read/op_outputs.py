@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +48,11 @@ def _lines() -> dict[str, str]:
     """The outputs of each op type, unread."""
     text = (Path(__file__).parent / "op_outputs.tsv").read_text(encoding="utf-8")
     return dict(line.split("\t") for line in text.splitlines())
+
+
+def op_types() -> Iterable[str]:
+    """All op types that TensorFlow has."""
+    return _lines()
 
 
 @cache

@@ -9,7 +9,7 @@ from tfprof.graphs.model.symbolic import Number, floor_div
 from tfprof.graphs.model.tensors import PartialShape
 from tfprof.graphs.shapes.dims import same_shape
 from tfprof.graphs.shapes.rules import SHAPES, Shapes, with_onednn
-from tfprof.graphs.shapes.windows import Layout, Size, checked_windows, layout_named
+from tfprof.graphs.shapes.windows import Layout, Size, layout_named, windows_of
 
 POOLS = with_onednn("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D")
 AVERAGE_GRADIENTS = with_onednn("AvgPoolGrad", "AvgPool3DGrad")
@@ -40,7 +40,7 @@ def pooled(op: OpCall) -> PartialShape:
     layout = _layout(op, n_dims)
     if n_dims != len(layout.letters):
         raise UnknownError(f"windows of {n_dims} dimensions do not fit the format {layout.letters}")
-    windows = checked_windows(op, _steps(op, "strides", -1), (1,) * n_dims, n_dims)
+    windows = windows_of(op, n_dims, strides=_steps(op, "strides", -1))
     if op.input(0).shape is None:
         return (None,) * layout.rank
     image = op.shape_of_rank(0, layout.rank)

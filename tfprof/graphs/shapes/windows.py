@@ -117,18 +117,13 @@ def window_count(size: Number, window: Number, stride: Number, dilation: Number)
     return count
 
 
-def windows_of(op: OpCall, rank: int, dilations: str = "dilations") -> Windows:
-    """How the windows of an op step, by its attributes for ``rank`` dimensions."""
-    strides = op.ints("strides")
-    spacing = op.ints(dilations) or (1,) * rank
-    return checked_windows(op, strides, spacing, rank)
-
-
-def checked_windows(
-    op: OpCall, strides: tuple[int, ...], dilations: tuple[int, ...], rank: int
+def windows_of(
+    op: OpCall, rank: int, dilations: str = "dilations", strides: tuple[int, ...] | None = None
 ) -> Windows:
-    """Windows with these steps, and the padding that an op's attributes give."""
-    for name, steps in (("strides", strides), ("dilations", dilations)):
+    """How the windows of an op step, by its attributes for ``rank`` dimensions, or by strides."""
+    strides = op.ints("strides") if strides is None else strides
+    spacing = op.ints(dilations) or (1,) * rank
+    for name, steps in (("strides", strides), ("dilations", spacing)):
         if len(steps) != rank or min(steps) < 1:
             raise UnknownError(f"the {name} {steps} are not {rank} positive numbers")
     padding = op.text("padding")
@@ -141,4 +136,4 @@ def checked_windows(
             raise UnknownError(f"the paddings {amounts} are not two sizes for each dimension")
         padding = "EXPLICIT"
         added = tuple(zip(amounts[::2], amounts[1::2], strict=True))
-    return Windows(strides, dilations, padding, added)
+    return Windows(strides, spacing, padding, added)
