@@ -8,10 +8,11 @@ import pytest
 
 import tfprof
 from tests.files.checkpoint.recorded.make import FOLDER
+from tests.views.report_body import render_body
 from tfprof.errors import InputError, UsageError
 from tfprof.files.checkpoint import open_checkpoint
 from tfprof.testing.builders import graph, op, options, run
-from tfprof.views.show.tfprof_text import render_body, render_report
+from tfprof.views.show.tfprof_text import render_report
 
 OBJECTS = FOLDER / "objects"
 TYPE = "_checkpoint_variables"

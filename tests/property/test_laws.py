@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tfprof
+from tests.views.report_body import render_body
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.testing.builders import (
     CPU,
@@ -19,7 +20,6 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.views.show.tfprof_text import render_body
 
 pytestmark = pytest.mark.slow
 

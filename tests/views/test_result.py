@@ -103,7 +103,7 @@ def test_a_view_is_a_snapshot(tree):
 
 
 def test_devices_of_a_view_are_a_snapshot_too():
-    from tfprof.views.show.tfprof_text import render_body
+    from tests.views.report_body import render_body
 
     profiler = tfprof.Profiler(graph(op("a"), op("b")))
     profiler.add_step(0, run({"a": 1}))

@@ -3,6 +3,7 @@
 import pytest
 
 import tfprof
+from tests.views.report_body import render_body
 from tfprof.testing.builders import (
     CPU,
     GPU,
@@ -17,7 +18,7 @@ from tfprof.testing.builders import (
     stat,
     traced,
 )
-from tfprof.views.show.tfprof_text import render_body, render_report
+from tfprof.views.show.tfprof_text import render_report
 
 LOWER_CPU = CPU.lower()
 

@@ -5,11 +5,18 @@ import pytest
 from rich.console import Console
 
 import tfprof
-from tfprof.core.text.tables import ASCII
+from tfprof.core.text.tables import ASCII, UNICODE
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.spec import SELECT
 from tfprof.testing.builders import graph, op, run, stat
-from tfprof.views.show.terminal import MAX_GUIDES, ViewOutline, view_outline
+from tfprof.views.show.terminal import MAX_GUIDES, ViewOutline, _outline
+
+
+def view_outline(tree, glyphs=UNICODE, max_rows=0, width=1_000_000):
+    """A view as plain text, in which nothing is folded or left out unless there is a width."""
+    lines, remarks = _outline(tree, glyphs, max_rows, width)
+    texts = ["".join(text for text, _ in pieces) for pieces in lines]
+    return "".join(f"{line}\n" for line in [*texts, *remarks])
 
 
 def view(profiler, kind, **options):

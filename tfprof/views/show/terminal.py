@@ -142,7 +142,6 @@ _INDENT = 4
 _NAME_COLUMN = 72
 """Names that are longer push their numbers to the right, where there is room."""
 _MIN_NAME = 20
-_UNLIMITED = 1_000_000
 
 Piece = tuple[str, str]
 """Text and its rich style."""
@@ -171,22 +170,6 @@ class ViewOutline:
         for remark in remarks:
             yield Segment(remark, Style(dim=True))
             yield Segment.line()
-
-
-def view_outline(
-    tree: ViewTree, glyphs: Glyphs = UNICODE, max_rows: int = 0, width: int | None = None
-) -> str:
-    """A view as plain text.
-
-    Args:
-        tree: The view.
-        glyphs: What to draw with.
-        max_rows: Show no more rows than this, the largest ones; 0 shows all.
-        width: Fold names and leave out numbers beyond this; None does neither.
-    """
-    lines, remarks = _outline(tree, glyphs, max_rows, width or _UNLIMITED)
-    texts = ["".join(text for text, _ in pieces) for pieces in lines]
-    return "".join(f"{line}\n" for line in [*texts, *remarks])
 
 
 def _outline(

@@ -129,11 +129,6 @@ def render_options(options: ProfileOptions) -> str:
     return "".join(lines)
 
 
-def render_body(tree: ViewTree) -> str:
-    """The legend and one line per shown node."""
-    return "".join(_body(tree))
-
-
 def _body(tree: ViewTree) -> Iterator[str]:
     if tree.kind != "op":
         yield _legend(tree)

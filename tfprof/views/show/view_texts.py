@@ -144,13 +144,13 @@ def about_idle(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[
         yield f"{tree.n_idle:,} {what}{plural} {are} not shown; {order} lists all"
 
 
-def about_length(tree: ViewTree, text: str, spelled: Spelling = on_command_line) -> Iterator[str]:
+def about_length(tree: ViewTree, text: str) -> Iterator[str]:
     """How long a text was that nobody can read, and what shortens it."""
     n_lines = text.count("\n")
     if n_lines <= MANY_LINES:
         return
     size = len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
-    primary = primary_metric(tree)
+    primary, spelled = primary_metric(tree), on_command_line
     least = primary.select if primary and primary.select in METRIC_OF_ORDER else "occurrence"
     yield (
         f"{n_lines:,} lines, {human_memory(size)}; {spelled('max_depth', 'N')} shows fewer levels, "

@@ -21,7 +21,7 @@ from tfprof.errors import (
 )
 from tfprof.files.compression import decompressed
 from tfprof.views.result import ViewTree
-from tfprof.views.show.drawing.views import MAX_NODES, view_to_graphviz
+from tfprof.views.show.drawing.views import view_to_graphviz
 
 PICTURES: Final = ("svg", "pdf", "png")
 TEXTS: Final = ("dot", "gv")
@@ -58,13 +58,7 @@ class _NoProgramError(_NoPictureError):
     """It is missing."""
 
 
-def draw_to_file(
-    tree: ViewTree,
-    path: str | os.PathLike[str],
-    *,
-    attribute: str | None = None,
-    max_nodes: int = MAX_NODES,
-) -> DrawnFile:
+def draw_to_file(tree: ViewTree, path: str | os.PathLike[str]) -> DrawnFile:
     """Draw a view in the format that the name of a file ends in; nothing is written.
 
     Without the program ``dot`` pictures become DOT text in ``<path without suffix>.dot``, and
@@ -73,8 +67,6 @@ def draw_to_file(
     Args:
         tree: A scope, graph or code view.
         path: Ends in ``.svg``, ``.pdf``, ``.png``, ``.dot`` or ``.gv``.
-        attribute: As for ``view_to_graphviz``.
-        max_nodes: As for ``view_to_graphviz``.
 
     Raises:
         UsageError: Another suffix, or as for ``view_to_graphviz``.
@@ -85,7 +77,7 @@ def draw_to_file(
     if kind not in PICTURES + TEXTS:
         endings = ", ".join(f".{name}" for name in PICTURES + TEXTS)
         raise UsageError(f"{path}: the name of a drawing must end in one of {endings}")
-    text = view_to_graphviz(tree, attribute=attribute, max_nodes=max_nodes).source.encode()
+    text = view_to_graphviz(tree).source.encode()
     if kind in TEXTS:
         return DrawnFile(str(path), text)
     try:
