@@ -20,7 +20,6 @@ from pathlib import Path
 
 from tfprof.export.formats import BY_NAME, export_chunks
 from tfprof.inputs.open_paths import open_paths
-from tfprof.inputs.traces import trace_of
 from tfprof.sql.catalog import Catalog
 
 
@@ -37,7 +36,7 @@ def one(capture: str, name: str, repeat: int) -> dict[str, float]:
         n_events = sum(len(chunk[0]) for chunk in table.chunks)
         del table
     else:
-        model = trace_of(opened[0])
+        model = opened[0].events()
         n_events = sum(map(len, model.tracks))
         _ = model.flows
     before, times = peak_megabytes(), []

@@ -87,12 +87,13 @@ def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
     """A site, and the address that it is served under until the end."""
     import uvicorn
 
-    from tfprof.cli.sites import SiteInputs, open_site
+    from tfprof.cli.sites import SiteInputs, open_runs, site_of
     from tfprof.ui.web.guard import Door
     from tfprof.ui.web.listening import listening
     from tfprof.ui.web.server import application
 
-    site = open_site(SiteInputs(paths=tuple(paths), demo=not paths))
+    inputs = SiteInputs(paths=tuple(paths), demo=not paths)
+    site = site_of(open_runs(inputs), inputs.classic)
     if with_tpu:
         site = replace(site, opened=[*site.opened, made_up_tpu()])
     listener = listening("127.0.0.1", 0)

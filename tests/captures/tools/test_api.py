@@ -10,9 +10,9 @@ import pytest
 
 import tfprof
 from tests.captures.tools.recorded import TUTORIALS, recorded
-from tfprof.cli.commands.tool import TOOLS
+from tfprof.captures.all_tools import TABLE_TOOLS
 
-NAMES = [tool.name.replace("-", "_") for tool in TOOLS]
+NAMES = [tool.name.replace("-", "_") for tool in TABLE_TOOLS]
 
 
 def test_the_readme_way():
@@ -25,7 +25,7 @@ def test_the_readme_way():
     assert found.to_gviz()["cols"][0] == {"id": "rank", "label": "Rank", "type": "number"}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TABLE_TOOLS, ids=lambda tool: tool.name)
 def test_every_command_is_a_function(tool):
     name = tool.name.replace("-", "_")
     function = getattr(tfprof.tools, name)
