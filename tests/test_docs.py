@@ -51,8 +51,8 @@ EXECUTED = [
     DOCS / "gate.md",
     *TUTORIALS,
     DOCS / "pages.md",
-    DOCS / "running_programs.md",
     DOCS / "adding_a_tool.md",
+    DOCS / "running_programs.md",
 ]
 
 PUBLIC_SITES = (

@@ -1,6 +1,7 @@
 """Kinds of inputs: what a path is, decided once for every command and function that opens paths.
 
->>> resolve([tfprof.demo_files().graph])[0].kind
+>>> from tfprof.demo import demo_files
+>>> resolve([demo_files().graph])[0].kind
 <Kind.GRAPH: 'graph'>
 """
 
