@@ -35,12 +35,14 @@ as there is garbage."""
 def gain(before: Truth, after: Truth, rule: str) -> float:
     """The part of the time of a batch that the change of a rule has saved, at best.
 
-    It is that of all batches, or of the usual one: what starts a pipeline that reads ahead is paid
-    once, and matters as little in a run of usual length as what else the machine did meanwhile.
+    Afterwards a batch takes what all do on average, or what the usual one does: what starts a
+    pipeline that reads ahead is paid once, and matters as little in a run of usual length as what
+    else the machine did meanwhile. Without spans that no change is about, so it is before.
     """
     but = _ALIKE if _CHANGES[rule] is _not_changing else (*_ALIKE, "changed")
-    saved = [(_per_batch(before, but=but) - _per_batch(after, but=but)) / _per_batch(before)]
-    if all(not sum(map(len, map(one.ms, but))) for one in (before, after)):
+    least = min(_per_batch(after, but=but), _usual(after))
+    saved = [(_per_batch(before, but=but) - least) / _per_batch(before)]
+    if not sum(map(len, map(before.ms, but))):
         saved.append(1 - _usual(after) / _usual(before))
     return max(saved)
 

@@ -116,7 +116,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
     Args:
         cores: Its steps, or those of each core of its TPUs.
     """
-    first, busy_ps = cores[0], _input_ps(cores[0].host)
+    first, busy_ps = cores[0], busy_input_ps(cores[0].host)
     own = steps_of_host(first.host)[0].times
     return HostWork(
         first.host.name,
@@ -130,7 +130,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
 
 
 @fact
-def _input_ps(host: Host) -> Int64Array:
+def busy_input_ps(host: Host) -> Int64Array:
     """How long the busiest thread of tf.data works in each step, ps; empty without tf.data.
 
     A thread whose buffer is full waits outside of its iterators.

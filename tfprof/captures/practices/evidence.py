@@ -24,7 +24,8 @@ from tfprof.captures.facts.environment import Environment, environment
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.host_op_db import host_ops as host_times
-from tfprof.captures.facts.run_steps import host_steps, run_steps
+from tfprof.captures.facts.host_work import busy_input_ps
+from tfprof.captures.facts.run_steps import host_steps, run_steps, steps_of_host
 from tfprof.captures.facts.slow_hosts import SlowHosts, slow_hosts
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import FEWEST, RunSteps
@@ -59,6 +60,20 @@ class Evidence:
     def steps(self) -> RunSteps:
         """The typical steps."""
         return run_steps(self.run).typical
+
+    @cached_property
+    def input_floor(self) -> float:
+        """Part of the time of steps in which the busiest thread of tf.data works.
+
+        It reads ahead while the rest of a step runs; whatever that saves, steps become no shorter.
+        """
+        floor = 0.0
+        for host in self.hosts:
+            busy_ps = busy_input_ps(host)
+            if len(busy_ps):
+                took_ps = steps_of_host(host)[0].times.duration_ps
+                floor = max(floor, part(float(busy_ps.sum()), float(took_ps.sum())))
+        return min(floor, 1.0)
 
     @cached_property
     def slow_hosts(self) -> SlowHosts | None:

@@ -7,6 +7,7 @@ gives advice only if the capture shows that it was not followed, or what that co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from tfprof.captures.practices.code_practices import (
     compiling,
@@ -95,9 +96,18 @@ _MOST = 20
 
 def _given(evidence: Evidence) -> tuple[Advice, ...]:
     given = [
-        one for rule, practice in PRACTICES.items() for one in _first(rule, practice(evidence))
+        one
+        for rule, practice in PRACTICES.items()
+        for one in _first(rule, (_possible(one, evidence) for one in practice(evidence)))
     ]
     return tuple(sorted(given, key=lambda one: -(one.gain_fraction or 0.0)))
+
+
+def _possible(one: Advice, evidence: Evidence) -> Advice:
+    """The advice with no larger gain than is left beside the input, unless it is about that."""
+    if one.gain_fraction is None or one.rule.startswith("input-pipeline/"):
+        return one
+    return replace(one, gain_fraction=min(one.gain_fraction, 1.0 - evidence.input_floor))
 
 
 def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
