@@ -58,8 +58,9 @@ with tfprof.capture.serve(server.port) as server:
     print(server.can_stop, *kinds)
     print("ready", flush=True)
     x = jax.numpy.ones((64, 64))
-    sys.stdin.readline()
-    while not jax.profiler.StepTraceAnnotation.is_enabled():
+    next_line = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.readline(), next_line.set()), daemon=True).start()
+    while not next_line.is_set():
         x = (x @ x * 0.01).block_until_ready()
 jax.profiler.start_server(server.port)
 try:
@@ -105,9 +106,9 @@ def test_a_program_of_jax(tmp_path):
     program = Program(JAX, has_tensorflow=False)
     try:
         assert lines_until(program, "ready")[-1] == "True profiler refused"
+        assert capture(program.address, 0.3, tmp_path).is_complete
         program.process.stdin.write(b"\n")
         program.process.stdin.flush()
-        assert capture(program.address, 0.3, tmp_path).is_complete
         (said,) = lines_until(program, "over")
         # Its own server now, as programs start it that do not know of us.
         assert capture(program.address, 0.2, tmp_path / "own").is_complete
