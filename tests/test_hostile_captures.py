@@ -82,11 +82,9 @@ def test_lines_without_end(name: str) -> None:
     space = pb.XSpace(planes=[pb.XPlane(name=name)])
     for _ in range(150_000):
         space.planes[0].lines.add().events.add()
-    with soon(2):
-        run = open_run(space)
     with soon(3):
+        run = open_run(space)
         size = sum(map(len, trace(run).pieces()))
-    with soon(2):
         tables = Catalog([opened_run(run)]).descriptions
     assert size > 10_000 and tables[0].name == "events"
     assert any("beyond the 10,000 lines" in note.message for note in run.notes)

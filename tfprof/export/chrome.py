@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tfprof.captures.events.timeline.layers import LayerArray, layers_of, rows_of
-from tfprof.captures.trace.blocks import Block, Texts, each, in_whole_ns, micros, quoted
+from tfprof.captures.trace.blocks import Block, Texts, each, in_whole_ns, micros, one, quoted
 from tfprof.captures.trace.model import Series, TraceModel, TraceTrack
 from tfprof.captures.trace.text import HEAD
 from tfprof.core.columns.columns import Int64Array
@@ -84,7 +84,7 @@ class _Writer:
         args = each([text[1:-1] for text in track.texts(places)])
         starts = track.starts[places] + track.shift_ps - self._since_ps
         return Block(
-            self._at(number, row),
+            one(self._at(number, row), len(places)),
             *in_whole_ns(starts, track.durations[places]),
             Texts(track.names_of(places).astype(np.int32), self._names),
             [args],

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.captures.model.xspace_stats import StatKind
-from tfprof.captures.trace.blocks import Block, OwnStats, Texts, each, micros, value_text
+from tfprof.captures.trace.blocks import Block, OwnStats, Texts, each, micros, one, value_text
 from tfprof.core.wire.compiled import is_native, native_module
 
 native = pytest.mark.skipif(
@@ -32,10 +32,9 @@ def stats_of(rows, data=b""):
 
 
 def block(starts, durations, names, args=(), stats=None, *, classic=False):
-    return Block(
-        '"pid":1,"tid":2', np.array(starts, np.int64), np.array(durations, np.int64),
-        each([json.dumps(name) for name in names]), args, stats, classic,
-    )  # fmt: skip
+    places, texts = one('"pid":1,"tid":2', len(starts)), each([json.dumps(name) for name in names])
+    times = np.array(starts, np.int64), np.array(durations, np.int64)
+    return Block(places, *times, texts, args, stats, classic)
 
 
 def parsed(text):

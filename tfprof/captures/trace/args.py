@@ -135,7 +135,7 @@ class EventArgs:
         self._has_long_name = np.zeros(len(self._timeline.names), np.bool_)
 
     def of(self, events: Int64Array) -> tuple[list[Texts], OwnStats | None]:
-        """Arguments of some events of one thread."""
+        """Arguments of some events."""
         columns = [self._names(events)]
         if not self._groups.are_given:
             columns += self._derived(events)

@@ -1,4 +1,4 @@
-"""Some thousand events of one thread, as columns and as JSON text."""
+"""Some thousand events, as columns and as JSON text."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def each(texts: Sequence[str]) -> Texts:
     return Texts(np.arange(len(texts), dtype=np.int32), list(texts))
 
 
+def one(text: str, n_events: int) -> Texts:
+    """The same text for all events."""
+    return Texts(np.zeros(n_events, np.int32), [text])
+
+
 class OwnStats(NamedTuple):
     """Stats that events have themselves, those of one event after those of another.
 
@@ -70,10 +75,10 @@ class OwnStats(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Events of one thread.
+    """Events of a thread, or of several.
 
     Attributes:
-        place: Process and thread, as JSON.
+        places: Process and thread of each event, as JSON; none without.
         starts_ps: In the time of the trace, shape (n,).
         durations_ps: Those that take no time are instants.
         names: Names of the events, none without.
@@ -82,7 +87,7 @@ class Block:
         classic: All values are texts.
     """
 
-    place: str
+    places: Texts
     starts_ps: Int64Array
     durations_ps: Int64Array
     names: Texts
@@ -100,11 +105,10 @@ class Block:
             return stat_text(kind, value, data, classic=self.classic)
 
         made: bytes = _native.events_text(
-            *self._heads(),
             (np.ascontiguousarray(self.starts_ps), np.ascontiguousarray(self.durations_ps)),
             [
                 (np.ascontiguousarray(column.numbers, np.int32), column.texts)
-                for column in (self.names, *self.args)
+                for column in (self.places, self.names, *self.args)
             ],
             None if self.stats is None else tuple(self.stats),
             self.classic,
@@ -114,19 +118,18 @@ class Block:
 
     def to_json_pure(self) -> bytes:
         """The same in Python."""
-        complete, instant = self._heads()
         rows = zip(
-            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.names),
-            self._members(), strict=True,
+            self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.places),
+            self._texts(self.names), self._members(), strict=True,
         )  # fmt: skip
         lines = [
             (
-                f'{complete}{micros(start)},"dur":{micros(lasting)},"name":{name}'
+                f'{{"ph":"X",{place},"ts":{micros(start)},"dur":{micros(lasting)},"name":{name}'
                 if lasting
-                else f'{instant}{micros(start)},"name":{name}'
+                else f'{{"ph":"i","s":"t",{place},"ts":{micros(start)},"name":{name}'
             )
             + (f',"args":{{{args}}}}}' if args else "}")
-            for start, lasting, name, args in rows
+            for start, lasting, place, name, args in rows
         ]
         return ",\n".join(lines).encode("ascii")
 
@@ -139,12 +142,6 @@ class Block:
         if self.stats is not None:
             columns.append(stat_texts(self.stats, classic=self.classic))
         return joined(columns, len(self.starts_ps))
-
-    def _heads(self) -> tuple[str, str]:
-        return (
-            f'{{"ph":"X",{self.place},"ts":',
-            f'{{"ph":"i","s":"t",{self.place},"ts":',
-        )
 
     @staticmethod
     def _texts(column: Texts) -> list[str]:

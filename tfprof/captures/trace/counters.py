@@ -11,7 +11,7 @@ from tfprof.captures.events.ops.memory import ALLOCATION, DEALLOCATION
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.trace.blocks import micros, quoted, value_text
-from tfprof.captures.trace.rows import Rows
+from tfprof.captures.trace.rows import Row, Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
@@ -68,6 +68,21 @@ def blocks_of(events: Int64Array) -> Iterator[Int64Array]:
     """Events in pieces that are written at once."""
     for start in range(0, len(events), EVENTS_PER_CHUNK):
         yield events[start : start + EVENTS_PER_CHUNK]
+
+
+def packed(rows: Iterable[Row], shown: Shown) -> Iterator[list[Row]]:
+    """Rows with the events that are shown, as many as are written at once; long ones in pieces."""
+    waiting: list[Row] = []
+    n_waiting = 0
+    for row in rows:
+        for events in blocks_of(shown.only(row.events)):
+            if n_waiting + len(events) > EVENTS_PER_CHUNK:
+                yield waiting
+                waiting, n_waiting = [], 0
+            waiting.append(Row(row.track, events))
+            n_waiting += len(events)
+    if waiting:
+        yield waiting
 
 
 def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:

@@ -5,7 +5,9 @@ Nothing is made of a whole trace: neither an object per event, nor its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -14,7 +16,7 @@ from tfprof.captures.events.derived.lines import STEPS, DerivedLine
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
-from tfprof.captures.trace.blocks import Block, Texts, in_whole_ns, quoted, value_text
+from tfprof.captures.trace.blocks import Block, Texts, in_whole_ns, one, quoted, value_text
 from tfprof.captures.trace.counters import (
     Shown,
     Window,
@@ -23,8 +25,9 @@ from tfprof.captures.trace.counters import (
     line_counters,
     lines_of,
     memory_counters,
+    packed,
 )
-from tfprof.captures.trace.rows import Rows
+from tfprof.captures.trace.rows import Row, Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of, find_tracks
 from tfprof.core.columns.columns import Int64Array
 
@@ -79,17 +82,18 @@ class HostTrace:
         """Events as JSON, one a line: first what processes and threads are called."""
         rows = Rows(self.tracks, split=not self._classic)
         yield lines_of(self._metadata(rows))
-        for place, track in enumerate(self.tracks.tracks):
-            if not track.is_shown:
-                continue
-            if track.is_counters:
-                yield from line_counters(self._shown, track)
-                continue
-            for row in rows.of(place):
-                if row.track.derived is not None:
-                    yield from self._derived(row.track, row.track.derived, row.events)
-                else:
-                    yield from self._recorded(row.track, row.events)
+        shown = ((place, track) for place, track in enumerate(self.tracks.tracks) if track.is_shown)
+        for kind, some in groupby(shown, lambda each: _kind(each[1])):
+            if kind is _Kind.COUNTERS:
+                for _, track in some:
+                    yield from line_counters(self._shown, track)
+            elif kind is _Kind.RECORDED:
+                recorded = (row for place, _ in some for row in rows.of(place))
+                for waiting in packed(recorded, self._shown):
+                    yield self._block(waiting).to_json()
+            else:
+                for row in (row for place, _ in some for row in rows.of(place)):
+                    yield from self._derived(row)
         if not self._classic:
             yield from arrows(self._shown, self._forest.links, rows)
             yield from memory_counters(self._shown)
@@ -128,16 +132,14 @@ class HostTrace:
                 yield _named("thread_name", at, args)
                 yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
 
-    def _recorded(self, track: Track, events: Int64Array) -> Iterator[bytes]:
-        for block in blocks_of(self._shown.only(events)):
-            yield self._block(track, block).to_json()
-
-    def _block(self, track: Track, events: Int64Array) -> Block:
-        """Some events of a recorded line."""
+    def _block(self, rows: Sequence[Row]) -> Block:
+        """Some events of recorded lines."""
         timeline = self.tracks.timeline
+        events = np.concatenate([row.events for row in rows])
+        places = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row.events) for row in rows])
         args, stats = self._args.of(events)
         return Block(
-            _at(track),
+            Texts(places, [_at(row.track) for row in rows]),
             *self._times(timeline.starts_ps[events], timeline.durations_ps[events]),
             self._names_of(events),
             args,
@@ -160,7 +162,7 @@ class HostTrace:
             events: Events of the timeline; of a derived line, their places in it.
         """
         if track.derived is None:
-            return self._block(track, events).arguments()
+            return self._block([Row(track, events)]).arguments()
         return [
             text
             for block in self._derived_blocks(track, track.derived, events)
@@ -180,11 +182,13 @@ class HostTrace:
             numbers = np.where(begins[at] == events, at + len(timeline.names), numbers)
         return Texts(numbers.astype(np.int32), names)
 
-    def _derived(self, track: Track, line: DerivedLine, events: Int64Array) -> Iterator[bytes]:
-        starts = line.starts_ps[events]
-        within = self._shown.within(starts, starts + line.durations_ps[events])
-        events = events if within is None else events[within]
-        for block in self._derived_blocks(track, line, events):
+    def _derived(self, row: Row) -> Iterator[bytes]:
+        line = row.track.derived
+        assert line is not None
+        starts = line.starts_ps[row.events]
+        within = self._shown.within(starts, starts + line.durations_ps[row.events])
+        events = row.events if within is None else row.events[within]
+        for block in self._derived_blocks(row.track, line, events):
             yield block.to_json()
 
     def _derived_blocks(
@@ -208,7 +212,7 @@ class HostTrace:
             if more:
                 args.append(Texts(block.astype(np.int32), more))
             yield Block(
-                _at(track),
+                one(_at(track), len(block)),
                 *self._times(line.starts_ps[block], line.durations_ps[block]),
                 Texts(kinds, names),
                 args,
@@ -225,6 +229,18 @@ class HostTrace:
                 for name, value in stats.items()
             )
         return texts
+
+
+class _Kind(enum.Enum):
+    COUNTERS = enum.auto()
+    RECORDED = enum.auto()
+    DERIVED = enum.auto()
+
+
+def _kind(track: Track) -> _Kind:
+    if track.is_counters:
+        return _Kind.COUNTERS
+    return _Kind.RECORDED if track.derived is None else _Kind.DERIVED
 
 
 def _at(track: Track) -> str:

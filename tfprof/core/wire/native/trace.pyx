@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True
-"""Events of a thread as JSON text; ``tfprof.captures.trace.blocks`` has the Python of it."""
+"""Events of threads as JSON text; ``tfprof.captures.trace.blocks`` has the Python of it."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
@@ -58,6 +58,12 @@ cdef class _Text:
         cdef Py_ssize_t size
         cdef const char* data = PyUnicode_AsUTF8AndSize(text, &size)
         return self.put(data, size)
+
+    cdef int put_needed(self, list texts, int32_t number) except -1:
+        """The text of that number, which has to be there."""
+        if not 0 <= number < len(texts):
+            raise ValueError("no such text")
+        return self.put_text(texts[number])
 
     cdef int put_unsigned(self, uint64_t value) except -1:
         cdef char digits[LONGEST_NUMBER]
@@ -148,8 +154,6 @@ cdef int put_plain(_Text out, const uint8_t[::1] data, int64_t place) except -1:
 
 
 def events_text(
-    str complete,
-    str instant,
     times,
     columns,
     stats,
@@ -159,11 +163,9 @@ def events_text(
     """Events as JSON, with commas and line ends between them.
 
     Args:
-        complete: What stands before the start of an event.
-        instant: The same of one that takes no time.
         times: Starts and durations in ps, int64.
-        columns: Pairs of numbers, int32, -1 for none, and the texts that they are of: names
-            first, then arguments.
+        columns: Pairs of numbers, int32, -1 for none, and the texts that they are of:
+            process and thread first, names, then arguments.
         stats: None, or of own stats: the end of each event's, int64; heads, int32, -1 for what
             is not shown; kinds, uint8; values, int64, of references places in their texts; texts
             of heads; texts of references; what texts are read from.
@@ -189,7 +191,7 @@ def events_text(
     cdef bint has_stats = stats is not None, has_args
     cdef int32_t number
     cdef _Text out = _Text()
-    if durations.shape[0] != n or n_columns < 1:
+    if durations.shape[0] != n or n_columns < 2:
         raise ValueError("columns of different lengths")
     if has_stats:
         ends, head_ids, kinds, values = stats[:4]
@@ -211,19 +213,20 @@ def events_text(
         for event in range(n):
             if event:
                 out.put(b",\n", 2)
-            out.put_text(complete if durations[event] else instant)
+            if durations[event]:
+                out.put(b'{"ph":"X",', 10)
+            else:
+                out.put(b'{"ph":"i","s":"t",', 18)
+            out.put_needed(of_columns[0], numbers[0][event])
+            out.put(b',"ts":', 6)
             out.put_micros(starts[event])
             if durations[event]:
                 out.put(b',"dur":', 7)
                 out.put_micros(durations[event])
             out.put(b',"name":', 8)
-            texts = of_columns[0]
-            number = numbers[0][event]
-            if not 0 <= number < len(texts):
-                raise ValueError("no such name")
-            out.put_text(texts[number])
+            out.put_needed(of_columns[1], numbers[1][event])
             has_args = False
-            for place in range(1, n_columns):
+            for place in range(2, n_columns):
                 number = numbers[place][event]
                 if number < 0:
                     continue
