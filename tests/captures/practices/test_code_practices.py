@@ -4,8 +4,10 @@ import pytest
 
 from tests import hlo_programs as hlo
 from tests.captures.practices.test_practices import on_tpu, op, said, the
+from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX, NEITHER, TENSORFLOW
+from tfprof.captures.facts.verdict import described
 from tfprof.captures.practices.practices import advice
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
@@ -68,6 +70,14 @@ def test_a_step_that_waits_is_told_what_it_waits_in(name):
 def test_python_of_a_step_is_not_put_into_a_function():
     found = the(steps(call("f", 0, 50), frame("load.py:3 load", 100, 900)), "python/unexplained")
     assert "Make it faster, or let another thread do it" in found.message
+
+
+def test_what_the_runtime_does_is_not_called_code_that_can_be_made_faster():
+    run = steps(frame("tensorflow.python._pywrap_tfe TFE_Py_Execute", 50, 950))
+    found = the(run, "python/unexplained")
+    assert "TFE_Py_Execute" not in found.message and "Make it faster" not in found.message
+    ran = CodeTime("tensorflow.python._pywrap_tfe TFE_Py_Execute", "execute.py:28 f", False, 9, 1)
+    assert described(ran) == "the runtime (TFE_Py_Execute)"
 
 
 def test_waiting_for_ops_is_no_annotation():

@@ -7,15 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.truth.gym.claims import Claim
-from tests.truth.gym.grammar import Term, allowed
+from tests.truth.gym.grammar import MAPS, Term, allowed
 from tests.truth.gym.truth import Truth
 
 WORTH = 0.15
 """From this promise on advice is followed: less is lost in noise."""
-
-_SHORT_MS = 2.0
-"""Python functions that are shorter contend for the interpreter: whether four at once are quicker
-is decided by the machine (seed 30: -13 to 50 % of a promise of 50 %)."""
 
 NOISE = 0.05
 """So much of a gain may be missing: two recordings are never alike."""
@@ -75,8 +71,7 @@ def _faster_input(term: Term, claim: Claim) -> Term | None:
     given = term.input
     if "let one iterator serve" in claim.text:
         return replace(term, input=replace(given, anew=0))
-    is_map = given.cost in ("map", "tfrecord") and given.sleep_ms >= _SHORT_MS
-    if "Set num_parallel_calls" in claim.text and is_map:
+    if "Set num_parallel_calls" in claim.text and given.cost in MAPS:
         return replace(term, input=replace(given, parallel=4, prefetch=True))
     if "TFRecord files instead" in claim.text and given.cost == "generator":
         return replace(term, input=replace(given, cost="none"))

@@ -35,6 +35,9 @@ INPUTS = ("none", "tfdata", "python", "thread", "callback", "in_function")
 """One batch for all steps; an iterator of tf.data; a Python generator; a queue that a thread fills;
 a callback in the compiled function; a loop over a dataset in a ``tf.function``."""
 
+MAPS = ("map", "native", "tfrecord")
+"""Costs of functions that a dataset maps, and may map in parallel."""
+
 COSTS = ("none", "map", "native", "generator", "interleave", "tfrecord")
 """What is slow in a pipeline of tf.data: nothing, a Python function in map, ops in map, a
 generator, the function of an interleave, or a map behind TFRecord files."""
@@ -265,7 +268,7 @@ def _matching(given: Input) -> Input:
         return Input()
     if given.kind not in ("tfdata", "in_function"):
         given = replace(given, cost="map", cache=False, prefetch=False)
-    if given.kind not in ("tfdata", "in_function") or given.cost not in ("map", "tfrecord"):
+    if given.kind not in ("tfdata", "in_function") or given.cost not in MAPS:
         given = replace(given, parallel=1)
     return given if given.kind == "tfdata" else replace(given, anew=0)
 

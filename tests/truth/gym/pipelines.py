@@ -65,7 +65,7 @@ def _of_ops(
             found = tf.tanh(found @ found)
         return found[:SIDE, :SIDE]
 
-    return tf.data.Dataset.range(count).map(computed)
+    return tf.data.Dataset.range(count).map(computed, **how)
 
 
 def _of_generator(

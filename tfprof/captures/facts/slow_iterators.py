@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+import numpy as np
 
 from tfprof.captures.events.ops.tf_data import (
     SLOW_CALL_PS,
@@ -14,7 +17,9 @@ from tfprof.captures.events.ops.tf_data import (
     find_pipelines,
 )
 from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
+from tfprof.captures.events.steps.step_events import PYTHON_OPS
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
+from tfprof.captures.events.timeline.op_names import plain_iterator_type
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import fact
@@ -40,6 +45,7 @@ class Held(NamedTuple):
         n_copies: How many copies there are of it.
         first_ps: Time of the pipeline's first call.
         span_ps: From the start of that call to the end of the last one.
+        calls_python: Whether its function calls Python.
     """
 
     host: Host
@@ -54,6 +60,7 @@ class Held(NamedTuple):
     n_copies: int = 1
     first_ps: int = 0
     span_ps: int = 0
+    calls_python: bool = False
 
     @property
     def share(self) -> float:
@@ -114,6 +121,35 @@ def _slow_iterators(host: Host) -> list[Held]:
     return [held for held in of_host if held is not None]
 
 
+_MOST_PYTHON_OPS = 1000
+"""A function calls Python in each of its runs, or in none."""
+
+
+@fact
+def _callers_of_python(host: Host) -> frozenset[str]:
+    """Names of iterators, and of what makes elements for them, whose functions call Python."""
+    timeline = host.timeline
+    is_python = np.array([op.type in PYTHON_OPS for op in timeline.ops], np.bool_)
+    is_caller = np.array([_CALLER.match(name) is not None for name in timeline.names], np.bool_)
+    ops = np.flatnonzero(is_python[timeline.kinds])[:_MOST_PYTHON_OPS]
+    callers = host.forest(classic=False).nearest_of_each(
+        ops, lambda _, above: is_caller[timeline.kinds[above]]
+    )
+    return frozenset(timeline.name(event) for event in np.unique(callers[callers >= 0]).tolist())
+
+
+_CALLER = re.compile(r"Iterator::|\w+Produce$")
+
+
+def calls_python(host: Host, iterator: DataIterator) -> bool:
+    """Whether the function of an iterator calls Python, which runs one thread at a time.
+
+    Threads that make elements for a parallel iterator have the name of its kind only.
+    """
+    makes = f"{plain_iterator_type(iterator.type)}Produce"
+    return not _callers_of_python(host).isdisjoint((iterator.long_name, makes))
+
+
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = None) -> Held | None:
     """The slowest iterator of a pipeline; None if no call was slow, or it is unknown.
 
@@ -153,7 +189,7 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
     return Held(
         host, pipeline.name, data.iterators[worst], of_stage[stage], took, len(calls),
         pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies,
-        first.duration_ps, ended - first.start_ps,
+        first.duration_ps, ended - first.start_ps, calls_python(host, data.iterators[worst]),
     )  # fmt: skip
 
 

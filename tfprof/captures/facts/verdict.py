@@ -265,6 +265,8 @@ def described(one: CodeTime) -> str:
     """The name of a function with its caller, or of an annotation."""
     if one.is_annotation:
         return f"{one.name} (an annotation of the program)"
+    if one.is_runtime:
+        return f"the runtime ({one.name.rpartition(' ')[2]})"
     return f"{one.name}, called from {one.caller}" if one.caller else one.name
 
 

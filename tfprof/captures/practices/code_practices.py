@@ -127,7 +127,7 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
     inside = [
         replace(one, total_ps=one.total_ps - outside.get((one.name, one.is_annotation), 0))
         for one in evidence.grounds.code
-        if not one.waits
+        if not (one.waits or one.is_runtime)
     ]
     return sorted((one for one in inside if one.total_ps > 0), key=lambda one: -one.total_ps)
 
@@ -260,7 +260,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
     total_ps = sum(one.total_ps for one in most)
     ran = [one for one in most[:3] if one.total_ps >= total_ps / 5]
     code = [one for one in between.code if part(one.total_ps, evidence.periods_ps) >= WORTH]
-    own = [one for one in code if not one.waits]
+    own = [one for one in code if not (one.waits or one.is_runtime)]
     functions: tuple[Claim, ...] = ()
     if between.busy_share >= WORTH and ran:
         said += " {busy_share} are ops that are in no step, those of {parts}."

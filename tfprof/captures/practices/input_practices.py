@@ -12,6 +12,7 @@ from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.slow_iterators import (
     Held,
     are_looped_over,
+    calls_python,
     slow_iterators,
     told_pipelines,
 )
@@ -72,6 +73,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         said = "{wait_share} of the step time is spent waiting for input."
     else:
         said = "{wait_share} of the time from one step to the next is waiting for input."
+    gain: float | None = share
     held = slow_iterators(evidence.hosts)
     made = _iterators_made(evidence, held)
     if made is not None and part(made.total_ps, evidence.periods_ps) >= share / 2:
@@ -96,7 +98,8 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         said += f" No iterator of tf.data was seen: {evidence.words.build_input}."
     else:
         worst = held[0]
-        remedy, behind = _remedy(evidence, worst)
+        remedy, behind, is_python = _remedy(evidence, worst)
+        gain = None if is_python else share  # Python may work, or only wait, in the function
         copies = ", one of {copy_count} copies" if worst.n_copies > 1 else ""
         said += (
             f" The slowest iterator is {{iterator_type}} ({{op}}{copies}): {{self_share}} of the "
@@ -104,7 +107,7 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
         )
         numbers |= {**behind, **_numbers_of(worst)}
         numbers |= {"copy_count": worst.n_copies} if copies else {}
-    yield Advice("input-pipeline/bound", said, numbers, share, share)
+    yield Advice("input-pipeline/bound", said, numbers, gain, share)
 
 
 def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
@@ -185,7 +188,7 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
     alike = first_of_alike(slow, lambda one: (one.pipeline, one.iterator.long_name))
     for held, n_others in alike:
         others = ", as on {other_host_count:other host}" if n_others else ""
-        remedy, behind = _remedy(evidence, held)
+        remedy, behind, _ = _remedy(evidence, held)
         yield Advice(
             "input-pipeline/slow-iterator",
             "{slow_count} of {call_count} calls of the pipeline {pipeline} on {host} took longer "
@@ -217,29 +220,33 @@ def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
     return first._replace(self_ps=sum(op.self_ps for op in most))
 
 
-def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details]:
-    """What helps with an iterator, and with what it waits for if it only keeps a buffer; and the
-    numbers of that."""
-    _, remedy, numbers = _advised(evidence, held.iterator.long_name)
+def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details, bool]:
+    """What helps with an iterator, and with what it waits for if it only keeps a buffer; the
+    numbers of that; and whether what is slow is a Python function, so that the gain is unknown."""
+    rule, remedy, numbers = _advised(evidence, held.iterator.long_name)
     below = _heaviest_below(evidence, held.iterator.long_name)
     if "Prefetch" not in held.iterator.type or below is None:
-        return remedy, numbers
+        return remedy, numbers, rule == "python-function"
     rule, advised, numbers = _advised(evidence, below.name)
     there = f" There, {advised}" if rule != "other" else ""
     return (
         f"{remedy} Below it, {{behind}} takes the most time of its own.{there}",
         {"behind": below.name, "behind_self_ms": below.self_ps / 1e9, **numbers},
+        rule == "python-function",
     )
 
 
 def _advised(evidence: Evidence, long_name: str) -> Suggestion:
     """What helps with an iterator of this name on any of the hosts."""
-    is_alone = _heaviest_below(evidence, long_name) is None
-    parallelism = max(
-        iterator.parallelism
+    alike = [
+        (iterator.parallelism, calls_python(host, iterator))
         for host in evidence.hosts
         for iterator in told_pipelines(host, classic=False).data.iterators.values()
         if iterator.long_name == long_name
-    )
-    kind = long_name.rpartition("::")[2]
-    return suggestion(kind, long_name, is_alone=is_alone, parallelism=parallelism)
+    ]
+    parallelism = max(parallel for parallel, _ in alike)
+    return suggestion(
+        long_name.rpartition("::")[2], long_name, parallelism=parallelism,
+        is_alone=_heaviest_below(evidence, long_name) is None,
+        calls_python=any(is_python for _, is_python in alike),
+    )  # fmt: skip

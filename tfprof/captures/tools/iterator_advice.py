@@ -105,6 +105,15 @@ _IS_PARALLEL = (
     "other machines with a tf.data service."
 )
 
+_CALLS_PYTHON = (
+    "its function calls Python (py_function, numpy_function), which runs one thread at a time. "
+    "Write it with ops of TensorFlow, and set num_parallel_calls=tf.data.AUTOTUNE; with the "
+    "function as it is, calls at once help only as far as it waits or is in libraries that "
+    "release Python's lock."
+)
+
+_WITH_FUNCTION = frozenset(("sequential-function", "map-and-batch", "parallel-function"))
+
 _OF_HOST = (
     "it takes elements from the first part of the pipeline, on the host. Look at that part, and at "
     "what else keeps its threads busy."
@@ -118,7 +127,7 @@ _NOTHING_BELOW = (
 
 
 _CACHEABLE = frozenset(
-    ("sequential-function", "map-and-batch", "parallel-function", "sequential")
+    (*_WITH_FUNCTION, "python-function", "sequential")
 )  # fmt: skip
 """Rules for iterators whose work a cache would save."""
 
@@ -138,7 +147,12 @@ class Suggestion(NamedTuple):
 
 
 def suggestion(
-    iterator: str, long_name: str = "", *, is_alone: bool = False, parallelism: int = 0
+    iterator: str,
+    long_name: str = "",
+    *,
+    is_alone: bool = False,
+    parallelism: int = 0,
+    calls_python: bool = False,
 ) -> Suggestion:
     """What to do about an iterator.
 
@@ -147,8 +161,11 @@ def suggestion(
         long_name: Its name with those of its consumers: ``Iterator::Root::ParallelMapV2``.
         is_alone: The capture has no iterator that it takes elements from.
         parallelism: For how many elements at once it calls its function; 0 if unknown.
+        calls_python: Its function calls Python.
     """
     rule, words = _suggestion(iterator, long_name, is_alone, parallelism)
+    if calls_python and rule in _WITH_FUNCTION:
+        rule, words = "python-function", _CALLS_PYTHON
     if rule in _CACHEABLE:
         words += _IS_CACHED if _CACHED.search(long_name) else _CACHE
     return Suggestion(rule, words, {"parallel_count": parallelism} if parallelism > 1 else {})

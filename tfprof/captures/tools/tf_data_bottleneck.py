@@ -250,7 +250,7 @@ def _advice(slow: _Slow) -> list[Advice]:
     is_alone = not _has_stages_below(slow.data, held.iterator)
     advised = suggestion(
         held.iterator.type, held.iterator.long_name, is_alone=is_alone,
-        parallelism=held.iterator.parallelism,
+        parallelism=held.iterator.parallelism, calls_python=held.calls_python,
     )  # fmt: skip
     evidence = {
         "host": slow.host.name,
@@ -297,8 +297,9 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
             is_alone = not classic and not _has_stages_below(one.data, slowest)
             parallelism = 0 if classic else slowest.parallelism
             advised = suggestion(
-                slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
-            )
+                slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism,
+                calls_python=held is not None and held.calls_python,
+            )  # fmt: skip
             text = advised.words.format_map(advised.details)
         host = _host_name(one.host, classic)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, text))

@@ -21,6 +21,10 @@ _WAITS = re.compile(
 )
 """Functions of Python that wait for others, and what JAX calls its own wait."""
 
+_RUNS_OPS = re.compile(r"tensorflow\.\S+ TFE_Py_\w+")
+"""Functions in which TensorFlow's runtime runs an op or a compiled function: what no op explains is
+its own work, and threads that it waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodeTime:
@@ -50,6 +54,11 @@ class CodeTime:
         While they compute, that counts; the rest is time until they begin, on a busy machine.
         """
         return _WAITS.fullmatch(self.name) is not None
+
+    @property
+    def is_runtime(self) -> bool:
+        """Whether it is the framework's, so that the program cannot make it faster."""
+        return _RUNS_OPS.fullmatch(self.name) is not None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

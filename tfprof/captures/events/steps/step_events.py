@@ -257,7 +257,8 @@ _SCAN = "::Scan::"
 _SCANNED = re.compile(r"ReduceIterator::(?:\w+::)*?Scan::\w+")
 _REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
 
-_PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+PYTHON_OPS = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
+"""Ops that call a Python function."""
 _EAGER = "EagerLocalExecute: "
 _PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*")
 """Instructions of compiled programs that call Python."""
@@ -267,8 +268,8 @@ def _calls_python(timeline: Timeline) -> BoolArray:
     """Which kinds of events are ops that call Python."""
     return np.array(
         [
-            op.type in _PYTHON_OPS
-            or name.removeprefix(_EAGER) in _PYTHON_OPS
+            op.type in PYTHON_OPS
+            or name.removeprefix(_EAGER) in PYTHON_OPS
             or _PYTHON_CALLBACK.match(name) is not None
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
