@@ -6,9 +6,10 @@ import json
 import pytest
 
 from tests.captures.tools.oracle import folder
-from tfprof.captures.precomputed import LegacyName, legacy_name, open_legacy, plain_text
+from tfprof.captures.precomputed import open_legacy, plain_text
 from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError
+from tfprof.files.precomputed_names import LegacyName, legacy_name
 
 DEMO = folder("legacy-demo")
 

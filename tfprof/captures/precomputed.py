@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, cast
 
 from tfprof.captures.run.result import Advice, Chart, Note, Severity, ToolResult
 from tfprof.captures.run.table import Column, Table
@@ -24,26 +24,20 @@ from tfprof.core.wire.messages import message_class, parse
 from tfprof.errors import MalformedProfileError, UnknownFormatError
 from tfprof.files.numbered_names import natural_order
 from tfprof.files.open import load_file
-from tfprof.files.remote.path import as_path, named
+from tfprof.files.precomputed_names import TOOLS, LegacyName, legacy_name
+from tfprof.files.remote.path import named
 
 Row = dict[str, Any]
 
-_ANSWERS: Final = {
-    "overview_page": ("overview", "OverviewPage"),
-    "input_pipeline": ("input-pipeline", "InputPipelineAnalysisResult"),
-    "op_profile": ("op-profile", ""),
-    "pod_viewer": ("pod", ""),
-    "tensorflow_stats": ("op-stats", "TfStatsDatabase"),
-    "kernel_stats": ("kernel-stats", "KernelStatsDb"),
-    "memory_profile": ("memory", ""),
-    "trace": ("trace", "Trace"),
+_MESSAGES: Final = {
+    "overview_page": "OverviewPage",
+    "input_pipeline": "InputPipelineAnalysisResult",
+    "tensorflow_stats": "TfStatsDatabase",
+    "kernel_stats": "KernelStatsDb",
+    "trace": "Trace",
 }
-"""The tool that gives each answer, and the message that holds it; empty if it is always JSON."""
+"""The message that holds an answer; the others are always JSON."""
 
-_NAME: Final = re.compile(
-    rf"(?:(?P<host>.*)\.)?(?P<answer>{'|'.join(_ANSWERS)})(?:(?<=input_pipeline)_analyzer)?"
-    r"(?P<form>\.json|(?<!trace)\.pb|(?<=trace))(?:\.gz|\.xz)?"
-)
 _TABLES: Final = {
     "stepnum": "steps",
     "stepname": "steps",
@@ -90,37 +84,6 @@ _WRONG_FORM = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErr
 """Errors of reading answers that are not what their name says."""
 
 
-class LegacyName(NamedTuple):
-    """What the name of a file says.
-
-    Attributes:
-        answer: The kind of answer, as the file is named after it.
-        host: Whose.
-        is_json: JSON; else a message.
-    """
-
-    answer: str
-    host: str
-    is_json: bool
-
-    @property
-    def tool(self) -> str:
-        """The tool that gives this answer, as on the command line."""
-        return _ANSWERS[self.answer][0]
-
-
-def legacy_name(path: str | os.PathLike[str]) -> LegacyName | None:
-    """What the name of a file says; None if it is not the name of a result.
-
-    >>> legacy_name("log/localhost.overview_page.pb")
-    LegacyName(answer='overview_page', host='localhost', is_json=False)
-    """
-    match = _NAME.fullmatch(as_path(path).name)
-    if match is None:
-        return None
-    return LegacyName(match["answer"], match["host"] or "", match["form"] == ".json")
-
-
 def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
     """Read a result that was computed when the profile was captured.
 
@@ -141,13 +104,13 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
     """
     name = legacy_name(path)
     if name is None:
-        kinds = ", ".join(f"*.{kind}" for kind in _ANSWERS)
+        kinds = ", ".join(f"*.{kind}" for kind in TOOLS)
         raise UnknownFormatError(
             f"{named(path)}: not named like a result of an older profiler ({kinds}). Name it "
             "after the tool that it is of, such as host.overview_page.pb"
         )
     file = load_file(path)
-    if not (name.is_json or _ANSWERS[name.answer][1]):
+    if not (name.is_json or name.answer in _MESSAGES):
         raise UnknownFormatError(
             f"{file.path}: no known profiler wrote {name.answer} as a message. Check the name"
         )
@@ -183,7 +146,7 @@ def _read(name: LegacyName, data: bytes, source: str) -> ToolResult:
     if name.is_json:
         content = json.loads(data, parse_int=_integer)
     else:
-        message = parse(getattr(pb, _ANSWERS[answer][1]), data, source=source)
+        message = parse(getattr(pb, _MESSAGES[answer]), data, source=source)
         content = _chrome(message) if answer == "trace" else _plain(message, source, notes)
     if answer == "trace":
         return _trace(content)

@@ -323,7 +323,8 @@ def _precomputed(tool: str, question: Question) -> ToolResult | None:
         UsageError: It does not answer the question, or there are several.
         InputError: A path is something else, or cannot be read.
     """
-    from tfprof.captures.precomputed import legacy_name, open_legacy
+    from tfprof.captures.precomputed import open_legacy
+    from tfprof.files.precomputed_names import legacy_name
     from tfprof.inputs.resolve import Kind, resolve
 
     inputs = resolve(question.paths)
@@ -354,7 +355,7 @@ def _precomputed(tool: str, question: Question) -> ToolResult | None:
 
 def _precomputed_in(inputs: Inputs, tool: str, question: Question) -> list[AnyPath]:
     """The one precomputed result of a tool in a folder without captures, if there is one."""
-    from tfprof.captures.precomputed import legacy_name
+    from tfprof.files.precomputed_names import legacy_name
     from tfprof.files.run_folder import runs
     from tfprof.inputs.resolve import Kind, results_in
 

@@ -239,7 +239,8 @@ def opened_trace(path: str | os.PathLike[str]) -> Opened:
 
 def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
     """The answers of tools; those of several runs are told apart as hosts."""
-    from tfprof.captures.precomputed import legacy_name, open_legacy
+    from tfprof.captures.precomputed import open_legacy
+    from tfprof.files.precomputed_names import legacy_name
 
     trace = None
     by_tool: dict[str, dict[str, Once[ToolResult]]] = {}

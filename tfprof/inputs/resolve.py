@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from tfprof.captures.precomputed import legacy_name
 from tfprof.core.progress import Progress
 from tfprof.errors import InputError, UnknownFormatError, UsageError
 from tfprof.files.compression import decompressed, unpack_head
@@ -29,6 +28,7 @@ from tfprof.files.disk import (
 )
 from tfprof.files.numbered_names import unpacked_name
 from tfprof.files.open import SAVED_MODEL_NAMES, LoadedFile, load_file
+from tfprof.files.precomputed_names import legacy_name
 from tfprof.files.remote.path import AnyPath, RemotePath, as_path, named
 from tfprof.files.run_folder import holds_captures, is_capture_name
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
