@@ -2,6 +2,7 @@
 
 from tfprof.captures.events.steps.step_roots import StepKind
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.facts.step_notes import step_notes
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
@@ -56,6 +57,34 @@ def test_what_encloses_several_calls_is_none():
     )  # fmt: skip
     # The last epoch has but one call; it is no step, as other calls are what steps are.
     assert found(threads)[2] == [(0, 90), (100, 90), (300, 90)]
+
+
+def eager(start, n, each=40):
+    return [event("EagerLocalExecute: MatMul", start + k * each, each - 5) for k in range(n)]
+
+
+def test_calls_of_an_evaluation_are_no_steps_of_a_program_that_runs_op_by_op():
+    """Two calls in a row, then ten ops that Python runs, and again."""
+    threads = host(
+        line(
+            *(one for at in range(0, 1800, 600) for one in (
+                *call(at, at, "eval_step"), *call(at + 100, at + 1, "eval_step"),
+                *eager(at + 200, 10),
+            ))
+        )
+    )  # fmt: skip
+    assert found(threads) == (StepKind.NONE, [], [])
+    (note,) = step_notes(run_steps(opened(xspace(threads))).hosts)
+    assert "most ops ran one by one, outside the calls of eval_step. Put each step" in note.message
+
+
+def test_ops_before_each_call_leave_it_a_step():
+    """Each step prepares its batch op by op, for longer than its call takes."""
+    threads = host(
+        line(*(one for at in range(0, 1800, 600) for one in (*eager(at, 10), *call(at + 450, at))))
+    )
+    assert found(threads)[0] is StepKind.CALLED
+    assert found(threads)[2] == [(450, 90), (1050, 90), (1650, 90)]
 
 
 def test_a_call_that_runs_on_several_devices_is_one_step():

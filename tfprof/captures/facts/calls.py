@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.steps.eager import EAGER_OP, are_eager_ops
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.facts.periods import periods_of
@@ -20,7 +21,6 @@ from tfprof.core.columns.distinct import distinct_rows
 
 _OF_JAX = re.compile(r"PjitFunction\((.*)\)")
 SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))
-_EAGER = re.compile(r"EagerLocalExecute: (?!__inference_)(\w+)")
 
 
 class Called(NamedTuple):
@@ -85,7 +85,7 @@ def run_between(host: Host) -> CallsOfSteps:
     forest, periods = host.forest(), periods_of(host)
     timeline = forest.timeline
     calls = _calls(forest, periods.is_between)
-    is_eager = periods.is_between & timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
+    is_eager = periods.is_between & are_eager_ops(timeline)
     is_instruction = periods.is_between & timeline.having("hlo_op")
     ran = np.concatenate([calls, np.flatnonzero(is_eager), np.flatnonzero(is_instruction)])
     return _named_by_step(forest, ran, periods.groups.of_event[ran])
@@ -98,7 +98,7 @@ def eager_in_steps(host: Host) -> list[Called]:
     timeline = forest.timeline
     is_eager = timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
     is_eager &= host.eager()
-    is_eager |= timeline.named(lambda name: _EAGER.fullmatch(name) is not None)
+    is_eager |= are_eager_ops(timeline)
     is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
     return _named(forest, _outermost(forest, is_eager, is_chosen))
 
@@ -150,5 +150,5 @@ def _name(event: str, module: str) -> str:
         return module.removeprefix("jit_")
     if event in SESSION_RUNS:
         return "Session.run"
-    known = _OF_JAX.fullmatch(event) or _EAGER.fullmatch(event)
+    known = _OF_JAX.fullmatch(event) or EAGER_OP.fullmatch(event)
     return known[1] if known else parse_op_name(event).type or event

@@ -26,15 +26,21 @@ def step_notes(cores: Sequence[HostSteps]) -> list[Note]:
     notes = []
     words = words_for([steps.host for steps in cores])
     if not any(len(steps.times) for steps in cores):
-        notes.append(_no_steps(any(steps.without_work for steps in cores), words))
+        notes.append(_no_steps(cores, words))
     for steps in cores:
         notes += _of_host(steps, words)
     return notes
 
 
-def _no_steps(is_marked: bool, words: Words) -> Note:
-    if is_marked:
+def _no_steps(cores: Sequence[HostSteps], words: Words) -> Note:
+    if any(steps.without_work for steps in cores):
         return Note("warning", "no steps: some were marked, but no computation was found in them")
+    beside = [steps.calls for steps in cores if steps.calls is not None]
+    if beside:
+        return Note(
+            "warning", "no steps were found: none was marked, and most ops ran one by one, outside "
+            f"the calls of {beside[0].function or 'functions'}. {sentence(words.mark_steps)}",
+        )  # fmt: skip
     return Note(
         "warning", "no steps were found: none was marked, none was recorded, or the capture is "
         "shorter than a step. "

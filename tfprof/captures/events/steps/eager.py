@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,21 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.links import Links
 from tfprof.captures.events.timeline.names import EAGER_EXECUTE
 from tfprof.captures.events.timeline.nesting import Nesting
+from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray
 from tfprof.core.wire.compiled import is_native, native_module
 
 _native: Any = native_module("nesting")
 
+EAGER_OP = re.compile(r"EagerLocalExecute: (?!__inference_)(\w+)")
+"""Name of an event in which Python runs one op, and no function."""
+
 Int8Array = npt.NDArray[np.int8]
+
+
+def are_eager_ops(timeline: Timeline) -> BoolArray:
+    """Whether Python runs one op, and no function, in each event, shape (n,)."""
+    return timeline.named(lambda name: EAGER_OP.fullmatch(name) is not None)
 
 
 def ran_eagerly(forest: Forest) -> BoolArray:

@@ -16,6 +16,7 @@ from tfprof.captures.events.steps.step_roots import (
     KERAS_BATCH,
     Calls,
     StepKind,
+    are_beside_steps,
     called,
     levels_with_marks,
     outermost_roots,
@@ -50,7 +51,8 @@ class Groups:
         roots: The event that each group begins with; -1 if the file does not tell.
         step_names: Shown in place of an event's name, by event.
         kind: How they were found.
-        calls: The calls that count as steps, where these are calls.
+        calls: The calls that count as steps, where these are calls; without groups, calls that are
+            no steps of the program.
         work: Which events are runs of compiled programs on a CPU's devices that are linked to the
             call that launched them, shape (n events,); None if the capture does not tell.
         launched: The groups that launched such runs, and -1 if there are launches in none.
@@ -117,6 +119,8 @@ def _found(forest: Forest) -> Groups:
         spans = np.intersect1d(list(groups.roots.values()), levels.events[is_mark])
     else:
         calls = called(forest, roots)
+        if are_beside_steps(forest, calls):
+            return replace(grouped(forest, []), calls=calls)
         groups = grouped(forest, calls.events, calls.function)
         groups = replace(groups, kind=StepKind.CALLED, calls=calls)
         spans = np.array(list(groups.roots.values()), np.int64)

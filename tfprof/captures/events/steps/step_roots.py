@@ -7,7 +7,8 @@ This is the one place that decides it (``docs/adr/0023-steps-and-verdicts.md``):
   a step number count, and those that Keras puts around the batches that it profiles.
 * *Called*: without marks, each call of the function that takes the most time of all that the
   program calls: of a ``tf.function``, or of ``Session.run``. With ``steps_per_execution`` in Keras
-  a call is several batches, and so is the step.
+  a call is several batches, and so is the step. Calls beside steps that run op by op, as those of
+  an evaluation, are none.
 * An iteration of a loop inside a call is never a step; neither is a function that runs inside an
   input pipeline. Where nothing was marked or called, there are no steps.
 """
@@ -22,12 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfprof.captures.events.steps.eager import are_eager_ops
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.names import IMPLICIT_ROOTS, TF_DATA_FUNCTIONS, TRACE_CONTEXT
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import StatKind
-from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 
 KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
 """What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
@@ -186,6 +188,30 @@ def called(forest: Forest, roots: list[int]) -> Calls:
     others = {name: len(others) for name, others in sorted(calls_of.items())}
     return Calls(main.partition(_GRAPH)[0], calls, others)
 
+
+def are_beside_steps(forest: Forest, calls: Calls) -> bool:
+    """Whether the program runs its steps op by op, and these calls now and then beside them.
+
+    What a step runs beside its call, each step does. A function that evaluates a model is called
+    several times in a row, and then after many steps: most of the ops that Python runs lie in few
+    of the times between its calls, and take longer than all of these.
+    """
+    timeline, events = forest.timeline, np.array(calls.events, np.int64)
+    if len(events) < _FEWEST_CALLS:
+        return False
+    ops = np.flatnonzero(are_eager_ops(timeline))
+    before = np.searchsorted(timeline.starts_ps[events], timeline.starts_ps[ops], "right") - 1
+    is_between = (before >= 0) & (before < len(events) - 1)
+    is_between &= timeline.starts_ps[ops] >= timeline.ends_of(events)[before]
+    ops, before = ops[is_between], before[is_between]
+    took_ps = np.sort(sums_by(before, timeline.durations_ps[ops], len(events) - 1))[::-1]
+    whole_ps = int(took_ps.sum())
+    in_few_ps = int(took_ps[: len(took_ps) // 2].sum())
+    in_calls_ps = int(timeline.durations_ps[events].sum())
+    return whole_ps > in_calls_ps and in_few_ps > _MOST * whole_ps
+
+
+_MOST = 0.9
 
 _GRAPH = ", graph "
 _CONCRETE = re.compile(r"EagerLocalExecute: __inference_.*_(\d+)")
