@@ -34,6 +34,27 @@ def test_a_marker_takes_what_lies_in_it():
     assert names == {0: "train 7"}
 
 
+def test_the_body_of_a_loop_over_a_dataset_is_in_the_step_of_the_loop():
+    """Other threads of tf.data run it, and only the id of the run ties them to it."""
+    loop = "ReduceIterator::Root::Prefetch::Scan"
+    found, _ = grouped(
+        host(
+            line(step("train", 0, 100, 7), step("train", 200, 100, 8)),
+            line(
+                event(loop, 10, 60), event("InstantiatedCapturedFunction::Run", 15, 50, id=3),
+                event(f"{loop}::Map", 70, 20),
+                event("InstantiatedCapturedFunction::Run", 72, 10, id=4), id=2,
+            ),
+            line(
+                event("ExecutorState::Process", 20, 40, id=3), event("a/MatMul:MatMul", 22, 30),
+                event("ExecutorState::Process", 74, 8, id=4), event("b/Decode:DecodePng", 75, 5),
+                id=3,
+            ),
+        )
+    )  # fmt: skip
+    assert (found["a/MatMul:MatMul"], found["b/Decode:DecodePng"]) == (0, -1)
+
+
 def test_a_step_goes_on_on_other_threads_and_devices():
     found, _ = grouped(
         host(

@@ -126,13 +126,15 @@ def _of_note(tool: str, text: str) -> Iterator[Claim]:
 def _of_tables(tool: str, result: Any) -> Iterator[Claim]:
     if tool == "overview" and "steps" in result.tables:
         rows = result.to_rows("steps")
-        took = {str(row.get("stepnum", place)): row["stepTimeMs"] for place, row in enumerate(rows)}
+        names = [str(row.get("stepnum", place)) for place, row in enumerate(rows)]
+        columns = ("stepTimeMs", "otherTimeMs", "infeedTimeMs", "deviceCollectivesTimeMs")
+        of = {column: {name: row[column] for name, row in zip(names, rows, strict=True)}
+              for column in columns}  # fmt: skip
+        took = of["stepTimeMs"]
         yield Claim(tool, "step_rows", took, "table steps", "ms")
-        busy = {str(row.get("stepnum", place)): row["stepTimeMs"] - row["otherTimeMs"]
-                for place, row in enumerate(rows)}  # fmt: skip
-        together = {str(row.get("stepnum", place)): row["deviceCollectivesTimeMs"]
-                    for place, row in enumerate(rows)}  # fmt: skip
-        yield Claim(tool, "busy_rows", busy, "table steps", "ms", {"collectives": together})
+        busy = {name: took[name] - of["otherTimeMs"][name] for name in names}
+        more = {"collectives": of["deviceCollectivesTimeMs"], "input": of["infeedTimeMs"]}
+        yield Claim(tool, "busy_rows", busy, "table steps", "ms", more)
 
 
 def _invoked(words: list[str]) -> tuple[int, Any]:

@@ -24,7 +24,7 @@ from tfprof.captures.events.steps.step_roots import (
     tf_data_functions,
 )
 from tfprof.captures.events.steps.tpu_groups import group_tpus
-from tfprof.captures.events.timeline.links import Links, joined
+from tfprof.captures.events.timeline.links import Links, joined, loop_bodies
 from tfprof.captures.events.timeline.names import EXECUTOR, IMPLICIT_ROOTS, LOOP_EVENTS
 from tfprof.captures.events.timeline.pool_events import fill_pools
 from tfprof.captures.events.timeline.runs import Runs, compiled_runs, launched_only
@@ -127,8 +127,17 @@ def _found(forest: Forest) -> Groups:
     runs = compiled_runs(timeline, forest.nesting, forest.links)
     work = _with_their_calls(forest, groups.of_event, runs)
     fill_pools(timeline, groups.of_event, spans, work)
+    _fill_loop_bodies(forest, groups.of_event)
     launched = np.unique(groups.of_event[runs.launches])
     return replace(groups, work=work, launched=launched)
+
+
+def _fill_loop_bodies(forest: Forest, of_event: IntArray) -> None:
+    """Put what other threads ran in the bodies of loops over datasets into the loops' groups."""
+    runs, begun = loop_bodies(forest.timeline, forest.nesting.parents)
+    for run, first in zip(runs.tolist(), begun.tolist(), strict=True):
+        inside = of_event[first : forest.nesting.ends[first]]
+        inside[inside == NO_GROUP] = of_event[run]
 
 
 def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArray | None:

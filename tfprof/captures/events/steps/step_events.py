@@ -17,7 +17,7 @@ from tfprof.captures.events.steps.account import Periods
 from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.steps.host_code import is_compiling, is_input_op, own_code
-from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
+from tfprof.captures.events.timeline.names import REDUCE_ITERATOR, SCAN
 from tfprof.captures.events.timeline.op_events import EAGER, is_part_of_op
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
@@ -249,11 +249,10 @@ def _loop_waits(names: Sequence[str]) -> list[int]:
     Its body may run in a ``Scan``, which then is not an input: what it takes its elements from is.
     """
     found = [kind for kind, name in enumerate(names) if name.startswith(REDUCE_ITERATOR)]
-    waits = _SCANNED if any(_SCAN in names[kind] for kind in found) else _REDUCED
+    waits = _SCANNED if any(f"{SCAN}::" in names[kind] for kind in found) else _REDUCED
     return [kind for kind in found if waits.fullmatch(names[kind])]
 
 
-_SCAN = "::Scan::"
 _SCANNED = re.compile(r"ReduceIterator::(?:\w+::)*?Scan::\w+")
 _REDUCED = re.compile(r"ReduceIterator::Root(?:::\w+)?")
 

@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof.captures.events.timeline.names import EXECUTOR, GET_NEXT, TPU_PREFIX
+from tfprof.captures.events.timeline.names import (
+    EXECUTOR,
+    GET_NEXT,
+    REDUCE_ITERATOR,
+    SCAN,
+    TF_DATA_FUNCTIONS,
+    TPU_PREFIX,
+)
 from tfprof.captures.events.timeline.sources import place_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import Regions
@@ -102,6 +109,28 @@ def _executor_to_input(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
 def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
     stat = timeline.stat("correlation_id")
     return last_match(_keys((stat,), timeline.on_host), _keys((stat,), timeline.on_device))
+
+
+def loop_bodies(timeline: Timeline, parents: IntArray) -> tuple[Int64Array, Int64Array]:
+    """Runs of the bodies of loops over datasets, and what other threads begin for them.
+
+    Such a loop in a function may run in a ``Scan``, with its body on threads of tf.data. No
+    producer leads to the ops there: the ``id`` of the run does.
+
+    Args:
+        timeline: The events.
+        parents: What encloses each event, shape (n,).
+    """
+    is_loop = [name.startswith(REDUCE_ITERATOR) and name.endswith(SCAN) for name in timeline.names]
+    if not any(is_loop):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    runs = np.flatnonzero(timeline.named(TF_DATA_FUNCTIONS.__contains__))
+    around = parents[runs]
+    runs = runs[(around >= 0) & looked_up(np.array(is_loop), timeline.kinds[around])]
+    is_run = np.zeros(len(timeline), np.bool_)
+    is_run[runs] = True
+    ids = (timeline.stat("id"),)
+    return last_match(_keys(ids, is_run), _keys(ids, timeline.named(EXECUTOR.__eq__)))
 
 
 def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:

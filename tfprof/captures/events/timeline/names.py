@@ -68,6 +68,8 @@ GET_NEXT = frozenset(("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptional
 
 REDUCE_ITERATOR, REDUCE_OP = "ReduceIterator::", "ReduceDatasetOp::DoCompute"
 """Of a loop over a dataset inside a ``tf.function``."""
+SCAN = "::Scan"
+"""End of the name of the iterator in which the body of such a loop may run."""
 
 EXECUTOR = "ExecutorState::Process"
 EAGER_EXECUTE = "EagerExecute"
