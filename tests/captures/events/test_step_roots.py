@@ -59,6 +59,46 @@ def test_what_encloses_several_calls_is_none():
     assert found(threads)[2] == [(0, 90), (100, 90), (300, 90)]
 
 
+def compiled_call(start, name="train_step", length=90):
+    """A call of a function with ``jit_compile=True``: nothing in it is a root of the runtime."""
+    return [
+        event(name, start, length, tf_function_call="notTraced-xla"),
+        event("EagerExecute", start + 1, length - 5),
+        event("dot.1", start + 20, 40, hlo_op="dot.1", hlo_module="m"),
+    ]
+
+
+def test_calls_of_compiled_functions_are_steps():
+    threads = host(line(*compiled_call(0), *compiled_call(100), *compiled_call(200)))
+    assert found(threads) == (
+        StepKind.CALLED, ["train_step 0", "train_step 1", "train_step 2"],
+        [(0, 90), (100, 90), (200, 90)],
+    )  # fmt: skip
+
+
+def test_the_main_loop_calls_the_step_though_an_evaluation_takes_longer():
+    """Four short calls, each after waiting for input, then two long ones for an evaluation."""
+    events, at = [], 0
+    for number in range(3):
+        for _ in range(4):
+            events += compiled_call(at, length=50)
+            at += 200
+        for turn in (0, 1):
+            events += call(at, 2 * number + turn, "eval_step", length=150)
+            at += 160
+    kind, names, _ = found(host(line(*events)))
+    assert kind is StepKind.CALLED and {name.split()[0] for name in names} == {"train_step"}
+
+
+def test_a_function_that_each_step_calls_beside_a_longer_one_is_no_step():
+    events = [
+        one
+        for at in range(0, 1000, 200)
+        for one in (*call(at, at), *call(at + 100, at + 1, "count", length=30))
+    ]
+    assert {name.split()[0] for name in found(host(line(*events)))[1]} == {"train_step"}
+
+
 def eager(start, n, each=40):
     return [event("EagerLocalExecute: MatMul", start + k * each, each - 5) for k in range(n)]
 

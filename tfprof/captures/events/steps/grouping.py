@@ -18,6 +18,7 @@ from tfprof.captures.events.steps.step_roots import (
     StepKind,
     are_beside_steps,
     called,
+    compiled_calls,
     levels_with_marks,
     outermost_roots,
     root_levels,
@@ -112,6 +113,8 @@ def _found(forest: Forest) -> Groups:
     timeline = forest.timeline
     levels, is_mark = levels_with_marks(forest)
     roots = outermost_roots(forest, levels)
+    if not is_mark.any():
+        roots += compiled_calls(forest, roots)
     if not roots:
         return grouped(forest, [])
     if is_mark.any():

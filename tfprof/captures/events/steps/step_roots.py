@@ -149,6 +149,22 @@ def outermost_roots(forest: Forest, levels: SparseStat) -> list[int]:
     return roots[around < 0].tolist()  # type: ignore[no-any-return]
 
 
+def compiled_calls(forest: Forest, roots: list[int]) -> list[int]:
+    """Calls of functions that XLA has compiled: the runtime begins nothing for them that is a root.
+
+    Args:
+        forest: The events.
+        roots: What the runtime began for other functions.
+    """
+    timeline = forest.timeline
+    stat = timeline.stat("tf_function_call")
+    stat = stat.only(stat.is_text() & timeline.on_threads[stat.events])
+    by_xla = np.array([text.endswith("-xla") for text in stat.texts], np.bool_)
+    calls, in_order = stat.events[by_xla[stat.values]], np.array(sorted(roots), np.int64)
+    ends = np.searchsorted(in_order, forest.nesting.ends[calls])
+    return calls[ends == np.searchsorted(in_order, calls)].tolist()  # type: ignore[no-any-return]
+
+
 def called(forest: Forest, roots: list[int]) -> Calls:
     """The calls that count as steps, of those that began with some roots.
 
@@ -178,15 +194,34 @@ def called(forest: Forest, roots: list[int]) -> Calls:
         same = [event for event in chain if timeline.name(event) == usual]
         call = (same or functions or chain)[-1]
         calls_of.setdefault(name, []).append(call)
-    took = {
-        name: int(timeline.durations_ps[np.array(calls)].sum()) for name, calls in calls_of.items()
-    }
-    # A function that is called once or twice may have been compiled meanwhile.
-    often = [name for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS]
-    main = max(sorted(often or calls_of), key=took.__getitem__)
+    main = _main_function(timeline, calls_of)
     calls = sorted(calls_of.pop(main), key=lambda event: int(timeline.starts_ps[event]))
     others = {name: len(others) for name, others in sorted(calls_of.items())}
     return Calls(main.partition(_GRAPH)[0], calls, others)
+
+
+def _main_function(timeline: Timeline, calls_of: dict[str, list[int]]) -> str:
+    """The function that takes the most time of those that a program calls.
+
+    Another one is called by the program's main loop if it is called more often and, time after
+    time, again before any other: the time from each of these calls to the next is then twice that
+    of the first one. So a short step beside a long evaluation is the step.
+    """
+    # A function that is called once or twice may have been compiled meanwhile.
+    often = {name: calls for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS}
+    times_of = {name: np.array(calls, np.int64) for name, calls in (often or calls_of).items()}
+    took_ps = {name: int(timeline.durations_ps[calls].sum()) for name, calls in times_of.items()}
+    most = max(sorted(took_ps), key=took_ps.__getitem__)
+    calls = np.concatenate(list(times_of.values()))
+    function = np.repeat(np.arange(len(times_of)), [len(one) for one in times_of.values()])
+    order = np.argsort(timeline.starts_ps[calls], kind="stable")
+    periods_ps, function = np.diff(timeline.starts_ps[calls[order]]), function[order]
+    again = function[1:] == function[:-1]
+    sums_ps = sums_by(function[:-1][again], periods_ps[again], len(times_of)).tolist()
+    loops_ps = dict(zip(times_of, sums_ps, strict=True))
+    main = max(sorted(loops_ps), key=loops_ps.__getitem__)
+    is_oftener = len(times_of[main]) > len(times_of[most])
+    return main if is_oftener and loops_ps[main] >= 2 * loops_ps[most] else most
 
 
 def are_beside_steps(forest: Forest, calls: Calls) -> bool:
