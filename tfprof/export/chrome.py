@@ -14,10 +14,8 @@ import numpy as np
 from tfprof.captures.events.timeline.layers import LayerArray, layers_of, rows_of
 from tfprof.captures.trace.blocks import Block, Texts, each, in_whole_ns, micros, one, quoted
 from tfprof.captures.trace.model import Series, TraceModel, TraceTrack
-from tfprof.captures.trace.text import HEAD
 from tfprof.core.columns.columns import Int64Array
-
-_AT_ONCE = 1 << 14
+from tfprof.core.text.trace_json import HEAD, blocks, lines_of, metadata_event, whole_trace
 
 
 def chrome_chunks(model: TraceModel) -> Iterator[bytes]:
@@ -26,12 +24,7 @@ def chrome_chunks(model: TraceModel) -> Iterator[bytes]:
     A thread whose slices overlap in part becomes several rows; a trace that begins before 0 is
     moved to begin there, as Perfetto drops what is earlier.
     """
-    before = HEAD
-    for block in _Writer(model).blocks():
-        if block:
-            yield before + block
-            before = b",\n"
-    yield b"\n]}\n" if before != HEAD else HEAD + b"]}\n"
+    return whole_trace(_Writer(model).blocks(), HEAD, first=b"\n")
 
 
 class _Writer:
@@ -50,27 +43,28 @@ class _Writer:
 
     def blocks(self) -> Iterator[bytes]:
         model = self._model
-        yield ",\n".join(self._titles()).encode()
+        yield lines_of(self._titles())
         for number, rows in enumerate(self._rows):
             for row, own in enumerate(rows):
-                for first in range(0, len(own), _AT_ONCE):
-                    yield self._slices(number, row, own[first : first + _AT_ONCE])
+                for some in blocks(len(own)):
+                    yield self._slices(number, row, own[some])
         for counter in model.counters:
             for series in counter.series():
                 pid = counter.process + 1
-                yield ",\n".join(_values(pid, counter.name, series, self._since_ps)).encode()
+                yield lines_of(_values(pid, counter.name, series, self._since_ps))
         yield from self._arrows()
 
     def _titles(self) -> Iterator[str]:
         for pid, name in enumerate(self._model.processes, 1):
-            yield _named("process_name", pid, 0, f'"name":{quoted(name)}')
-            yield _named("process_sort_index", pid, 0, f'"sort_index":{pid}')
+            place = f'"pid":{pid},"tid":0'
+            yield metadata_event("process_name", place, f'"name":{quoted(name)}')
+            yield metadata_event("process_sort_index", place, f'"sort_index":{pid}')
         for number, track in enumerate(self._model.tracks):
             for row in range(len(self._rows[number])):
-                tid, pid = self._tid(number, row), track.process + 1
+                place = self._at(number, row)
                 name = f"{track.name} (row {row + 1})" if row else track.name
-                yield _named("thread_name", pid, tid, f'"name":{quoted(name)}')
-                yield _named("thread_sort_index", pid, tid, f'"sort_index":{number + 1}')
+                yield metadata_event("thread_name", place, f'"name":{quoted(name)}')
+                yield metadata_event("thread_sort_index", place, f'"sort_index":{number + 1}')
 
     def _tid(self, number: int, row: int) -> int:
         return number + 1 if not row else int(self._more[number]) + row - 1
@@ -95,10 +89,10 @@ class _Writer:
     def _arrows(self) -> Iterator[bytes]:
         flows = self._model.flows
         ends = (flows.from_track, flows.from_place, flows.to_track, flows.to_place)
-        for first in range(0, len(flows.from_track), _AT_ONCE):
-            rows = zip(*(column[first : first + _AT_ONCE].tolist() for column in ends), strict=True)
+        for some in blocks(len(flows.from_track)):
+            rows = zip(*(column[some].tolist() for column in ends), strict=True)
             lines = []
-            for number, (source, at, target, to) in enumerate(rows, first + 1):
+            for number, (source, at, target, to) in enumerate(rows, some.start + 1):
                 way, sides = "leads to", [self._end(source, at), self._end(target, to)]
                 if sides[1][0] < sides[0][0]:  # arrows lead forward in time
                     way, sides = "comes from", sides[::-1]
@@ -107,7 +101,7 @@ class _Writer:
                     f'{{"ph":"{phase}",{head},{place},"ts":{micros(time)}}}'
                     for phase, (time, place) in zip(("s", 'f","bp":"e'), sides, strict=True)
                 ]
-            yield ",\n".join(lines).encode()
+            yield lines_of(lines)
 
     def _end(self, number: int, place: int) -> tuple[int, str]:
         layer = self._layers[number]
@@ -118,10 +112,6 @@ class _Writer:
 def _layers(track: TraceTrack) -> LayerArray | None:
     starts, durations = in_whole_ns(track.starts + track.shift_ps, track.durations)
     return layers_of(starts, starts + durations)
-
-
-def _named(kind: str, pid: int, tid: int, args: str) -> str:
-    return f'{{"ph":"M","name":"{kind}","pid":{pid},"tid":{tid},"args":{{{args}}}}}'
 
 
 def _values(pid: int, name: str, series: Series, since_ps: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ from tfprof.captures.run.run import open_run
 from tfprof.captures.trace import counters
 from tfprof.captures.trace.chrome_trace import write_trace
 from tfprof.captures.trace.events import trace
+from tfprof.core.text import trace_json
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
@@ -44,7 +45,8 @@ def test_a_stream(tmp_path):
 
 
 def test_events_are_written_some_at_a_time(monkeypatch):
-    monkeypatch.setattr(counters, "EVENTS_PER_CHUNK", 6)
+    for module in (counters, trace_json):
+        monkeypatch.setattr(module, "EVENTS_PER_CHUNK", 6)
     chunks = list(trace(many(20)).pieces())
     assert len(chunks) == 6  # head with names, four blocks, tail
     assert json.loads(b"".join(chunks)) == trace(many(20)).to_gviz()

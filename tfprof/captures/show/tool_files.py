@@ -11,8 +11,8 @@ from typing import Any, Final
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.core.text.csv_text import csv_lines
+from tfprof.core.text.trace_json import blocks, lines_of, whole_trace
 
-_CHUNK_EVENTS: Final = 10_000
 _PACKED: Final = (".gz", ".xz", ".zst")
 
 
@@ -56,17 +56,10 @@ def gviz_json(data: Any) -> str:
 def trace_chunks(trace: Mapping[str, Any]) -> Iterator[bytes]:
     """The content of a Chrome trace, with a line for each event."""
     head = {key: value for key, value in trace.items() if key != "traceEvents"}
-    start = _json(head)[:-1]
-    yield f'{start}{", " if head else ""}"traceEvents": [\n'.encode()
-    lines: list[str] = []
-    is_first = True
-    for event in trace["traceEvents"]:
-        lines.append(("" if is_first else ",\n") + _json(event))
-        is_first = False
-        if len(lines) == _CHUNK_EVENTS:
-            yield "".join(lines).encode()
-            lines.clear()
-    yield "".join([*lines, "\n]}\n"]).encode()
+    start = f'{_json(head)[:-1]}{", " if head else ""}"traceEvents": [\n'
+    events = trace["traceEvents"]
+    pieces = (lines_of(map(_json, events[some])) for some in blocks(len(events)))
+    return whole_trace(pieces, start.encode())
 
 
 def _table(table: Mapping[str, Any]) -> str:

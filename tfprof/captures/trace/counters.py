@@ -14,9 +14,7 @@ from tfprof.captures.trace.blocks import micros, quoted, value_text
 from tfprof.captures.trace.rows import Row, Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of
 from tfprof.core.columns.columns import BoolArray, Int64Array
-
-EVENTS_PER_CHUNK: Final = 1 << 14
-"""So many are written at once; they take some megabytes."""
+from tfprof.core.text.trace_json import EVENTS_PER_CHUNK, blocks, lines_of
 
 _ARROW_BITS: Final = 40
 """Of the ids of arrows, below the first process of their host."""
@@ -59,15 +57,9 @@ class Shown(NamedTuple):
         return events if within is None else events[within]
 
 
-def lines_of(events: Iterable[str]) -> bytes:
-    """Events as JSON, one a line."""
-    return ",\n".join(events).encode("ascii")
-
-
 def blocks_of(events: Int64Array) -> Iterator[Int64Array]:
     """Events in pieces that are written at once."""
-    for start in range(0, len(events), EVENTS_PER_CHUNK):
-        yield events[start : start + EVENTS_PER_CHUNK]
+    return (events[each] for each in blocks(len(events)))
 
 
 def packed(rows: Iterable[Row], shown: Shown) -> Iterator[list[Row]]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import Final
+from itertools import chain, groupby
 
 import numpy as np
 
@@ -23,15 +22,13 @@ from tfprof.captures.trace.counters import (
     arrows,
     blocks_of,
     line_counters,
-    lines_of,
     memory_counters,
     packed,
 )
 from tfprof.captures.trace.rows import Row, Rows
 from tfprof.captures.trace.tracks import Track, Tracks, events_of, find_tracks
 from tfprof.core.columns.columns import Int64Array
-
-HEAD: Final = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
+from tfprof.core.text.trace_json import HEAD, lines_of, metadata_event, whole_trace
 
 
 class HostTrace:
@@ -121,16 +118,16 @@ class HostTrace:
         for place, whole in enumerate(tracks.tracks):
             by_pid[whole.pid] += rows.tracks_of(place)
         for pid, name in tracks.processes.items():
-            yield _named("process_name", f'"pid":{pid}', f'"name":{quoted(name)}')
-            yield _named("process_sort_index", f'"pid":{pid}', f'"sort_index":{pid}')
+            yield metadata_event("process_name", f'"pid":{pid}', f'"name":{quoted(name)}')
+            yield metadata_event("process_sort_index", f'"pid":{pid}', f'"sort_index":{pid}')
             threads = {track.tid: track for track in by_pid[pid]}
             for tid in sorted(threads):
                 track, at = threads[tid], f'"pid":{pid},"tid":{tid}'
                 args = f'"name":{quoted(track.name)}'
                 if not self._classic and track.thread_id != tid:
                     args += f',"thread_id":"{track.thread_id}"'
-                yield _named("thread_name", at, args)
-                yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
+                yield metadata_event("thread_name", at, args)
+                yield metadata_event("thread_sort_index", at, f'"sort_index":{track.order}')
 
     def _block(self, rows: Sequence[Row]) -> Block:
         """Some events of recorded lines."""
@@ -247,10 +244,6 @@ def _at(track: Track) -> str:
     return f'"pid":{track.pid},"tid":{track.tid}'
 
 
-def _named(kind: str, place: str, args: str) -> str:
-    return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
-
-
 def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
     """The traces of hosts as the content of one file, one event a line.
 
@@ -258,13 +251,5 @@ def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Itera
         traces: The traces.
         classic: With an empty event at the end, as the reference writes it.
     """
-    before = HEAD
-    for trace in traces:
-        for block in trace.blocks():
-            if block:
-                yield before + block
-                before = b",\n"
-    if classic:
-        yield before + b"{}\n]}\n"
-    else:
-        yield b"\n]}\n" if before != HEAD else HEAD + b"]}\n"
+    blocks = (block for trace in traces for block in trace.blocks())
+    return whole_trace(chain(blocks, [b"{}"] if classic else []), HEAD, first=b"\n")

@@ -9,6 +9,7 @@ from typing import Any
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
 from tfprof.captures.trace.events import trace
+from tfprof.core.text.trace_json import whole_trace
 from tfprof.errors import UsageError
 from tfprof.insight.diff.side import Side
 
@@ -32,15 +33,14 @@ def timeline_of_both(first: Side, second: Side, step: int | None = None) -> Iter
     if first.run is None or second.run is None:
         raise UsageError("a timeline of both needs two captures; profiles have no common clock")
     shift_us = _first_step_us(first.run, step) - _first_step_us(second.run, step)
-    yield b'{"displayTimeUnit": "ns", "traceEvents": [\n'
-    is_first = True
-    for place, (run, name) in enumerate(((first.run, "before"), (second.run, "after"))):
-        for event in trace(run, step=step).to_gviz()["traceEvents"]:
-            moved = _moved(event, place, name, shift_us if place else 0.0)
-            if moved is not None:
-                yield (b"" if is_first else b",\n") + json.dumps(moved).encode()
-                is_first = False
-    yield b"\n]}\n"
+    moved = (
+        _moved(event, place, name, shift_us if place else 0.0)
+        for place, (run, name) in enumerate(((first.run, "before"), (second.run, "after")))
+        for event in trace(run, step=step).to_gviz()["traceEvents"]
+        if "pid" in event
+    )
+    pieces = (json.dumps(event).encode() for event in moved)
+    yield from whole_trace(pieces, b'{"displayTimeUnit": "ns", "traceEvents": [\n')
 
 
 def _first_step_us(run: Run, step: int | None) -> float:
@@ -52,9 +52,7 @@ def _first_step_us(run: Run, step: int | None) -> float:
     return float(steps.hosts[0].times.start_ps[place]) / 1e6
 
 
-def _moved(event: dict[str, Any], place: int, name: str, shift_us: float) -> dict[str, Any] | None:
-    if "pid" not in event:
-        return None
+def _moved(event: dict[str, Any], place: int, name: str, shift_us: float) -> dict[str, Any]:
     moved = {**event, "pid": event["pid"] + place * _OTHER_PIDS}
     if "ts" in moved:
         moved["ts"] = moved["ts"] + shift_us

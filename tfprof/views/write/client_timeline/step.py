@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tfprof.core.text.trace_json import escaped, unescaped
 from tfprof.files.open import open_message
 from tfprof.files.sniff import Format
-from tfprof.views.write.trace_json import escaped, unescaped
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tfprof.core.text.trace_json import escaped
 from tfprof.views.write.client_timeline.step import (
     AllocationMaximum,
     MemoryUse,
@@ -22,7 +23,6 @@ from tfprof.views.write.client_timeline.step import (
     read_devices,
     stretch_to_kernels,
 )
-from tfprof.views.write.trace_json import escaped
 
 if TYPE_CHECKING:
     from tfprof.files.open import Source

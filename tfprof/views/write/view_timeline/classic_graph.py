@@ -14,10 +14,10 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.trace_json import EVENTS_PER_CHUNK, blocks, classic_process_event, escaped
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, Device, Executions
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last, expand_spans, spans_of
-from tfprof.views.write.trace_json import EVENTS_PER_CHUNK, blocks, classic_process_event, escaped
 from tfprof.views.write.view_timeline.drawn import first_fit_lanes
 
 _PLOT_EVERY_MICROS = 100

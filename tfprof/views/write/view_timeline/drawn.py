@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.text.trace_json import blocks
 from tfprof.options.spec import OPTIONS
 from tfprof.profiles.model.executions import NO_OP, Device, Executions, StepDetail
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last, spans_of
-from tfprof.views.write.trace_json import blocks
 
 _MOST = 1000
 """Every lane costs a name, which is more than a slice."""

@@ -15,18 +15,20 @@ from typing import Any, Final
 import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
+from tfprof.core.text.trace_json import (
+    blocks,
+    html_safe,
+    lines_of,
+    metadata_event,
+    process_events,
+    thread_event,
+    whole_trace,
+)
 from tfprof.core.version import __version__
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, MEMORY_FIELDS, NO_OP
 from tfprof.profiles.model.ops import OpTable
 from tfprof.views.result import ViewTree
 from tfprof.views.spans import differs_from_last, expand_spans
-from tfprof.views.write.trace_json import (
-    blocks,
-    html_safe,
-    process_events,
-    thread_event,
-    trace_chunks,
-)
 from tfprof.views.write.view_timeline.drawn import (
     Drawn,
     Level,
@@ -307,7 +309,7 @@ def lossless_chunks(
     about = {"tool": f"tfprof {__version__}", "view": view, **about}
     other = json.dumps(about, separators=(",", ":"))
     tail = f'\n],"displayTimeUnit":"ns","otherData":{other}}}\n'
-    return trace_chunks('{"traceEvents":[\n', batches, tail, ",\n")
+    return whole_trace(map(lines_of, batches), b'{"traceEvents":[\n', tail.encode())
 
 
 def _memory_texts(uses: Int64Array, memory: Sequence[Int64Array]) -> list[str]:
@@ -340,11 +342,8 @@ def _micros(nanos: int) -> str:
 
 
 def _thread(pid: int, tid: int, name: str) -> str:
-    return (
-        f"{thread_event(pid, tid, name)},\n"
-        f'{{"ph":"M","name":"thread_sort_index","pid":{pid},"tid":{tid},'
-        f'"args":{{"sort_index":{tid}}}}}'
-    )
+    order = metadata_event("thread_sort_index", f'"pid":{pid},"tid":{tid}', f'"sort_index":{tid}')
+    return f"{thread_event(pid, tid, name)},\n{order}"
 
 
 def _thread_name(thread: Thread) -> str:

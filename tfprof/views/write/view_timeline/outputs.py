@@ -14,20 +14,20 @@ from typing import Final
 import numpy as np
 
 from tfprof.core.columns.columns import Int64Array
-from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
-from tfprof.files.compressed_output import packed
-from tfprof.options.parse import ProfileOptions
-from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
-from tfprof.views.result import ViewTree
-from tfprof.views.write.trace_json import (
+from tfprof.core.text.trace_json import (
     blocks,
     classic_process_event,
     escaped,
     html_safe,
     process_events,
     thread_event,
-    trace_chunks,
+    whole_trace,
 )
+from tfprof.errors import EmptyProfileError, TfprofWarning, UsageError
+from tfprof.files.compressed_output import packed
+from tfprof.options.parse import ProfileOptions
+from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS
+from tfprof.views.result import ViewTree
 from tfprof.views.write.view_timeline.classic_graph import classic_timeline
 from tfprof.views.write.view_timeline.lossless import LosslessTimeline, lossless_chunks
 
@@ -307,7 +307,8 @@ def _classic_files(tree: ViewTree, view_of_step: ViewOfStep) -> Iterator[Timelin
 
 def _classic_chunks(batches: Iterator[list[str]]) -> Iterator[bytes]:
     size = 0
-    for chunk in trace_chunks('{"traceEvents":[', batches, "]}\n"):
+    pieces = (",".join(events).encode() for events in batches)
+    for chunk in whole_trace(pieces, b'{"traceEvents":[', b"]}\n", between=b","):
         size += len(chunk)
         yield chunk
     if size > LARGE_BYTES:

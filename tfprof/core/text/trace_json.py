@@ -1,4 +1,7 @@
-"""JSON text of Chrome's trace events, made in chunks so that no trace is ever held as a whole."""
+"""Chrome's trace format: what stands around events, for all that write some.
+
+Traces are made in chunks, so that none is ever held as a whole.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import Final
 EVENTS_PER_CHUNK: Final = 1 << 14
 """So many events are made at once; they take a few megabytes."""
 
+HEAD: Final = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":['
+"""Begins a trace in nanoseconds; each of its events stands on a line of its own."""
 
 _PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
 """Characters that are not escaped in a JSON string."""
@@ -34,16 +39,22 @@ def html_safe(texts: Sequence[str]) -> list[str]:
 def process_events(pid: int, name: str) -> list[str]:
     """The name of a process, and its place among the others."""
     (text,) = html_safe([name])
+    place = f'"pid":{pid}'
     return [
-        f'{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"{text}"}}}}',
-        f'{{"ph":"M","name":"process_sort_index","pid":{pid},"args":{{"sort_index":{pid}}}}}',
+        metadata_event("process_name", place, f'"name":"{text}"'),
+        metadata_event("process_sort_index", place, f'"sort_index":{pid}'),
     ]
 
 
 def thread_event(pid: int, tid: int, name: str) -> str:
     """The name of a thread."""
     (text,) = html_safe([name])
-    return f'{{"ph":"M","name":"thread_name","pid":{pid},"tid":{tid},"args":{{"name":"{text}"}}}}'
+    return metadata_event("thread_name", f'"pid":{pid},"tid":{tid}', f'"name":"{text}"')
+
+
+def metadata_event(kind: str, place: str, args: str) -> str:
+    """What a process or thread is called, or its place among others; ``args`` are JSON members."""
+    return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
 
 
 def classic_process_event(pid: int, name: str) -> str:
@@ -51,16 +62,34 @@ def classic_process_event(pid: int, name: str) -> str:
     return f'{{"args":{{"name":"{name}"}},"name":"process_name","ph":"M","pid":{pid}}}'
 
 
-def trace_chunks(
-    head: str, batches: Iterable[Sequence[str]], tail: str, separator: str = ","
+def lines_of(events: Iterable[str]) -> bytes:
+    """Some events, one a line."""
+    return ",\n".join(events).encode()
+
+
+def whole_trace(
+    pieces: Iterable[bytes],
+    head: bytes,
+    tail: bytes = b"\n]}\n",
+    *,
+    first: bytes = b"",
+    between: bytes = b",\n",
 ) -> Iterator[bytes]:
-    """A trace as bytes: ``head``, the texts of events with separators between them, ``tail``."""
-    before = head
-    for events in batches:
-        if events:
-            yield (before + separator.join(events)).encode("ascii")
-            before = separator
-    yield (tail if before is separator else head + tail).encode("ascii")
+    """A whole trace.
+
+    Args:
+        pieces: Some events each; empty ones are passed over.
+        head: What the trace begins with.
+        tail: What it ends with.
+        first: Between the head and the first event.
+        between: Between events of two pieces.
+    """
+    before = head + first
+    for piece in pieces:
+        if piece:
+            yield before + piece
+            before = between
+    yield tail if before is between else head + tail
 
 
 def blocks(size: int) -> Iterator[slice]:
