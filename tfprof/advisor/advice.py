@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from tfprof.advisor.classic import CLASSIC_CHECKERS
 from tfprof.advisor.context import CheckContext
-from tfprof.advisor.registry import Checker, Wanted, items_of, select_checkers, unknown_checker
+from tfprof.advisor.registry import Checker, Wanted, items_of, select_checkers
 from tfprof.core.columns.findings import Finding
+from tfprof.core.text.wording import unknown_name
 from tfprof.errors import TfprofWarning, UsageError
 
 
@@ -50,7 +51,7 @@ def _classic_reports(context: CheckContext, wanted: Wanted) -> dict[str, list[st
     """The reports of the original's checkers; unknown names only cause a warning."""
     names = list(CLASSIC_CHECKERS) if wanted is None else list(map(str, items_of(wanted)))
     for name in sorted({*names} - {*CLASSIC_CHECKERS, "JobChecker"}):
-        message = unknown_checker(name, CLASSIC_CHECKERS)
+        message = unknown_name("checker", name, CLASSIC_CHECKERS)
         # Seen from the caller of Profiler.advise.
         warnings.warn(f"{message} in classic mode", TfprofWarning, stacklevel=4)
     return {

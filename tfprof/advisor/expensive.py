@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tfprof.advisor.context import CheckContext
-from tfprof.captures.practices.worth import WORTH
-from tfprof.core.columns.findings import Finding
+from tfprof.core.columns.findings import WORTH, Finding
 from tfprof.core.columns.frames import Frame
 from tfprof.core.text.wording import line_names, listing, quoted, share_text, time_text
 

@@ -7,7 +7,6 @@ loaded just before they run. Nothing is kept between calls.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +25,7 @@ from tfprof.advisor.stragglers import check_stragglers
 from tfprof.advisor.tensor_cores import check_tensor_cores
 from tfprof.advisor.utilization import check_accelerator_utilization
 from tfprof.core.columns.findings import Finding
+from tfprof.core.text.wording import unknown_name
 from tfprof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
         plugins = _installed()
     for name in names:
         if name not in BUILT_IN and name not in plugins:
-            raise UsageError(unknown_checker(name, (*BUILT_IN, *plugins)))
+            raise UsageError(unknown_name("checker", name, (*BUILT_IN, *plugins)))
     ours = BY_DEFAULT if wanted is None else names
     chosen = {name: checker for name, checker in BUILT_IN.items() if name in ours}
     for name, plugin in sorted(plugins.items()):
@@ -179,12 +179,3 @@ def _callable(item: Any) -> Checker:
             f"{item!r} is not a checker: give a name, or a function from a CheckContext to findings"
         )
     return checker
-
-
-def unknown_checker(name: str, allowed: Iterable[str]) -> str:
-    """The message for an unknown name."""
-    names = list(allowed)
-    by_lower = {known.lower(): known for known in names}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
-    return f"unknown checker {name!r}{hint} Allowed: {', '.join(names)}"

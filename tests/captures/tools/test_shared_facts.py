@@ -6,8 +6,8 @@ import pytest
 
 from tests.captures.tools.oracle import CAPTURES, folder
 from tfprof import tools
-from tfprof.advisor.captures import capture_findings
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN
+from tfprof.captures.practices.findings import capture_findings
 from tfprof.captures.run.contents import tools_with_data
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]

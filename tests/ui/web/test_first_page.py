@@ -73,7 +73,10 @@ def test_the_script_is_one_file_packed_for_those_who_unpack_it(site):
             ["tfprof.inputs.profiler", "tfprof.captures.run.run", "tfprof.graphs"],
         ),
         ("tfprof.ui.pages.start_of_run", ["tfprof.inputs.profiler", "tfprof.graphs"]),
-        ("tfprof.ui.pages.start_of_profile", ["tfprof.advisor.captures", "tfprof.captures.tools"]),
+        (
+            "tfprof.ui.pages.start_of_profile",
+            ["tfprof.captures.practices.findings", "tfprof.captures.tools"],
+        ),
     ],
 )
 def test_what_a_page_does_not_need_is_not_loaded(asked, unloaded):

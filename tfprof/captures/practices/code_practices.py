@@ -17,8 +17,8 @@ from tfprof.captures.facts.verdict import code_share, input_share, unexplained_s
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, named, self_time
 from tfprof.captures.practices.input_practices import is_held_up
 from tfprof.captures.practices.op_practices import MANY_OPS
-from tfprof.captures.practices.worth import WORTH
 from tfprof.captures.run.result import Advice
+from tfprof.core.columns.findings import WORTH
 from tfprof.core.text.claims import Claim, Details
 from tfprof.core.text.wording import sentence
 

@@ -9,68 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from tfprof.captures.practices.code_practices import (
-    compiling,
-    eager_ops,
-    python_time,
-    retracing,
-    run_eagerly,
-    time_between,
+from tfprof.captures.practices import (
+    code_practices,
+    input_practices,
+    memory_practices,
+    op_practices,
+    step_practices,
 )
 from tfprof.captures.practices.evidence import Evidence
-from tfprof.captures.practices.input_practices import input_bound, no_prefetch, slow_pipelines
-from tfprof.captures.practices.memory_practices import fragmented_memory, memory_near_capacity
-from tfprof.captures.practices.op_practices import (
-    heaviest_op,
-    mixed_precision,
-    outside_compilation,
-    small_host_ops,
-    unused_tensor_cores,
-)
-from tfprof.captures.practices.step_practices import (
-    collectives,
-    copies_between_memories,
-    copies_to_device,
-    copies_to_host,
-    idle_devices,
-    idle_tensor_cores,
-    kernel_launch,
-    stragglers,
-)
-from tfprof.captures.practices.worth import is_worth
 from tfprof.captures.run.result import Advice
 from tfprof.captures.run.run import Run
+from tfprof.core.columns.findings import WORTH
 
 Practice = Callable[[Evidence], Iterable[Advice]]
 """Looks at a run and gives advice, or none."""
 
 PRACTICES: Mapping[str, Practice] = {
-    "input-pipeline/bound": input_bound,
-    "input-pipeline/prefetch": no_prefetch,
-    "input-pipeline/slow-iterator": slow_pipelines,
-    "copies/to-device": copies_to_device,
-    "copies/to-host": copies_to_host,
-    "copies/on-device": copies_between_memories,
-    "kernel-launch/share": kernel_launch,
-    "python/unexplained": python_time,
-    "between-steps/share": time_between,
-    "compilation/share": compiling,
-    "collectives/share": collectives,
-    "workers/straggler": stragglers,
-    "devices/idle": idle_devices,
-    "devices/host-loop": idle_tensor_cores,
-    "precision/mixed": mixed_precision,
-    "tensor-cores/unused": unused_tensor_cores,
-    "tf-function/eager": eager_ops,
-    "tf-function/retracing": retracing,
-    "tf-function/run-eagerly": run_eagerly,
-    "xla/outside-compilation": outside_compilation,
-    "ops/small": small_host_ops,
-    "memory/capacity": memory_near_capacity,
-    "memory/fragmentation": fragmented_memory,
-    "ops/heaviest": heaviest_op,
+    "input-pipeline/bound": input_practices.input_bound,
+    "input-pipeline/prefetch": input_practices.no_prefetch,
+    "input-pipeline/slow-iterator": input_practices.slow_pipelines,
+    "copies/to-device": step_practices.copies_to_device,
+    "copies/to-host": step_practices.copies_to_host,
+    "copies/on-device": step_practices.copies_between_memories,
+    "kernel-launch/share": step_practices.kernel_launch,
+    "python/unexplained": code_practices.python_time,
+    "between-steps/share": code_practices.time_between,
+    "compilation/share": code_practices.compiling,
+    "collectives/share": step_practices.collectives,
+    "workers/straggler": step_practices.stragglers,
+    "devices/idle": step_practices.idle_devices,
+    "devices/host-loop": step_practices.idle_tensor_cores,
+    "precision/mixed": op_practices.mixed_precision,
+    "tensor-cores/unused": op_practices.unused_tensor_cores,
+    "tf-function/eager": code_practices.eager_ops,
+    "tf-function/retracing": code_practices.retracing,
+    "tf-function/run-eagerly": code_practices.run_eagerly,
+    "xla/outside-compilation": op_practices.outside_compilation,
+    "ops/small": op_practices.small_host_ops,
+    "memory/capacity": memory_practices.memory_near_capacity,
+    "memory/fragmentation": memory_practices.fragmented_memory,
+    "ops/heaviest": op_practices.heaviest_op,
 }
-"""Practices by the rule of their advice."""
+"""Practices by the rule of their advice. Those for profiles are in ``advisor/registry.py``: they
+look at a table of op × step, these at events, so neither can look where the other does."""
 
 
 def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
@@ -118,9 +99,14 @@ def _possible(one: Advice, evidence: Evidence) -> Advice:
 
 def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
     """What is worth saying by one rule, and how much more of it there is."""
-    worth = [one for one in advice if is_worth(one)]
+    worth = [one for one in advice if _is_worth(one)]
     more = len(worth) - _MOST
     if more <= 0:
         return worth
     words = "{more_count} more of the same kind: the tools have them all."
     return [*worth[:_MOST], Advice(rule, words, {"more_count": more})]
+
+
+def _is_worth(one: Advice) -> bool:
+    """Whether advice is about enough of the time; what is not about time is, too."""
+    return all(part is None or part >= WORTH for part in (one.share, one.gain_fraction))

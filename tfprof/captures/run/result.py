@@ -36,6 +36,8 @@ def listed(names: Sequence[str]) -> str:
 class Note:
     """A remark on an answer: what is missing, and what that means.
 
+    A ``Notice`` is a remark on a profile: it has a count, and no host (ADR 0028).
+
     Attributes:
         severity: ``error`` if there is no answer because of it, ``warning`` if numbers are
             incomplete, ``info`` otherwise.
@@ -47,10 +49,16 @@ class Note:
     message: str
     host: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.message} [{self.host}]" if self.host else self.message
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A recommendation with its evidence.
+    """A recommendation with its evidence, as a practice or tool gives it.
+
+    Its gain is a part of the step, and its evidence has names. A ``Finding`` is made of it for
+    people (``captures/practices/findings.py``), as of those on profiles.
 
     Attributes:
         rule: Short name of the practice, such as ``input-pipeline/slow-source``.

@@ -89,9 +89,8 @@ class ToolText:
         yield from self._first(notes, "notes", width, lambda _, note: self._note(note, width))
 
     def _note(self, note: Note, width: int) -> Iterator[Text]:
-        where = f" [{note.host}]" if note.host else ""
         kind = "note" if note.severity == "info" else note.severity
-        lines = self._wrapped(f"{kind}: {note.message}{where}", width)
+        lines = self._wrapped(f"{kind}: {note}", width)
         for place, line in enumerate(lines):
             text = text_line(line, "dim" if note.severity == "info" else "")
             if place == 0 and note.severity != "info":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.cli.captures import only_captures, open_captures
 from tfprof.cli.inputs import RunInputs, input_options, open_profiler
 from tfprof.cli.options import Command, CommandOption, from_params
-from tfprof.cli.output import Target, notes
+from tfprof.cli.output import notes
 from tfprof.cli.results import ResultChoice, as_text, print_remarks, result_options
 from tfprof.cli.view import warnings_as_notes
 from tfprof.cli.web_pages import write_page
@@ -29,9 +29,26 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
     names = split_list(checkers) if checkers else None
     if names == []:
         raise UsageError("--checkers names no checker; leave it out to run all of them")
+
+    def write(findings: list[Finding], checkers: list[str], **remarks: Any) -> None:
+        if result.format == "html":
+            from tfprof.ui.pages.advice_page import advice_page
+
+            write_page(advice_page(findings, checkers, **remarks), inputs.title, target)
+            return
+        from tfprof.advisor.findings_text import FindingsReport, findings_json
+
+        if result.format == "json":
+            target.write(findings_json(findings, checkers))
+        else:
+            target.write(as_text([FindingsReport(findings, checkers, target.glyphs())], target))
+
     captures = only_captures(inputs)
     if captures:
-        _write_of_capture(captures, names, inputs, result.format, target)
+        from tfprof.captures.practices.practices import PRACTICES
+
+        findings, remarks = _of_captures(captures, names, inputs)
+        write(findings, names or list(PRACTICES), notes=remarks)
         return
     with warnings_as_notes():
         profiler = open_profiler(inputs)
@@ -47,14 +64,7 @@ def run(checkers: Sequence[str], show_library_frames: bool, **params: Any) -> No
             from tfprof.advisor.registry import select_checkers
 
             findings = profiler.findings(names, show_library_frames=show_library_frames)
-            checkers = list(select_checkers(names))
-            if result.format == "html":
-                from tfprof.ui.pages.advice_page import advice_page
-
-                page = advice_page(findings, checkers, profiler.notices)
-                write_page(page, inputs.title, target)
-            else:
-                target.write(_report(findings, checkers, result.format, target))
+            write(findings, list(select_checkers(names)), notices=profiler.notices)
     print_remarks(profiler.notices)
 
 
@@ -75,16 +85,11 @@ def _classic(
     return printed.getvalue()
 
 
-def _write_of_capture(
-    captures: Sequence[str],
-    names: list[str] | None,
-    inputs: RunInputs,
-    form: str | None,
-    target: Target,
-) -> None:
-    """The report of the practices on captures of the TensorFlow 2 profiler."""
-    from tfprof.advisor.captures import capture_findings, capture_notes
-    from tfprof.captures.practices.practices import PRACTICES
+def _of_captures(
+    captures: Sequence[str], names: list[str] | None, inputs: RunInputs
+) -> tuple[list[Finding], list[Note]]:
+    """What the practices find in captures of the TensorFlow 2 profiler, and remarks on these."""
+    from tfprof.captures.practices.findings import capture_findings, capture_notes
     from tfprof.options.parse import is_classic
 
     if is_classic(inputs.classic):
@@ -99,22 +104,8 @@ def _write_of_capture(
     with warnings_as_notes():
         run = open_captures(captures, None, advised, inputs.reading)
         findings, remarks = advised(run)
-        notes(f"{one.message}{f' [{one.host}]' if one.host else ''}" for one in remarks)
-    checkers = list(PRACTICES) if names is None else names
-    if form == "html":
-        from tfprof.ui.pages.advice_page import advice_page
-
-        write_page(advice_page(findings, checkers, notes=remarks), inputs.title, target)
-    else:
-        target.write(_report(findings, checkers, form, target))
-
-
-def _report(findings: list[Finding], checkers: list[str], form: str | None, target: Target) -> str:
-    from tfprof.advisor.findings_text import FindingsReport, findings_json
-
-    if form == "json":
-        return findings_json(findings, checkers)
-    return as_text([FindingsReport(findings, checkers, target.glyphs())], target)
+        notes(map(str, remarks))
+    return findings, remarks
 
 
 def _options() -> list[CommandOption]:

@@ -70,14 +70,7 @@ def print_notes(every: Iterable[Note]) -> None:
     """Print errors, then warnings, on stderr, for a result without a place for them."""
     found = list(every)
     for severity in ("error", "warning"):
-        notes(
-            (
-                f"{one.message}{f' [{one.host}]' if one.host else ''}"
-                for one in found
-                if one.severity == severity
-            ),
-            f"tfprof: {severity}",
-        )
+        notes((str(one) for one in found if one.severity == severity), f"tfprof: {severity}")
 
 
 def print_notes_of(opened: Iterable[Opened]) -> None:

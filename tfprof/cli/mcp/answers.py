@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
-from tfprof.advisor.captures import capture_findings
 from tfprof.captures.facts.run_steps import run_steps
+from tfprof.captures.practices.findings import capture_findings
 from tfprof.captures.run.contents import tools_of, tools_with_data
-from tfprof.captures.run.result import ToolResult
+from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell
 from tfprof.cli.mcp.small import (
@@ -365,8 +365,7 @@ def _rows(wanted: int) -> int:
     return wanted
 
 
-def _remarks(notes: Sequence[Any]) -> list[str]:
-    texts = [f"{note.message} [{note.host}]" if note.host else note.message for note in notes]
-    distinct = [short_text(text) for text in dict.fromkeys(texts)]
+def _remarks(notes: Iterable[Note]) -> list[str]:
+    distinct = [short_text(text) for text in dict.fromkeys(map(str, notes))]
     n_more = len(distinct) - _MOST_REMARKS
     return distinct if n_more <= 0 else [*distinct[:_MOST_REMARKS], f"and {n_more:,} more remarks"]

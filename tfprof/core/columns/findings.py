@@ -1,4 +1,4 @@
-"""Findings of checkers."""
+"""Findings: what to do about a run, whatever has looked at it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ Severity = Literal["info", "warning", "critical"]
 
 SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """The most severe first."""
+
+WORTH = 0.05
+"""Advice is about at least this part of the time from one step to the next, and may save as much.
+What is less is not advice, whatever the rule: verdicts remark on it, if at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,11 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One piece of advice.
+    """One piece of advice, as people see it: of a checker on a profile, or made of the ``Advice``
+    of a practice or tool on a capture (``captures/practices/findings.py``).
 
     Attributes:
-        rule: Name of the checker.
+        rule: Name of the checker or practice.
         severity: ``info`` is good to know, ``warning`` costs the program noticeably,
             ``critical`` costs it more than anything else is likely to.
         message: What was found and what to do about it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tfprof.core.columns.frames import Frame
 from tfprof.core.text.units import human_memory, human_share, human_time
@@ -65,3 +65,13 @@ def shortened(text: str, where: str = "") -> str:
     if len(text) <= _MOST_LETTERS:
         return text
     return f"{text[:_MOST_LETTERS]}… ({len(text):,} letters{where})"
+
+
+def unknown_name(what: str, name: str, allowed: Iterable[str]) -> str:
+    """Message for a name that is not one of those allowed, with the one that was meant."""
+    import difflib  # only for errors
+
+    names = {each.lower(): each for each in allowed}
+    close = difflib.get_close_matches(name.lower(), names, n=1)
+    hint = f"; did you mean {names[close[0]]!r}?" if close else "."
+    return f"unknown {what} {name!r}{hint} Allowed: {', '.join(names.values())}"

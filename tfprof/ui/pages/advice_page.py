@@ -52,7 +52,7 @@ def advice_of_run(run: Run, params: Mapping[str, str]) -> Page:
     Raises:
         UsageError: There is no such host.
     """
-    from tfprof.advisor.captures import capture_findings, capture_notes
+    from tfprof.captures.practices.findings import capture_findings, capture_notes
     from tfprof.captures.practices.practices import PRACTICES
 
     found = capture_findings(run, host=params.get("host") or None)

@@ -137,31 +137,20 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
 
 
 _PAGE_OF = {
-    "input-pipeline/slow-iterator": "tf-data",
-    "input-pipeline": "input-pipeline",
-    "copies": "trace",
-    "kernel-launch": "trace",
-    "python": "trace",
-    "compilation": "trace",
-    "collectives": "pod",
-    "workers": "stragglers",
-    "devices": "trace",
-    "precision": "kernel-stats",
-    "tensor-cores": "kernel-stats",
-    "tf-function": "overview",
-    "xla": "hlo-stats",
-    "ops": "op-stats",
-    "memory": "memory",
     "ExpensiveOperationChecker": "op",
     "PeakMemoryChecker": "memory-over-time",
     "SmallOperationChecker": "op",
     "RecomputedConstantChecker": "graph",
 }
-"""The page that shows what a finding is about, by its rule or the first part of it."""
+"""The page that shows what a finding on a profile is about."""
 
 
 def _page_of(rule: str) -> str:
-    return _PAGE_OF.get(rule) or _PAGE_OF.get(rule.partition("/")[0], "")
+    if "/" not in rule:
+        return _PAGE_OF.get(rule, "")
+    from tfprof.captures.practices.findings import subject_of  # imports all practices
+
+    return subject_of(rule).tool
 
 
 _GAINS = {"micros": "us", "bytes": "bytes"}

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfprof.advisor.captures import capture_findings
 from tfprof.captures.facts.host_devices import device_kinds
 from tfprof.captures.facts.missing import notes_for_tools
 from tfprof.captures.facts.recording import recording
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.practices.findings import capture_findings
 from tfprof.captures.run.table import Table
 from tfprof.core.text.units import some
 from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, table_block

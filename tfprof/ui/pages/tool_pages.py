@@ -6,10 +6,8 @@ import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
-from tfprof.advisor.captures import finding_of
 from tfprof.captures.all_tools import TOOLS, Tool, tool_function
-from tfprof.captures.facts.framework import words_for
-from tfprof.captures.practices.evidence import Evidence
+from tfprof.captures.practices.findings import findings_of
 from tfprof.captures.run.result import ToolResult
 from tfprof.core.text.wording import sentence
 from tfprof.errors import UsageError
@@ -115,9 +113,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     known = set(run.notes)
     own = [note for note in dict.fromkeys(result.notes) if note not in known]
     blocks += notes_block(own) if has_data else []
-    step_micros = Evidence(run, run.hosts).step_ms * 1000 if result.advice else 0.0
-    guide = words_for(run.hosts).guide
-    blocks += findings_block(finding_of(each, step_micros, guide) for each in result.advice)
+    blocks += findings_block(findings_of(run, result.advice)) if result.advice else []
     names = Names(run, params)
     made = {
         name: _linked(tool, table, result, names, params)

@@ -60,7 +60,7 @@ def page_of(result: Any) -> Page:
 
 def _tool_page(result: ToolResult) -> Page:
     """All that the answer holds; pictures that need the run are on its pages."""
-    from tfprof.advisor.captures import finding_of
+    from tfprof.captures.practices.findings import finding_of
 
     blocks = [
         words(result.verdict, lead=True),

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.captures.tools.recorded import recorded
-from tfprof.advisor.captures import capture_findings, finding_of
+from tfprof.captures.practices.findings import capture_findings, finding_of
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.run.result import Advice
 from tfprof.errors import UsageError

@@ -1,4 +1,4 @@
-"""Recommendations of the tools about a captured run, as findings like those of checkers.
+"""Advice on a captured run as findings, like those of checkers on a profile.
 
 >>> from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 >>> step = event("train", 0, 100_000, step_num=7, _r=1)
@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from tfprof.captures.facts.framework import TENSORFLOW, words_for
 from tfprof.captures.facts.run_steps import run_steps
@@ -18,29 +19,48 @@ from tfprof.captures.practices.practices import PRACTICES, advice
 from tfprof.captures.run.result import Advice, Note
 from tfprof.captures.run.run import Run
 from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import unknown_name
 from tfprof.errors import UsageError
 
 WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
 """Gains, as parts of the step, from which a finding is a warning or critical."""
 
-_WITHOUT_GAIN: dict[str, Severity] = {
-    "tf-function/eager": "warning",
-    "tf-function/retracing": "warning",
-    "tf-function/run-eagerly": "warning",
-    "memory/capacity": "warning",
-}
-"""Severity of rules whose cost lies outside the steps."""
+_COST_ELSEWHERE = {
+    "tf-function/eager", "tf-function/retracing", "tf-function/run-eagerly", "memory/capacity",
+}  # fmt: skip
+"""Rules whose cost may lie outside the steps: warnings without a gain."""
 
-_PAGES = {
-    "input-pipeline": "guide/data_performance_analysis",
-    "tf-function": "guide/function",
-    "python": "guide/profiler",
-    "devices": "guide/profiler",
-    "workers": "guide/profiler",
-    "ops": "guide/profiler",
-    "xla": "xla",
+
+class Subject(NamedTuple):
+    """What findings lead to.
+
+    Attributes:
+        tool: The tool that shows more; empty if none does.
+        guide: Page of TensorFlow's guides.
+    """
+
+    tool: str = ""
+    guide: str = "guide/gpu_performance_analysis"
+
+
+_SUBJECTS: Mapping[str, Subject] = {
+    "input-pipeline/slow-iterator": Subject("tf-data", "guide/data_performance_analysis"),
+    "input-pipeline": Subject("input-pipeline", "guide/data_performance_analysis"),
+    "copies": Subject("trace"),
+    "kernel-launch": Subject("trace"),
+    "python": Subject("trace", "guide/profiler"),
+    "compilation": Subject("trace"),
+    "collectives": Subject("pod"),
+    "workers": Subject("stragglers", "guide/profiler"),
+    "devices": Subject("trace", "guide/profiler"),
+    "precision": Subject("kernel-stats"),
+    "tensor-cores": Subject("kernel-stats"),
+    "tf-function": Subject("overview", "guide/function"),
+    "xla": Subject("hlo-stats", "xla"),
+    "ops": Subject("op-stats", "guide/profiler"),
+    "memory": Subject("memory"),
 }
-_ELSE = "guide/gpu_performance_analysis"
+"""By the rule of a practice or tool, or its first part."""
 
 _TO_MICROS = {"ms": 1000.0, "us": 1.0}
 
@@ -48,11 +68,11 @@ _TO_MICROS = {"ms": 1000.0, "us": 1.0}
 def capture_findings(
     run: Run, wanted: Collection[str] | None = None, *, host: str | None = None
 ) -> list[Finding]:
-    """The findings of the tools' practices, the one with the largest gain first.
+    """The findings of the practices, the one with the largest gain first.
 
     Args:
         run: The run.
-        wanted: Rules of ``tfprof.captures.practices.practices``; None is all of them.
+        wanted: Names in ``PRACTICES``; None is all of them.
         host: Ops, kernels and memory of one host only.
 
     Raises:
@@ -60,16 +80,16 @@ def capture_findings(
     """
     for rule in wanted or ():
         if rule not in PRACTICES:
-            from tfprof.advisor.registry import unknown_checker
+            raise UsageError(unknown_name("checker", rule, PRACTICES))
+    advised = advice(run, host=host)
+    return findings_of(run, [one for one in advised if wanted is None or one.rule in wanted])
 
-            raise UsageError(unknown_checker(rule, PRACTICES))
+
+def findings_of(run: Run, advised: Iterable[Advice]) -> list[Finding]:
+    """Advice on a run as findings, whose gains are parts of its mean step."""
     step_micros = Evidence(run, run.hosts).step_ms * 1000
     guide = words_for(run.hosts).guide
-    return [
-        finding_of(one, step_micros, guide)
-        for one in advice(run, host=host)
-        if wanted is None or one.rule in wanted
-    ]
+    return [finding_of(one, step_micros, guide) for one in advised]
 
 
 def capture_notes(run: Run) -> list[Note]:
@@ -77,11 +97,16 @@ def capture_notes(run: Run) -> list[Note]:
     return [*run.notes, *run_steps(run).notes]
 
 
+def subject_of(rule: str) -> Subject:
+    """What findings of a rule lead to."""
+    return _SUBJECTS.get(rule) or _SUBJECTS.get(rule.partition("/")[0], Subject())
+
+
 def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guide) -> Finding:
-    """A recommendation as a finding, with its numbers as evidence.
+    """Advice as a finding, with its numbers as evidence.
 
     Args:
-        advised: The recommendation.
+        advised: The advice.
         step_micros: Mean duration of a step; 0 if unknown, and then the finding has no gain.
         guide: Address of the framework's guide.
     """
@@ -89,13 +114,12 @@ def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guid
     gain = None
     if part and step_micros:
         gain = Gain(part * step_micros, "micros", f"{part:.1%} of the step, as an upper limit")
-    page = _PAGES.get(advised.rule.partition("/")[0], _ELSE)
     evidence = dict(
         _number(name, value)
         for name, value in advised.evidence.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     )
-    link = guide if guide != TENSORFLOW.guide else guide + page
+    link = guide if guide != TENSORFLOW.guide else guide + subject_of(advised.rule).guide
     return Finding(advised.rule, _severity(advised), advised.message, evidence, None, gain, link)
 
 
@@ -103,7 +127,8 @@ def _severity(advised: Advice) -> Severity:
     gain = advised.gain_fraction or 0.0
     if gain >= CRITICAL_GAIN:
         return "critical"
-    return "warning" if gain >= WARNING_GAIN else _WITHOUT_GAIN.get(advised.rule, "info")
+    is_warning = gain >= WARNING_GAIN or advised.rule in _COST_ELSEWHERE
+    return "warning" if is_warning else "info"
 
 
 def _number(name: str, value: float) -> tuple[str, float]:
