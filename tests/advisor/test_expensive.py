@@ -1,5 +1,5 @@
 from tfprof.advisor.expensive import check_expensive_operations
-from tfprof.advisor.job import check_job
+from tfprof.advisor.registry import check_job
 from tfprof.testing.builders import GPU, GPU_STREAMS, op, op_log, run, run_on, stat, traced
 
 from .checking import found, the_finding

@@ -1,4 +1,4 @@
-"""How GPUs spend the steps, for several checkers."""
+"""AcceleratorUtilizationChecker and KernelLaunchChecker: how GPUs spend the steps."""
 
 from __future__ import annotations
 
@@ -8,9 +8,106 @@ import numpy as np
 
 from tfprof.advisor.context import CheckContext
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.findings import Finding, Gain, Severity
+from tfprof.core.text.wording import share_text, time_text
 from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
+
+LOW_UTILIZATION = 0.5
+"""The original's limit: a GPU that idles more than half of the step deserves a look."""
+
+SHORT_KERNEL_MICROS = 10
+"""About what the host needs to schedule an op and launch its kernel."""
+
+MIN_KERNELS = 50
+"""Per step; fewer launches cannot add up to much."""
+
+WARNING_SHARE, CRITICAL_SHARE = 0.2, 0.5
+"""Part of the step in which the GPU idles while the host prepares its next kernels."""
+
+_UTILIZATION, _LAUNCH = "AcceleratorUtilizationChecker", "KernelLaunchChecker"
+_GUIDE = "https://www.tensorflow.org/guide/gpu_performance_analysis"
+
+
+def check_accelerator_utilization(context: CheckContext) -> list[Finding]:
+    """Share of the steps in which each GPU computes."""
+    times = gpu_times(context)
+    if context.uses_gpu and not times:
+        return [
+            Finding(
+                _UTILIZATION,
+                "info",
+                "A GPU ran, but the run holds no kernel times, so its utilization is unknown. "
+                "TensorFlow records them where it may use CUPTI: see that its library is found, "
+                "and that users may read GPU performance counters.",
+                {},
+                link="https://www.tensorflow.org/guide/profiler",
+            )
+        ]
+    return [_busy(time) for time in times]
+
+
+def _busy(time: GpuTime) -> Finding:
+    low = time.busy_share < LOW_UTILIZATION
+    verdict = "only " if low else ""
+    message = (
+        f"{time.processor.label} computes {verdict}{share_text(time.busy_share)} of the step: "
+        f"{time_text(time.busy_micros)} of {time_text(time.step_micros)}."
+    )
+    gain = None
+    if low:
+        message += " See what it waits for: input, the host, copies or other devices."
+        gain = Gain(time.idle_micros, "micros", "the time of a step in which no kernel runs")
+    evidence = {
+        "busy_share": time.busy_share,
+        "busy_micros": time.busy_micros,
+        "step_micros": time.step_micros,
+        "idle_micros": time.idle_micros,
+    }
+    return Finding(
+        _UTILIZATION, "warning" if low else "info", message, evidence, gain=gain, link=_GUIDE
+    )
+
+
+def check_kernel_launch(context: CheckContext) -> list[Finding]:
+    """GPUs with short kernels that idle while the host prepares the next ones."""
+    return [_launching(context, time) for time in gpu_times(context) if _is_bound(time)]
+
+
+def _is_bound(time: GpuTime) -> bool:
+    return (
+        len(time.kernel_micros) >= MIN_KERNELS * time.n_steps
+        and float(np.median(time.kernel_micros)) <= SHORT_KERNEL_MICROS
+        and time.launch_micros >= WARNING_SHARE * time.step_micros
+    )
+
+
+def _launching(context: CheckContext, time: GpuTime) -> Finding:
+    kernels = round(len(time.kernel_micros) / time.n_steps)
+    median = float(np.median(time.kernel_micros))
+    share = time.launch_micros / time.step_micros
+    message = (
+        f"{time.processor.label} idles {share_text(share)} of the step "
+        f"({time_text(time.launch_micros)} of {time_text(time.step_micros)}) while the host "
+        f"prepares its next kernels: {kernels} kernels per step, of which half take "
+        f"{time_text(median)} or less. Give it more work per launch: larger batches, fused ops, "
+        "or a compiled step (tf.function(jit_compile=True), XLA)."
+    )
+    rows = time.kernel_rows[time.kernel_rows >= 0]
+    evidence = {
+        "launch_share": share,
+        "launch_micros": time.launch_micros,
+        "step_micros": time.step_micros,
+        "kernel_count": kernels,
+        "median_kernel_micros": median,
+        "busy_micros": time.busy_micros,
+    }
+    severity: Severity = "critical" if share >= CRITICAL_SHARE else "warning"
+    line = context.heaviest_line(rows, np.ones(len(rows)))
+    how = "the time in which the GPU idles and the host prepares"
+    gain = Gain(time.launch_micros, "micros", how)
+    return Finding(_LAUNCH, severity, message, evidence, line, gain, _GUIDE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,13 @@ from tfprof.advisor.context import CheckContext
 from tfprof.advisor.copies import check_device_copies
 from tfprof.advisor.cpu_placement import check_cpu_placement
 from tfprof.advisor.expensive import check_expensive_operations
+from tfprof.advisor.gpu_time import check_accelerator_utilization, check_kernel_launch
 from tfprof.advisor.input_bound import check_input
-from tfprof.advisor.job import check_job
-from tfprof.advisor.kernel_launch import check_kernel_launch
 from tfprof.advisor.operations import check_operations
 from tfprof.advisor.peak_memory import check_peak_memory
 from tfprof.advisor.small_ops import check_small_operations
 from tfprof.advisor.stragglers import check_stragglers
 from tfprof.advisor.tensor_cores import check_tensor_cores
-from tfprof.advisor.utilization import check_accelerator_utilization
 from tfprof.core.columns.findings import Finding
 from tfprof.core.text.wording import unknown_name
 from tfprof.errors import UsageError
@@ -40,6 +38,15 @@ class Checker(Protocol):
 
     def __call__(self, context: CheckContext, /) -> Sequence[Finding]:
         """Look at a profile; returns no findings if it has no such problem."""
+
+
+def check_job(context: CheckContext) -> list[Finding]:
+    """Say why there is nothing to check."""
+    message = (
+        "There is no job to check: this checker asks the scheduler of a cluster, and a graph with "
+        "run metadata does not name one. TensorFlow's own release ignores it, too."
+    )
+    return [Finding("JobChecker", "info", message, {})]
 
 
 BUILT_IN: Mapping[str, Checker] = {

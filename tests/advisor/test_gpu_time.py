@@ -1,5 +1,4 @@
-from tfprof.advisor.kernel_launch import check_kernel_launch
-from tfprof.advisor.utilization import check_accelerator_utilization
+from tfprof.advisor.gpu_time import check_accelerator_utilization, check_kernel_launch
 from tfprof.testing.builders import CPU, GPU, GPU_STREAMS, op, op_log, run, run_on, stat, traced
 
 from .checking import found, the_finding
