@@ -11,12 +11,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tfprof.core.columns.findings import SEVERITIES, Finding, Gain, Severity
-from tfprof.core.text.metrics import BLUE, ORANGE
+from tfprof.core.text.metrics import BLUE, ORANGE, RED
 from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
 from tfprof.core.text.wording import listing, memory_text, plural, time_text
 
-_RED = "#d55e00"  # of the same palette as the others
-_STYLES: dict[Severity, str] = {"critical": _RED, "warning": ORANGE, "info": BLUE}
+_STYLES: dict[Severity, str] = {"critical": RED, "warning": ORANGE, "info": BLUE}
 _MARGIN = "  "
 _LABEL = 6
 _LEAST_WIDTH = 20

@@ -216,8 +216,4 @@ def print_capture_warnings(notices: Iterable[Notice]) -> None:
 
 def print_remarks(notices: Iterable[Notice]) -> None:
     """Print remarks on the data on stderr; in a session each of them once."""
-    texts = [
-        notice.text if notice.count == 1 else f"{notice.text} ({notice.count} times)"
-        for notice in notices
-    ]
-    notes(new_remarks(texts))
+    notes(new_remarks(map(str, notices)))

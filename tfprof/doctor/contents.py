@@ -247,8 +247,7 @@ def _contents(profile: Profile) -> Iterator[Check]:
 def notes_of(notices: Sequence[Notice]) -> Iterator[Check]:
     """The remarks of a reader, as notes."""
     for notice in notices:
-        times = f" ({notice.count} times)" if notice.count > 1 else ""
-        yield Check(notice.code, "note", f"{notice.text}{times}")
+        yield Check(notice.code, "note", str(notice))
 
 
 def check_together(graph: str | None, runs: Sequence[str], op_log: str | None) -> Iterator[Check]:

@@ -10,14 +10,13 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from tfprof.core.text.metrics import BLUE, GREEN, ORANGE
+from tfprof.core.text.metrics import BLUE, GREEN, ORANGE, RED
 from tfprof.core.text.tables import UNICODE, Glyphs, escaped
 from tfprof.core.text.wording import listing, plural, shortened
 from tfprof.doctor.report import Area, Check, Report, Status
 
-_RED = "#d55e00"  # of the same palette as the others
 _STYLES: dict[Status, str] = {
-    "ok": GREEN, "note": BLUE, "warning": ORANGE, "error": _RED, "unknown": ORANGE,
+    "ok": GREEN, "note": BLUE, "warning": ORANGE, "error": RED, "unknown": ORANGE,
     "not_applicable": "dim",
 }  # fmt: skip
 _MARKS: dict[Status, str] = {

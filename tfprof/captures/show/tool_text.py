@@ -15,15 +15,14 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_charts import chart_lines
 from tfprof.captures.show.tool_tables import tool_grids
 from tfprof.captures.show.tool_values import number_text, text_line
-from tfprof.core.text.metrics import BLUE, ORANGE
+from tfprof.core.text.metrics import BLUE, ORANGE, RED
 from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
 from tfprof.core.text.wording import shortened
 
 TOP: Final = 20
 """Rows shown of each table."""
 
-_RED: Final = "#d55e00"
-_STYLES: Final = {"error": _RED, "warning": ORANGE, "info": BLUE}
+_STYLES: Final = {"error": RED, "warning": ORANGE, "info": BLUE}
 _MAX_WIDTH: Final = 100
 """Wider prose is hard to read."""
 

@@ -10,7 +10,7 @@ _log = logging.getLogger("tfprof")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One remark on a profile.
+    """One remark on a profile; ``Note`` is one on an answer of a tool (ADR 0028).
 
     Attributes:
         code: Stable short name, for programs.
@@ -21,6 +21,9 @@ class Notice:
     code: str
     text: str
     count: int = 1
+
+    def __str__(self) -> str:
+        return self.text if self.count <= 1 else f"{self.text} ({self.count:,} times)"
 
 
 class Notices:

@@ -64,8 +64,7 @@ class InfoText:
         if self.info.notices:
             yield Text()
         for notice in self.info.notices:
-            times = f" ({notice.count:,} times)" if notice.count > 1 else ""
-            yield from self._paragraph(f"note: {escaped(notice.text)}{times}", width)
+            yield from self._paragraph(f"note: {escaped(str(notice))}", width)
 
     def _labelled(self, label: str, text: str, width: int) -> Iterator[Text]:
         blank = " " * _LABEL

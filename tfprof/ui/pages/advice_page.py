@@ -69,8 +69,5 @@ def advice_of_profile(profiler: Profiler) -> Page:
 
 def notices_block(notices: Iterable[Notice]) -> list[Block]:
     """Remarks on a profile as a block; nothing if there are none."""
-    items = [
-        ("info", each.text + (f" ({each.count:,} times)" if each.count > 1 else ""), "")
-        for each in notices
-    ]
+    items = [("info", str(each), "") for each in notices]
     return [remarks(items)] if items else []

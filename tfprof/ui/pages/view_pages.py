@@ -193,10 +193,9 @@ def _remarks(rows: ViewRows) -> Iterator[tuple[str, str, str]]:
     for text in rows.remarks():
         yield "info", text, ""
     for notice in rows.tree.notices:
-        times = f" ({notice.count:,} times)" if notice.count > 1 else ""
         severity = notice.code.removeprefix("capture-")
         known = severity if severity in ("error", "warning") else "info"
-        yield known, notice.text + times, ""
+        yield known, str(notice), ""
 
 
 def _options(tree: ViewTree) -> Iterator[tuple[str, str]]:
