@@ -68,10 +68,11 @@ def shortened(text: str, where: str = "") -> str:
 
 
 def unknown_name(what: str, name: str, allowed: Iterable[str]) -> str:
-    """Message for a name that is not one of those allowed, with the one that was meant."""
+    """Message for a name that is not allowed, with a similar one that is."""
     import difflib  # only for errors
 
-    names = {each.lower(): each for each in allowed}
-    close = difflib.get_close_matches(name.lower(), names, n=1)
-    hint = f"; did you mean {names[close[0]]!r}?" if close else "."
-    return f"unknown {what} {name!r}{hint} Allowed: {', '.join(names.values())}"
+    names = list(allowed)
+    by_lower = {each.lower(): each for each in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
+    return f"unknown {what} {name!r}{hint} Allowed: {', '.join(names)}"
