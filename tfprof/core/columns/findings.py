@@ -70,5 +70,4 @@ class Finding:
     @property
     def place(self) -> str:
         """``train.py:43 in conv2d``, with the path as recorded; empty without a line."""
-        line = self.location
-        return f"{line.file}:{line.line_number} in {line.function}" if line else ""
+        return self.location.place if self.location else ""

@@ -47,6 +47,12 @@ class Frame(NamedTuple):
             name = name.encode()[: _FUNCTION_WIDTH - 3].decode("utf-8", "ignore") + "..."
         return f"{self.file.rpartition('/')[2]}:{self.line_number}:{name}"
 
+    @property
+    def place(self) -> str:
+        """``net/train.py:43 in conv2d``, with the path as recorded."""
+        function = f" in {self.function}" if self.function else ""
+        return f"{self.file}:{self.line_number}{function}"
+
 
 class StackTable:
     """All call stacks of a profile.

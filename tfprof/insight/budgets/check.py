@@ -138,7 +138,7 @@ class Outcome:
         """The largest parts: ``MatMul: 3.1 ms, train.py:43 in step``."""
         return [
             f"{part.name}: {self.text(part.amount)}"
-            + (f", {place_of(part.frame)}" if part.frame is not None else "")
+            + (f", {part.frame.place}" if part.frame is not None else "")
             for part in self.contributors
         ]
 
@@ -186,12 +186,6 @@ class Report:
         parts = [f"{n} {word}" for verdict, word in words.items() if (n := self.count(verdict))]
         met = f"{self.count('met')} of {plural(len(self.outcomes), 'limit')} met"
         return ", ".join([met, *parts])
-
-
-def place_of(frame: Frame) -> str:
-    """A line of a program: ``train.py:43 in step``."""
-    function = f" in {frame.function}" if frame.function else ""
-    return f"{frame.file}:{frame.line_number}{function}"
 
 
 def check(
