@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tfprof.captures.run.result import Note
 from tfprof.core.columns.findings import Finding
 from tfprof.core.columns.remarks import Notice
-from tfprof.ui.pages.blocks_of_results import findings_block, notes_block
-from tfprof.ui.pages.document import Block, Page, empty, remarks, words
+from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, notices_block
+from tfprof.ui.pages.document import Block, Page, empty, words
 from tfprof.ui.pages.host_choice import host_control
 
 if TYPE_CHECKING:
@@ -65,9 +65,3 @@ def advice_of_profile(profiler: Profiler) -> Page:
     from tfprof.advisor.registry import select_checkers
 
     return advice_page(profiler.findings(), list(select_checkers(None)), profiler.notices)
-
-
-def notices_block(notices: Iterable[Notice]) -> list[Block]:
-    """Remarks on a profile as a block; nothing if there are none."""
-    items = [("info", str(each), "") for each in notices]
-    return [remarks(items)] if items else []

@@ -9,6 +9,7 @@ from tfprof.captures.run.result import Chart, Note
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.show.tool_values import header_of
 from tfprof.core.columns.findings import Finding
+from tfprof.core.columns.remarks import Notice
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.document import Block, column, remarks
 from tfprof.ui.pages.rows_table import MOST_ROWS, shown_title
@@ -105,6 +106,12 @@ def notes_block(notes: Iterable[Note], *, folded: bool = False) -> list[Block]:
     """Notes as remarks, as of ``remarks``; nothing if there are none."""
     items = [(note.severity, note.message, note.host) for note in notes]
     return [remarks(items, folded=folded)] if items else []
+
+
+def notices_block(notices: Iterable[Notice]) -> list[Block]:
+    """Remarks on a profile as a block; nothing if there are none."""
+    items = [("info", str(notice), "") for notice in notices]
+    return [remarks(items)] if items else []
 
 
 def run_notes_blocks(notes: Iterable[Note]) -> tuple[list[Block], list[Block]]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.show.captures import host_figures
 from tfprof.profiles.show.info import figure_lines, missing_lines, step_rows
-from tfprof.ui.pages.advice_page import notices_block
-from tfprof.ui.pages.blocks_of_results import notes_block
+from tfprof.ui.pages.blocks_of_results import notes_block, notices_block
 from tfprof.ui.pages.document import Block, Page, empty, facts, words
 from tfprof.ui.pages.rows_table import rows_table
 
