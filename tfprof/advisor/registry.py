@@ -1,4 +1,4 @@
-"""The checkers, and the choice among them.
+"""The checkers of profiles, and the choice among them; captures have ``captures/practices``.
 
 A package adds checkers through entry points of the group ``tfprof.checkers``: the name is that
 of the checker, the object a function from ``CheckContext`` to a list of ``Finding``. They are

@@ -21,7 +21,7 @@ ON_THAT_MACHINE = "run 'tfprof doctor' on the machine that was profiled; it says
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Something that a capture of one host lacks.
+    """Something that a capture of one host lacks: a ``Note`` on answers, a check of the doctor.
 
     Attributes:
         name: Stable short name, for programs.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from tfprof.core.text.units import human_count, human_memory, human_time
 
 # Okabe and Ito's palette: told apart with any colour vision, legible on black and on white.
-BLUE, ORANGE, GREEN, PINK, RED = "#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00"
+BLUE, ORANGE, GREEN, PINK = "#56b4e9", "#e69f00", "#009e73", "#cc79a7"
+RED = "#d55e00"
 
 NOT_AVAILABLE = "n/a"
 """A metric that the profile does not hold."""

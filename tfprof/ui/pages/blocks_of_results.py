@@ -149,7 +149,7 @@ _PAGE_OF = {
     "SmallOperationChecker": "op",
     "RecomputedConstantChecker": "graph",
 }
-"""The page that shows what a finding on a profile is about."""
+"""The page for a finding on a profile."""
 
 
 def _page_of(rule: str) -> str:
