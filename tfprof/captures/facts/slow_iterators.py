@@ -17,7 +17,7 @@ from tfprof.captures.events.ops.tf_data import Iterator as DataIterator
 from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.run import Host
 
 _MOST_CALLS = 64
@@ -61,10 +61,10 @@ class Held(NamedTuple):
         return min(1.0, part(self.self_ps, self.calls_ps))
 
 
-def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
+def pipelines_of(host: Host) -> TfData:
     """The pipelines of a host, worked out once."""
-    forest = host.forest(classic=classic)
-    return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
+    forest = host.forest()
+    return host.memo.once("tf_data", lambda: find_pipelines(forest, rules=host.rules))
 
 
 class ToldPipelines(NamedTuple):
@@ -74,17 +74,18 @@ class ToldPipelines(NamedTuple):
     slowest: list[Held | None]
 
 
-@fact
-def told_pipelines(host: Host, *, classic: bool) -> ToldPipelines:
+@fact_by_rules
+def told_pipelines(host: Host) -> ToldPipelines:
     """The pipelines of a host with their slowest iterators.
 
     Of what iterators did, only the slowest call of each is kept; ``pipelines_of`` tells the others.
     """
-    data = pipelines_of(host, classic=classic)
+    data = pipelines_of(host)
     slowest = []
     for pipeline in data.pipelines:
         _ = pipeline.calls[0].times
-        slowest.append(None if classic else held_by(host, data, pipeline))
+        is_one_call = host.rules.judges_slowest_call
+        slowest.append(None if is_one_call else held_by(host, data, pipeline))
     return ToldPipelines(data, slowest)
 
 

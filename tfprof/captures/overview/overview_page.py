@@ -84,12 +84,14 @@ def overview(
     Raises:
         UsageError: There is no such host or step.
     """
-    facts = collected(run, run.chosen(host), classic)
-    steps = step_table(run, facts.input, classic=classic, step=step)
-    requests = latency(facts.hosts, trains=facts.trains, classic=classic)
-    mixed = () if classic else mixed_devices(facts.hosts)
+    run = run.in_mode(classic=classic)
+    rules = run.rules
+    facts = collected(run, run.chosen(host))
+    steps = step_table(run, facts.input, step=step)
+    requests = latency(facts.hosts, trains=facts.trains)
+    mixed = () if rules.says_less else mixed_devices(facts.hosts)
     notes = (*run.notes, *facts.input.steps.notes, *mixed)
-    recommended = () if classic else advice(run, host=host)
+    recommended = () if rules.says_less else advice(run, host=host)
     tables = {
         "performance": _performance(facts),
         "top_ops": _top_ops(facts),
@@ -104,7 +106,7 @@ def overview(
         "Overview",
         claims=_claims(facts),
         tables={name: table for name, table in tables.items() if len(table)},
-        charts=step_charts(facts.input.steps, classic=facts.classic),
+        charts=step_charts(facts.input.steps),
         advice=recommended,
         notes=notes,
         gviz=lambda: [
@@ -114,7 +116,7 @@ def overview(
             _recommendations(facts, recommended),
             requests.to_gviz(),
             {},
-            diagnostics(notes, classic=classic),
+            diagnostics(notes, rules),
         ],
     )
 
@@ -123,7 +125,7 @@ def _top_ops(facts: Collected) -> Table:
     running = [op for op in facts.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
     with_gpu = facts.environment.hardware == "GPU"
-    kernels = host_kernels.together(facts.hosts, classic=facts.classic)
+    kernels = host_kernels.together(facts.hosts)
     on_cores = tensor_core_share(kernels)
     eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
     rows: list[tuple[Cell, ...]] = []
@@ -131,7 +133,7 @@ def _top_ops(facts: Collected) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = part(op.self_ps, total)
         so_far += share
-        is_known = facts.classic or has_known_cost(op)
+        is_known = facts.run.rules.writes_zeros or has_known_cost(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
@@ -206,7 +208,7 @@ def _performance(facts: Collected) -> Table:
 
 def _environment_table(facts: Collected) -> Table:
     known = facts.environment
-    kinds = () if facts.classic else device_kinds(facts.run.hosts)
+    kinds = () if facts.run.rules.says_less else device_kinds(facts.run.hosts)
     steps = facts.input.steps
     n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
@@ -277,8 +279,9 @@ def _precision_statement(facts: Collected) -> str:
 
 def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = facts.input.bottleneck
-    if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
+    says_less = facts.run.rules.says_less
+    if says_less and facts.input.tpu is not None and facts.input.steps.n_steps:
         # The reference treats TPU steps like those of other devices, and finds nothing in them.
         judged = Bottleneck("", Claim("step", "input_share", None), 0.0, *[Judged("")] * 3)
-    given = None if facts.classic else recommended
+    given = None if says_less else recommended
     return recommendations_json(judged, _precision_statement(facts), given)

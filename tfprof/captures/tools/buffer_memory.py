@@ -84,11 +84,11 @@ def memory_viewer(
     Raises:
         UsageError: There is no such host, or no such program.
     """
+    run = run.in_mode(classic=classic)
+    rules = run.rules
     programs = all_programs(run, host)
-    uses = {
-        each: memory_use(each.program.module(), memory_space, classic=classic) for each in programs
-    }
-    time_of: ProgramTimes = (lambda _: None) if classic else program_times(run.chosen(host))
+    uses = {each: memory_use(each.program.module(), memory_space, rules=rules) for each in programs}
+    time_of: ProgramTimes = (lambda _: None) if rules.says_less else program_times(run.chosen(host))
     programs.sort(key=lambda each: (time_of(each) == 0, -uses[each].peak_bytes))
     chosen = chosen_program(programs, program)
     if chosen is None:

@@ -16,6 +16,7 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -74,18 +75,20 @@ def hlo_stats(
     Raises:
         UsageError: There is no such host or step.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
+    rules = run.rules
     hosts = run.chosen(host)
-    ops = run_device_ops(hosts, classic=classic)
+    ops = run_device_ops(hosts)
     peaks, hardware = run_peaks(run), environment(run).hardware
     core = "TensorCore" if hardware == "TPU" else ""
     rows: list[tuple[Cell, ...]] = []
-    so_far, base = 0.0, ops.total_ps if classic else ops.self_ps
+    so_far, base = 0.0, ops.total_ps if rules.counts_idle_time else ops.self_ps
     for rank, op in enumerate(shown_ops(ops), 1):
         share = 100.0 * op.self_ps / base if base else 0.0
         so_far += share
-        rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
-    title = "Instructions" if classic else "Instructions, shares of the time of all"
+        rows.append(_row(rank, op, share, so_far, peaks, core, rules))
+    title = "Instructions"
+    title += "" if rules.counts_idle_time else ", shares of the time of all"
     table = Table("instructions", COLUMNS, rows, title=title)
     by_name = [column.id for column in COLUMNS].index("source_info")
     html_rows = [
@@ -99,7 +102,7 @@ def hlo_stats(
         claims=(
             _claim(
                 rows,
-                "the capture" if classic else "the time of all",
+                "the capture" if rules.counts_idle_time else "the time of all",
                 scope_of([one.name for one in hosts], step),
             ),
         ),
@@ -117,8 +120,7 @@ def _row(
     so_far: float,
     peaks: Peaks,
     core: str,
-    *,
-    classic: bool,
+    rules: Rules,
 ) -> tuple[Cell, ...]:
     spaces = {space: (read, written) for space, read, written in op.traffic.by_space}
     cmem = spaces.get(CMEM, (0, 0))
@@ -129,11 +131,11 @@ def _row(
         gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
         part(op.flops, op.traffic.all_bytes),
     )  # fmt: skip
-    if not (classic or op.has_known_cost):
+    if not (rules.writes_zeros or op.has_known_cost):
         rates = (None,) * len(rates)
     program = op.key.program_id
-    program_id = None if program is None and not classic else str(program or 0)
-    unknown = 0.0 if classic else None  # stalls and energy, which no capture records
+    program_id = None if program is None and not rules.writes_zeros else str(program or 0)
+    unknown = 0.0 if rules.writes_zeros else None  # stalls and energy, which no capture records
     return (
         rank, program_id, op.category, op.key.name, op.expression or op.key.name,
         op.provenance, op.occurrences, time / 1e6, part(time / 1e6, op.occurrences),

@@ -27,6 +27,7 @@ from tfprof.captures.facts.tpu_steps import (
     waiting_cores_table,
 )
 from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds_of
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -94,25 +95,26 @@ class InputAnalysis:
     is_looped_over: bool = False
 
 
-def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
+def analyze_input(run: Run, hosts: Sequence[Host]) -> InputAnalysis:
     """Judge the steps of a run and the input ops of some hosts."""
-    steps = run_steps(run, classic=classic, inner_only=classic)
-    times = host_ops.together(hosts, classic=classic)
-    ops = input_ops(times, classic=classic)
+    rules = run.rules
+    steps = run_steps(run, inner_only=rules.drops_outer_steps)
+    times = host_ops.together(hosts)
+    ops = input_ops(times, rules=rules)
     took, distance = times.infeed_ps
     typical = steps.typical
     ratio = took / distance if distance else typical.share(typical.spent(Spent.HOST_TO_DEVICE))
     uses_tf_data = any(op.self_ps for op in ops)
-    tpu = tpu_run_steps(run, steps, classic=classic)
-    of_typical = None if tpu is None else tpu_run_steps(run, typical, classic=classic)
+    tpu = tpu_run_steps(run, steps)
+    of_typical = None if tpu is None else tpu_run_steps(run, typical)
     if of_typical is not None:
         judged = find_tpu_bottleneck(of_typical, words_for(run.hosts))
-    elif classic:
+    elif rules.judges_first_host:
         judged = reference_bottleneck(steps, uses_tf_data=uses_tf_data)
     else:
         judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
-    breakdown = break_down(ops, ratio, classic=classic)
-    is_looped_over = not classic and are_looped_over(hosts)
+    breakdown = break_down(ops, ratio, rules=rules)
+    is_looped_over = not rules.says_less and are_looped_over(hosts)
     return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical, is_looped_over)
 
 
@@ -131,8 +133,9 @@ def input_pipeline(
     Raises:
         UsageError: There is no such host or step.
     """
-    analysis = analyze_input(run, run.chosen(host), classic=classic)
-    steps = step_table(run, analysis, classic=classic, step=step)
+    run = run.in_mode(classic=classic)
+    analysis = analyze_input(run, run.chosen(host))
+    steps = step_table(run, analysis, step=step)
     inputs = _input_table(analysis)
     notes = (*run.notes, *analysis.steps.notes)
     tables = {"steps": steps, "input_ops": inputs}
@@ -141,7 +144,9 @@ def input_pipeline(
     if analysis.tpu is not None:
         remarks = analysis.bottleneck.remark_claims
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
-        waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
+        waiting = max_infeed_table(
+            analysis.tpu, by_machine=run.rules.names_hosts_by_machine
+        ).to_gviz()
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
@@ -156,7 +161,7 @@ def input_pipeline(
             "what each moment of a step is spent on",
         ),
         tables=tables,
-        charts=_charts(analysis, classic=classic),
+        charts=_charts(analysis),
         advice=tuple(_advice(analysis)),
         notes=notes,
         gviz=lambda: [
@@ -164,15 +169,13 @@ def input_pipeline(
             steps.to_gviz(),
             inputs.to_gviz(),
             _tips(),
-            diagnostics(notes, classic=classic),
+            diagnostics(notes, run.rules),
         ],
     )
 
 
-def step_table(
-    run: Run, analysis: InputAnalysis, *, classic: bool, step: Steps | None = None
-) -> Table:
-    """Steps of all hosts by category; in classic mode of the first. TPU cores are put together.
+def step_table(run: Run, analysis: InputAnalysis, *, step: Steps | None = None) -> Table:
+    """Steps of hosts by category; TPU cores are put together.
 
     Raises:
         UsageError: There is no such step.
@@ -185,11 +188,13 @@ def step_table(
             "summary_nextstep": _next_step(analysis),
         }
         return tpu_step_table(
-            analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, classic=classic
+            analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, rules=run.rules
         )
     steps = analysis.steps
-    hosts = steps.hosts[:1] if classic else steps.hosts
-    is_named = not classic and len(hosts) > 1
+    says_less = run.rules.says_less
+    is_first = run.rules.judges_first_host
+    hosts = steps.hosts[:1] if is_first else steps.hosts
+    is_named = len(hosts) > 1
 
     def row(
         one: HostSteps, place: int, took_ms: float, amounts_ms: list[float], gap_ms: float
@@ -197,12 +202,12 @@ def step_table(
         name = steps.shown(place, one.names[place])
         if is_named:
             name = f"{name} ({one.host.name})"
-        between = () if classic else (gap_ms,)
+        between = () if says_less else (gap_ms,)
         return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms, *between)
 
-    rows = rows_of_steps(hosts, places, row, PS_PER_MS, classic=classic)
-    properties = _properties(run, analysis, classic=classic)
-    columns = STEP_COLUMNS if classic else (*STEP_COLUMNS, BETWEEN)
+    rows = rows_of_steps(hosts, places, row, PS_PER_MS)
+    properties = _properties(run, analysis)
+    columns = STEP_COLUMNS if says_less else (*STEP_COLUMNS, BETWEEN)
     return Table("steps", columns, rows, properties, title="Steps")
 
 
@@ -215,12 +220,12 @@ def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
     return f"{name}: {duration_ms:.2f} ms{''.join(parts)}"
 
 
-def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str, str]:
+def _properties(run: Run, analysis: InputAnalysis) -> dict[str, str]:
     steps, judged = analysis.steps.typical, analysis.bottleneck
     slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
     whole = summary(slowest)
     properties = {
-        "hardware_type": environment(run, classic=classic).hardware,
+        "hardware_type": environment(run).hardware,
         **whole.texts("steptime_ms", one_digit),
         "input_conclusion": judged.statement,
         "summary_nextstep": _next_step(analysis),
@@ -228,18 +233,16 @@ def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str
             ["stepnum", *(category.column for category in CATEGORIES), " tooltip"]
         ),
     }
-    of_reference = steps.hosts[0] if classic and steps.hosts else None
+    of_first = steps.hosts[0] if run.rules.judges_first_host and steps.hosts else None
     for category in CATEGORIES:
-        amounts = (
-            steps.of(category) if of_reference is None else of_reference.of(category, classic=True)
-        )
+        amounts = (steps if of_first is None else of_first).of(category)
         of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
     for key, one in judged.statements.items():
         properties[f"{key}_statement"] = one.text
         # Today's reference writes the statement here, too; earlier ones wrote the level.
-        properties[f"{key}_bottleneck"] = one.text if classic else one.level
+        properties[f"{key}_bottleneck"] = one.text if run.rules.says_less else one.level
     return properties
 
 
@@ -329,21 +332,18 @@ _KEYS = {
 }
 
 
-def step_charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+def step_charts(steps: RunSteps) -> tuple[Chart, ...]:
     """The steps of the first host by category."""
     if not steps.n_steps:
         return ()
     one = steps.hosts[0]
-    series = {
-        category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
-        for category in CATEGORIES
-    }
+    series = {category.name: tuple((one.of(category) / 1e9).tolist()) for category in CATEGORIES}
     title, names = f"Steps of {one.host.name}", tuple(steps.shown_names)
     return (Chart("step_times", "stacked_area", title, "step", "ms", names, series),)
 
 
-def _charts(analysis: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
-    charts = list(step_charts(analysis.steps, classic=classic))
+def _charts(analysis: InputAnalysis) -> tuple[Chart, ...]:
+    charts = list(step_charts(analysis.steps))
     amounts = analysis.breakdown._asdict()
     if any(amounts.values()):
         names = tuple(name.replace("_", " ") for name in amounts)
@@ -363,11 +363,11 @@ def _tips() -> dict[str, Any]:
 DIAGNOSTICS = (Column("severity", "Severity", "string"), Column("message", "Message", "string"))
 
 
-def diagnostics(notes: Sequence[Note], *, classic: bool) -> dict[str, Any]:
+def diagnostics(notes: Sequence[Note], rules: Rules) -> dict[str, Any]:
     """Notes as the reference's table of diagnostics."""
     rows: list[tuple[Cell, ...]] = [
         (note.severity.upper(), note.message)
         for note in notes
-        if not (classic and note.severity == "info")
+        if not (rules.says_less and note.severity == "info")
     ]
     return Table("diagnostics", DIAGNOSTICS, rows).to_gviz()

@@ -86,16 +86,17 @@ def memory(
     Raises:
         UsageError: There is no such host or step.
     """
+    run = run.in_mode(classic=classic)
     hosts = run.chosen(host)
 
     def with_events() -> list[Allocator]:
-        return allocators_with_events(run, hosts, step, classic=classic)
+        return allocators_with_events(run, hosts, step)
 
     if step is None:
-        allocators = [told for one in hosts for told in told_allocators(one, classic=classic)]
+        allocators = [told for one in hosts for told in told_allocators(one)]
     else:
         allocators = list(map(told_of, with_events()))
-    if not classic:
+    if not run.rules.keeps_allocator_order:
         allocators.sort(key=lambda one: -one.used_bytes)
     notes = list(run.notes)
     if not allocators:
@@ -119,7 +120,7 @@ def memory(
         tables=allocator_tables(allocators, looked_at, moment),
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
-        gviz=lambda: _reference_json(run, hosts, with_events, classic=classic),
+        gviz=lambda: _reference_json(run, hosts, with_events),
     )  # fmt: skip
 
 
@@ -196,8 +197,6 @@ def _reference_json(
     run: Run,
     hosts: Sequence[Host],
     with_events: Callable[[], Sequence[Allocator]],
-    *,
-    classic: bool,
 ) -> dict[str, Any]:
     """The reference's answer, which is of one host."""
     if len(hosts) > 1:
@@ -208,7 +207,7 @@ def _reference_json(
         "memoryProfilePerAllocator": {
             allocator.name: _allocator_json(allocator) for allocator in allocators
         },
-        "numHosts": 1 if classic else environment(run).n_machines,
+        "numHosts": 1 if run.rules.merges_hosts_of_machine else environment(run).n_machines,
         "memoryIds": [allocator.name for allocator in allocators],
         "version": 1,
         "hloModules": _modules(hosts[0]),

@@ -48,10 +48,10 @@ COLUMNS = (
 )
 
 
-def run_device_ops(hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
+def run_device_ops(hosts: Sequence[Host]) -> DeviceOps:
     """Device ops of some hosts together; without any device, XLA ops on host threads."""
     ops = device_ops if any(map(has_device, hosts)) else compiled_ops
-    return ops.together(hosts, classic=classic)
+    return ops.together(hosts)
 
 
 def op_profile(
@@ -77,14 +77,14 @@ def op_profile(
     Raises:
         UsageError: There is no such host or grouping.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
     grouping = next((known for known in _GROUPINGS if known == by), None)
     if grouping is None:
         raise UsageError(f"unknown grouping {by!r}; use one of {', '.join(_GROUPINGS)}")
     hosts = run.chosen(host)
-    ops = run_device_ops(hosts, classic=classic)
+    ops = run_device_ops(hosts)
     names = None
-    if classic:
+    if run.rules.unites_ops_of_programs:
         names = {id_: title for host in hosts for id_, title in program_titles(host)}
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)

@@ -43,15 +43,10 @@ class Device(NamedTuple):
         return bool(self.peaks.cmem_read_gb or self.peaks.cmem_write_gb)
 
 
-def device_of(run: Run, *, classic: bool) -> Device:
-    """The devices of a run, which are all of one kind.
-
-    Args:
-        run: The run.
-        classic: Without peak rates of a GPU of an unknown vendor, as in the reference.
-    """
+def device_of(run: Run) -> Device:
+    """The devices of a run, which are all of one kind."""
     known, peaks = environment(run), run_peaks(run)
-    if classic and known.device_type == _NO_VENDOR:
+    if run.rules.ignores_vendorless_peaks and known.device_type == _NO_VENDOR:
         peaks = Peaks(hbm_gb=peaks.hbm_gb)
     tpus, _ = device_planes(run.hosts)
     stats = tpus[0].stats if tpus else {}

@@ -18,6 +18,7 @@ from tfprof.captures.facts.slow_iterators import (
     told_pipelines,
 )
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -112,28 +113,33 @@ def tf_data(
     Raises:
         UsageError: There is no such host or step.
     """
-    hosts = run.chosen(host)
+    run = run.in_mode(classic=classic)
+    hosts, rules = run.chosen(host), run.rules
     if step is None:
-        every = [(one, told_pipelines(one, classic=classic)) for one in hosts]
+        every = [(one, told_pipelines(one)) for one in hosts]
         pipelines = [
             _Slow(one, told.data, pipeline, held)
             for one, told in every
             for pipeline, held in zip(told.data.pipelines, told.slowest, strict=True)
         ]
     else:
-        pipelines = _in_step(run, hosts, step, classic=classic)
+        pipelines = _in_step(run, hosts, step)
     of_hosts = sorted(
-        (slow for slow in pipelines if not (classic and slow.pipeline.feeds_device)),
+        (
+            slow
+            for slow in pipelines
+            if not (rules.drops_pipelines_of_devices and slow.pipeline.feeds_device)
+        ),
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
-    none = _LOOPED if not classic and are_looped_over(hosts) else _NONE
+    none = _LOOPED if not rules.says_less and are_looped_over(hosts) else _NONE
     message = _SLOW if is_bound else _FAST if pipelines else none
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
-        "pipelines": _pipelines(pipelines, classic=classic),
+        "bottlenecks": _bottlenecks(of_hosts if rules.says_less else slow, properties),
+        "pipelines": _pipelines(pipelines),
         "iterators": _iterators(pipelines),
     }
     notes = list(run.notes)
@@ -151,7 +157,7 @@ def tf_data(
         claims=scoped(
             [
                 _answer(pipelines, of_hosts, message),
-                *(_claim(one, classic=classic) for one in slow),
+                *map(_claim, slow),
             ],
             scope_of([one.name for one in hosts], step),
             "calls of the last iterator of each pipeline",
@@ -160,20 +166,20 @@ def tf_data(
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
         gviz=lambda: [
-            _graph_json(run, hosts, step, classic=classic),
-            _pipelines(pipelines, classic=classic).to_gviz(),
-            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
+            _graph_json(run, hosts, step),
+            _pipelines(pipelines).to_gviz(),
+            _bottlenecks(of_hosts, properties).to_gviz(),
         ],
     )
 
 
-def _in_step(run: Run, hosts: Sequence[Host], step: Steps, *, classic: bool) -> list[_Slow]:
+def _in_step(run: Run, hosts: Sequence[Host], step: Steps) -> list[_Slow]:
     """The pipelines of some hosts with the calls that began in a step."""
-    steps = run_steps(run, classic=classic)
+    steps = run_steps(run)
     spans = spans_at(steps, steps.places(step))
     chosen = []
     for host in hosts:
-        data = pipelines_of(host, classic=classic)
+        data = pipelines_of(host)
         for pipeline in data.pipelines:
             calls = [
                 call
@@ -182,18 +188,17 @@ def _in_step(run: Run, hosts: Sequence[Host], step: Steps, *, classic: bool) -> 
             ]
             if calls:
                 within = replace(pipeline, calls=calls)
-                held = None if classic else held_by(host, data, within, step)
+                is_one_call = run.rules.judges_slowest_call
+                held = None if is_one_call else held_by(host, data, within, step)
                 chosen.append(_Slow(host, data, within, held))
     return chosen
 
 
-def _with_all_calls(
-    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
-) -> list[_Slow]:
+def _with_all_calls(run: Run, hosts: Sequence[Host], step: Steps | None) -> list[_Slow]:
     """The pipelines with what iterators did in every call."""
     if step is not None:
-        return _in_step(run, hosts, step, classic=classic)
-    every = [(host, pipelines_of(host, classic=classic)) for host in hosts]
+        return _in_step(run, hosts, step)
+    every = [(host, pipelines_of(host)) for host in hosts]
     return [
         _Slow(host, data, pipeline, None) for host, data in every for pipeline in data.pipelines
     ]
@@ -203,8 +208,8 @@ def _micros(ps: int) -> int:
     return ps // _PS_PER_US
 
 
-def _host_name(host: Host, classic: bool) -> str:
-    return host.machine if classic else host.name
+def _host_name(host: Host) -> str:
+    return host.machine if host.rules.names_hosts_by_machine else host.name
 
 
 def _answer(pipelines: Sequence[_Slow], of_hosts: Sequence[_Slow], message: str) -> Claim:
@@ -214,7 +219,7 @@ def _answer(pipelines: Sequence[_Slow], of_hosts: Sequence[_Slow], message: str)
     return Claim("tf.data", "slowest_call", _micros(longest_ps), "us", words=message)
 
 
-def _claim(slow: _Slow, *, classic: bool) -> Claim:
+def _claim(slow: _Slow) -> Claim:
     pipeline, held = slow.pipeline, slow.held
     details: dict[str, str | float] = {
         "host": slow.host.name, "slow_count": pipeline.n_slow, "call_count": len(pipeline.calls),
@@ -225,7 +230,7 @@ def _claim(slow: _Slow, *, classic: bool) -> Claim:
         " the slowest {value}."
     )
     parts = []
-    if pipeline.is_first_slowest and not classic:
+    if pipeline.is_first_slowest and not slow.host.rules.says_less:
         details["next_us"] = _micros(pipeline.calls[1].duration_ps)
         words += (
             " That was the first, when buffers may have been empty; the slowest of the others "
@@ -265,10 +270,10 @@ def _advice(slow: _Slow) -> list[Advice]:
     return [Advice(f"tf-data/{advised.rule}", f"{{iterator_type}}: {advised.words}", evidence)]
 
 
-def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
+def _pipelines(pipelines: Sequence[_Slow]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            _host_name(one.host, classic),
+            _host_name(one.host),
             one.pipeline.name,
             _micros(one.pipeline.min_ps),
             _micros(one.pipeline.mean_ps),
@@ -281,7 +286,7 @@ def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
 
-def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
+def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
         iterator, held = one.bottleneck, one.held
@@ -294,13 +299,14 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
         cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
         text = ""
         if slowest:
-            is_alone = not classic and not _has_stages_below(one.data, slowest)
-            parallelism = 0 if classic else slowest.parallelism
+            says_less = one.host.rules.says_less
+            is_alone = not says_less and not _has_stages_below(one.data, slowest)
+            parallelism = 0 if says_less else slowest.parallelism
             advised = suggestion(
                 slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
             )
             text = advised.words.format_map(advised.details)
-        host = _host_name(one.host, classic)
+        host = _host_name(one.host)
         rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, text))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
 
@@ -353,16 +359,15 @@ def _has_stages_below(data: TfData, iterator: Iterator) -> bool:
     return any(one.parent_id == iterator.id for one in data.iterators.values())
 
 
-def _shown_id(iterator: int, classic: bool) -> str:
+def _shown_id(iterator: int, rules: Rules) -> str:
     """An id as a number; the reference shows large ones as negative."""
-    return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
+    is_signed = rules.says_less and iterator >= 1 << 63
+    return str(iterator - (1 << 64) if is_signed else iterator)
 
 
-def _graph_json(
-    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
-) -> dict[str, object]:
+def _graph_json(run: Run, hosts: Sequence[Host], step: Steps | None) -> dict[str, object]:
     """The time of iterators in every call, with a label for each."""
-    pipelines = _with_all_calls(run, hosts, step, classic=classic)
+    pipelines = _with_all_calls(run, hosts, step)
     rows: list[tuple[Cell, ...]] = []
     labels = []
     calls = [(slow, *one) for slow in pipelines for one in enumerate(slow.pipeline.calls)]
@@ -372,11 +377,11 @@ def _graph_json(
             times, known = call.times[iterator], slow.data.iterators.get(iterator)
             parent = known.parent_id if known else 0
             rows.append((
-                _host_name(slow.host, classic),
+                _host_name(slow.host),
                 slow.pipeline.name,
                 rank,
-                _shown_id(iterator, classic),
-                _shown_id(parent, classic) if parent else "",
+                _shown_id(iterator, run.rules),
+                _shown_id(parent, run.rules) if parent else "",
                 2 if iterator == worst else int(times.is_blocking),
             ))  # fmt: skip
             start = times.start_ps + slow.host.base_ns * 1000

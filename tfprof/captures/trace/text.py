@@ -12,6 +12,7 @@ import numpy as np
 
 from tfprof.captures.events.derived.lines import STEPS, DerivedLine
 from tfprof.captures.events.timeline.links import Links
+from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
 from tfprof.captures.trace.blocks import Block, Texts, in_whole_ns, quoted, value_text
@@ -39,7 +40,6 @@ class HostTrace:
         place: Its place among several that are in one trace; None if it is alone.
         window: Only events that are within it at least in part.
         since_ps: When the host's first line begins, in the time of the trace.
-        classic: What the reference's viewer shows, the way it tells it.
 
     Attributes:
         host: The host.
@@ -55,16 +55,14 @@ class HostTrace:
         *,
         window: Window | None = None,
         since_ps: int = 0,
-        classic: bool = False,
     ) -> None:
         self.host = host
-        self.tracks: Tracks = find_tracks(host, place, classic=classic)
+        self.tracks: Tracks = find_tracks(host, place)
         self.since_ps = since_ps
         self._shown = Shown(self.tracks, since_ps, window)
-        self._classic = classic
-        self._forest = host.forest(classic=classic)
-        self.groups = host.groups(classic=classic)
-        self._args = EventArgs(self._forest, self.groups, classic=classic)
+        self._is_viewers = host.rules.shows_viewer_events
+        self._forest, self.groups = host.forest(), host.groups()
+        self._args = EventArgs(self._forest, self.groups, is_viewers=self._is_viewers)
         step_names, n_kinds = self.groups.step_names, len(self.tracks.timeline.names)
         self._begins = np.array(sorted(step_names), np.int64)
         self._names = [""] * n_kinds + [quoted(step_names[e]) for e in self._begins.tolist()]
@@ -77,7 +75,7 @@ class HostTrace:
 
     def blocks(self) -> Iterator[bytes]:
         """Events as JSON, one a line: first what processes and threads are called."""
-        rows = Rows(self.tracks, split=not self._classic)
+        rows = Rows(self.tracks, split=not self._is_viewers)
         yield lines_of(self._metadata(rows))
         for place, track in enumerate(self.tracks.tracks):
             if not track.is_shown:
@@ -90,7 +88,7 @@ class HostTrace:
                     yield from self._derived(row.track, row.track.derived, row.events)
                 else:
                     yield from self._recorded(row.track, row.events)
-        if not self._classic:
+        if not self._is_viewers:
             yield from arrows(self._shown, self._forest.links, rows)
             yield from memory_counters(self._shown)
 
@@ -123,7 +121,7 @@ class HostTrace:
             for tid in sorted(threads):
                 track, at = threads[tid], f'"pid":{pid},"tid":{tid}'
                 args = f'"name":{quoted(track.name)}'
-                if not self._classic and track.thread_id != tid:
+                if not self._is_viewers and track.thread_id != tid:
                     args += f',"thread_id":"{track.thread_id}"'
                 yield _named("thread_name", at, args)
                 yield _named("thread_sort_index", at, f'"sort_index":{track.order}')
@@ -142,7 +140,7 @@ class HostTrace:
             self._names_of(events),
             args,
             stats,
-            self._classic,
+            self._is_viewers,
         )
 
     def _times(
@@ -150,7 +148,7 @@ class HostTrace:
     ) -> tuple[Int64Array, Int64Array]:
         """Starts in the time of the trace, and durations."""
         starts = starts_ps + self._shown.since_ps
-        return (starts, durations_ps) if self._classic else in_whole_ns(starts, durations_ps)
+        return (starts, durations_ps) if self._is_viewers else in_whole_ns(starts, durations_ps)
 
     def arguments(self, track: Track, events: Int64Array) -> list[str]:
         """What events of a thread say besides name and time, each as a JSON object.
@@ -192,7 +190,7 @@ class HostTrace:
     ) -> Iterator[Block]:
         shown = list(zip(line.names, line.display_names, strict=True))
         names = [quoted(short or name) for name, short in shown]
-        longs = [long_name(name, short, classic=self._classic) for name, short in shown]
+        longs = [long_name(name, short, is_cut=self._is_viewers) for name, short in shown]
         groups = sorted(set(line.groups.tolist()))
         steps = [self._args.step(group) for group in groups]
         if line.name == STEPS:
@@ -213,7 +211,7 @@ class HostTrace:
                 Texts(kinds, names),
                 args,
                 None,
-                self._classic,
+                self._is_viewers,
             )
 
     def _more(self, line: DerivedLine) -> list[str]:
@@ -221,7 +219,7 @@ class HostTrace:
         texts = ["" for _ in range(len(line))] if line.stats else []
         for row, stats in line.stats.items():
             texts[row] = ",".join(
-                f"{quoted(name)}:{value_text(value, classic=self._classic)}"
+                f"{quoted(name)}:{value_text(value, as_texts=self._is_viewers)}"
                 for name, value in stats.items()
             )
         return texts
@@ -235,12 +233,12 @@ def _named(kind: str, place: str, args: str) -> str:
     return f'{{"ph":"M","name":"{kind}",{place},"args":{{{args}}}}}'
 
 
-def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
+def trace_chunks(traces: Iterable[HostTrace], rules: Rules = OURS) -> Iterator[bytes]:
     """The traces of hosts as the content of one file, one event a line.
 
     Args:
         traces: The traces.
-        classic: With an empty event at the end, as the reference writes it.
+        rules: Whether an empty event is at the end.
     """
     before = HEAD
     for trace in traces:
@@ -248,7 +246,7 @@ def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Itera
             if block:
                 yield before + block
                 before = b",\n"
-    if classic:
+    if rules.shows_viewer_events:
         yield before + b"{}\n]}\n"
     else:
         yield b"\n]}\n" if before != HEAD else HEAD + b"]}\n"
