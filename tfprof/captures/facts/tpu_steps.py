@@ -219,21 +219,6 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
     }
 
 
-def max_infeed_table(steps: TpuRunSteps, *, by_machine: bool) -> Table:
-    """The core that waits for input the longest in each step: the reference's table, which has a
-    column for each step."""
-    places = range(len(steps.names))
-    columns = (
-        Column("index", "Index", "string"),
-        *(Column(str(place), str(place), "string") for place in places),
-    )
-    rows = [
-        ("Step number", *steps.names),
-        ("Core name", *(steps.core_name(place, by_machine=by_machine) for place in places)),
-    ]
-    return Table("max_infeed_core", columns, rows, title="Core that waits the longest")
-
-
 def waiting_cores_table(steps: TpuRunSteps) -> Table:
     """The same with a row for each step."""
     columns = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
 from tfprof.captures.rules import Rules
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -90,11 +90,6 @@ def hlo_stats(
     title = "Instructions"
     title += "" if rules.counts_idle_time else ", shares of the time of all"
     table = Table("instructions", COLUMNS, rows, title=title)
-    by_name = [column.id for column in COLUMNS].index("source_info")
-    html_rows = [
-        (*row[:by_name], _source_html(op), *row[by_name + 1 :])
-        for row, op in zip(rows, shown_ops(ops), strict=True)
-    ]
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
         "hlo-stats",
@@ -109,7 +104,7 @@ def hlo_stats(
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),
-        gviz=Table("instructions", COLUMNS, html_rows).to_gviz,
+        gviz=reference_json("hlo_stats", table, shown_ops(ops)),
     )
 
 
@@ -154,15 +149,6 @@ def source_text(op: DeviceOp) -> str:
     """File and line of the code of an op; empty if unknown."""
     file, line, _ = op.source
     return f"{file}:{line}" if file else ""
-
-
-def _source_html(op: DeviceOp) -> str:
-    """The same with the call stack, as in the reference."""
-    text = source_text(op)
-    if not text:
-        return ""
-    stack = html.escape(op.source[2], quote=True)
-    return f"<span title='{stack}'>{html.escape(text)}</span>"
 
 
 def _claim(rows: list[tuple[Cell, ...]], of_what: str, scope: str) -> Claim:

@@ -20,15 +20,14 @@ from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
     TpuRunSteps,
-    max_infeed_table,
     tpu_averages,
     tpu_run_steps,
     tpu_step_table,
     waiting_cores_table,
 )
 from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds_of
-from tfprof.captures.rules import Rules
-from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+from tfprof.captures.run.reference_json import reference_json
+from tfprof.captures.run.result import Advice, Chart, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.text.claims import Claim, scoped
@@ -54,7 +53,7 @@ INPUT_COLUMNS = (
     Column("category", "Category", "string"),
 )  # fmt: skip
 
-_TIPS = (
+TIPS = (
     ("enqueue", "Enqueuing data: put small pieces together into fewer, larger ones."),
     (
         "preprocessing",
@@ -139,14 +138,10 @@ def input_pipeline(
     inputs = _input_table(analysis)
     notes = (*run.notes, *analysis.steps.notes)
     tables = {"steps": steps, "input_ops": inputs}
-    waiting: dict[str, Any] = {"cols": [], "rows": []}
     remarks: tuple[Claim, ...] = ()
     if analysis.tpu is not None:
         remarks = analysis.bottleneck.remark_claims
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
-        waiting = max_infeed_table(
-            analysis.tpu, by_machine=run.rules.names_hosts_by_machine
-        ).to_gviz()
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
@@ -164,13 +159,7 @@ def input_pipeline(
         charts=_charts(analysis),
         advice=tuple(_advice(analysis)),
         notes=notes,
-        gviz=lambda: [
-            waiting,
-            steps.to_gviz(),
-            inputs.to_gviz(),
-            _tips(),
-            diagnostics(notes, run.rules),
-        ],
+        gviz=reference_json("input_pipeline", analysis.tpu, steps, inputs, notes, run.rules),
     )
 
 
@@ -309,7 +298,7 @@ def _advice(analysis: InputAnalysis) -> list[Advice]:
     total = sum(amounts.values())
     gain = analysis.bottleneck.input_percent / 100.0
     advice = []
-    for key, text in sorted(_TIPS, key=lambda tip: -amounts[tip[0]]):
+    for key, text in sorted(TIPS, key=lambda tip: -amounts[tip[0]]):
         if not total or amounts[key] < 0.1 * total:
             continue
         worst = next((op for op in analysis.ops if _KEYS[str(op.work)] == key), None)
@@ -353,21 +342,3 @@ def _charts(analysis: InputAnalysis) -> tuple[Chart, ...]:
                   {"time": values})
         )  # fmt: skip
     return tuple(charts)
-
-
-def _tips() -> dict[str, Any]:
-    table = Table("tips", (Column("link", "link", "string"),), [(text,) for _, text in _TIPS])
-    return table.to_gviz()
-
-
-DIAGNOSTICS = (Column("severity", "Severity", "string"), Column("message", "Message", "string"))
-
-
-def diagnostics(notes: Sequence[Note], rules: Rules) -> dict[str, Any]:
-    """Notes as the reference's table of diagnostics."""
-    rows: list[tuple[Cell, ...]] = [
-        (note.severity.upper(), note.message)
-        for note in notes
-        if not (rules.says_less and note.severity == "info")
-    ]
-    return Table("diagnostics", DIAGNOSTICS, rows).to_gviz()

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps, times_by_category
-from tfprof.captures.rules import Rules
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.run.reference_json import reference_json
+from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
 from tfprof.core.text.claims import Claim, Detail, unknown
 
-_PS_PER_US = 1e6
+PS_PER_US = 1e6
 
 COLUMNS = (
     Column("step", "Step", "string"),
@@ -54,9 +52,9 @@ def pod(
         one: HostSteps, place: int, took_us: float, amounts_us: list[float], gap_us: float
     ) -> Row:
         name = steps.shown(place, one.names[place])
-        return (name, one.host.name, one.core_id, took_us, *amounts_us, _bottleneck(amounts_us))
+        return (name, one.host.name, one.core_id, took_us, *amounts_us, bottleneck_of(amounts_us))
 
-    rows = rows_of_steps(shown, places, row, _PS_PER_US)
+    rows = rows_of_steps(shown, places, row, PS_PER_US)
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
     tpu = (
         None
@@ -71,11 +69,11 @@ def pod(
         tables=tables,
         charts=_charts(steps.typical),
         notes=(*run.notes, *steps.notes),
-        gviz=lambda: _reference_json(run, steps, tpu),
+        gviz=reference_json("pod", run, steps, tpu),
     )
 
 
-def _bottleneck(amounts: list[float]) -> str:
+def bottleneck_of(amounts: list[float]) -> str:
     """Name of the largest category; the last by name of equal ones."""
     names = [category.name for category in CATEGORIES]
     return max(zip(amounts, names, strict=True))[1]
@@ -139,67 +137,3 @@ def _charts(steps: RunSteps) -> tuple[Chart, ...]:
     hosts = tuple(one.label for one in steps.hosts)
     chart = Chart("workers", "stacked_bar", "Average step", "worker", "ms", hosts, series)
     return (chart,)
-
-
-def _reference_json(run: Run, steps: RunSteps, tpu: TpuPod | None) -> dict[str, Any]:
-    known = environment(run)
-    amounts = {
-        one: (times_by_category(one.times, run.rules) / _PS_PER_US).tolist() for one in steps.hosts
-    }
-    return {
-        "deviceType": known.device_type,
-        "podStatsSequence": {
-            "podStatsMap": [
-                {
-                    "stepNum": _step_number(steps, place),
-                    "podStatsPerCore": {
-                        str(one.core_id): _core(one, steps, place, amounts[one][place])
-                        for one in steps.hosts
-                    },
-                    "channelDb": [] if tpu is None else tpu.channel_db(place),
-                    "coreIdToReplicaIdMap": {}
-                    if tpu is None
-                    else {str(core): replica for core, replica in tpu.replicas.items()},
-                    "allReduceOpDb": [] if tpu is None else tpu.all_reduce_db(place),
-                }
-                for place in range(steps.n_steps)
-            ]
-        },
-        "stepBreakdownEvents": [
-            {"id": category.id, "name": category.name} for category in CATEGORIES
-        ],
-        "diagnostics": _diagnostics((*run.notes, *steps.notes), run.rules),
-    }
-
-
-def _step_number(steps: RunSteps, place: int) -> int:
-    """The group of the step; with several hosts, its place."""
-    return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
-
-
-def _core(one: HostSteps, steps: RunSteps, place: int, amounts: list[float]) -> dict[str, Any]:
-    rules = one.host.rules
-    core = None if rules.says_less or one.core is None else one.core.core
-    return {
-        "hostName": one.host.machine if rules.names_hosts_by_machine else one.host.name,
-        "chipId": 0 if core is None else core.chip,
-        "nodeId": 0 if core is None else core.core,
-        "stepNum": _step_number(steps, place),
-        "totalDurationUs": float(one.times.duration_ps[place]) / _PS_PER_US,
-        "stepBreakdownUs": {
-            str(category.id): amount for category, amount in zip(CATEGORIES, amounts, strict=True)
-        },
-        "bottleneck": _bottleneck(amounts),
-    }
-
-
-def _diagnostics(notes: tuple[Note, ...], rules: Rules) -> dict[str, list[str]]:
-    """Notes by severity as in the reference, by its rules without infos."""
-    return {
-        key: [
-            note.message
-            for note in notes
-            if note.severity == severity and not (rules.says_less and severity == "info")
-        ]
-        for key, severity in (("errors", "error"), ("warnings", "warning"), ("info", "info"))
-    }

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.device_ops import DeviceOps
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import run_peaks
 from tfprof.captures.facts.environment import device_planes, environment
-from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.run import Run
-from tfprof.captures.tools.op_profile_tree import clock_scale
 
 GIB_OF_GB = 1e9 / 2**30
 
@@ -56,33 +53,6 @@ def device_of(run: Run) -> Device:
     name = "" if known.hardware == "CPU_ONLY" else known.device_type
     megacore = bool(stats.get("has_megacore"))
     return Device(known.hardware, name, known.n_cores, peaks, megacore, merged_vmem)
-
-
-def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
-    """Roofs and ridge points as the reference writes them."""
-    peaks = device.peaks
-    properties: dict[str, str] = {"device_type": device.name, "peak_flop_rate": _text(peaks.gflops)}
-    roofs = [("hbm", peaks.hbm_gb)]
-    if device.hardware == "GPU":
-        roofs.append(("vmem_write", peaks.sram_write_gb))
-    else:
-        roofs += [
-            ("cmem_read", peaks.cmem_read_gb), ("cmem_write", peaks.cmem_write_gb),
-            ("vmem_read", peaks.vmem_read_gb), ("vmem_write", peaks.vmem_write_gb),
-        ]  # fmt: skip
-        scale = clock_scale(ops) if device.hardware == "TPU" else 0.0
-        properties["time_scale_multiplier"] = _text(scale)
-        properties["has_cmem"] = _text(device.has_cmem)
-        properties["has_merged_vmem"] = _text(device.merged_vmem)
-        properties["megacore"] = _text(device.megacore)
-    for name, limit in roofs:
-        properties[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
-        properties[f"{name}_ridge_point"] = _text(part(peaks.gflops, limit))
-    return properties
-
-
-def _text(value: float) -> str:
-    return f"{value:g}"
 
 
 def roofs_of(peaks: Peaks) -> dict[str, float]:

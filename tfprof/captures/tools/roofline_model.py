@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps
 from tfprof.captures.events.ops.op_roofline import as_program, is_transfer, whole_program
@@ -17,12 +17,12 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.rules import Rules
 from tfprof.captures.run.fact import fact_by_rules
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
-from tfprof.captures.tools.input_pipeline_analyzer import diagnostics
 from tfprof.captures.tools.op_profile_tree import run_device_ops
-from tfprof.captures.tools.roofline_device import Device, device_of, properties_of, roofs_of
+from tfprof.captures.tools.roofline_device import Device, device_of, roofs_of
 from tfprof.captures.tools.roofline_table import (
     RANK,
     WITH_TRANSFERS,
@@ -31,7 +31,6 @@ from tfprof.captures.tools.roofline_table import (
     chosen_cells,
     columns_of,
     rows_of,
-    with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, claims_of, remarks_on
 from tfprof.core.text.claims import scoped
@@ -79,14 +78,7 @@ def roofline(
     def table(name: str, title: str, chosen: Sequence[Row]) -> Table:
         return Table(name, columns, [chosen_cells(row, columns) for row in chosen], title=title)
 
-    def reference_json() -> list[dict[str, Any]]:
-        cells = [chosen_cells(with_source_html(op, row), columns) for op, row in rows]
-        own_notes = [*run.notes, *remarks] if rules.says_less else notes
-        return [
-            Table("roofline", columns, cells, properties_of(device, ops)).to_gviz(),
-            diagnostics(own_notes, rules),
-        ]
-
+    told = [*run.notes, *remarks] if rules.says_less else notes
     return ToolResult(
         "roofline",
         "Roofline model",
@@ -110,7 +102,7 @@ def roofline(
         charts=charts_of(ops, device),
         notes=tuple(notes),
         data={"device": device.name, "roofs": roofs_of(device.peaks)},
-        gviz=reference_json,
+        gviz=reference_json("roofline", device, ops, rows, told, rules),
     )
 
 

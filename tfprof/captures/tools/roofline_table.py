@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -190,15 +189,3 @@ def _row(
         roofline.optimal_gflops, roofline.efficiency, roofline.compute_share, roofline.memory_share,
         part.with_transfers, str(op.key.program_id or 0), source_text(op),
     )  # fmt: skip
-
-
-def with_source_html(op: DeviceOp, row: Row) -> Row:
-    """A row of all columns with the call stack in the source's cell, as in the reference."""
-    text = source_text(op)
-    if text:
-        text = f"<div class='source-info-cell' title='{_safe(op.source[2])}'>{_safe(text)}</div>"
-    return (*row[:-1], text)
-
-
-def _safe(text: str) -> str:
-    return html.escape(text, quote=True).replace("&#x27;", "&#39;")
