@@ -52,7 +52,7 @@ def hosts_with_steps(hosts: Sequence[Host]) -> tuple[list[bool], list[Note]]:
     counts = with_device if any(with_device) else [True] * len(hosts)
     notes = []
     for host, is_counted in zip(hosts, counts, strict=True):
-        new: Severity = "info" if host.rules.says_less else "warning"
+        new: Severity = "info" if host.rules.omits_notes else "warning"
         own = _silent_devices(host)
         if own:
             steps = "steps are those of the host" if is_counted else "its steps do not count"

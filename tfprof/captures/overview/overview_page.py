@@ -85,9 +85,9 @@ def overview(
     facts = collected(run, run.chosen(host))
     steps = step_table(run, facts.input, step=step)
     requests = latency(facts.hosts, trains=facts.trains)
-    mixed = () if rules.says_less else mixed_devices(facts.hosts)
+    mixed = () if rules.ignores_mixed_devices else mixed_devices(facts.hosts)
     notes = (*run.notes, *facts.input.steps.notes, *mixed)
-    recommended = () if rules.says_less else advice(run, host=host)
+    recommended = () if rules.gives_no_advice else advice(run, host=host)
     tables = {
         "performance": _performance(facts),
         "top_ops": _top_ops(facts),
@@ -198,7 +198,7 @@ def _performance(facts: Collected) -> Table:
 
 def _environment_table(facts: Collected) -> Table:
     known = facts.environment
-    kinds = () if facts.run.rules.says_less else device_kinds(facts.run.hosts)
+    kinds = () if facts.run.rules.ignores_mixed_devices else device_kinds(facts.run.hosts)
     steps = facts.input.steps
     n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [

@@ -84,7 +84,9 @@ def memory_viewer(
     rules = run.rules
     programs = all_programs(run, host)
     uses = {each: memory_use(each.program.module(), memory_space, rules=rules) for each in programs}
-    time_of: ProgramTimes = (lambda _: None) if rules.says_less else program_times(run.chosen(host))
+    time_of: ProgramTimes = (
+        (lambda _: None) if rules.sorts_programs_by_memory else program_times(run.chosen(host))
+    )
     programs.sort(key=lambda each: (time_of(each) == 0, -uses[each].peak_bytes))
     chosen = chosen_program(programs, program)
     if chosen is None:

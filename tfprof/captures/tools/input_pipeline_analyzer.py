@@ -113,7 +113,7 @@ def analyze_input(run: Run, hosts: Sequence[Host]) -> InputAnalysis:
     else:
         judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
     breakdown = break_down(ops, ratio, rules=rules)
-    is_looped_over = not rules.says_less and are_looped_over(hosts)
+    is_looped_over = not rules.ignores_loops and are_looped_over(hosts)
     return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical, is_looped_over)
 
 
@@ -180,7 +180,7 @@ def step_table(run: Run, analysis: InputAnalysis, *, step: Steps | None = None) 
             analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, rules=run.rules
         )
     steps = analysis.steps
-    says_less = run.rules.says_less
+    has_gaps = not run.rules.takes_device_time_alone
     is_first = run.rules.judges_first_host
     hosts = steps.hosts[:1] if is_first else steps.hosts
     is_named = len(hosts) > 1
@@ -191,12 +191,12 @@ def step_table(run: Run, analysis: InputAnalysis, *, step: Steps | None = None) 
         name = steps.shown(place, one.names[place])
         if is_named:
             name = f"{name} ({one.host.name})"
-        between = () if says_less else (gap_ms,)
+        between = (gap_ms,) if has_gaps else ()
         return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms, *between)
 
     rows = rows_of_steps(hosts, places, row, PS_PER_MS)
     properties = _properties(run, analysis)
-    columns = STEP_COLUMNS if says_less else (*STEP_COLUMNS, BETWEEN)
+    columns = (*STEP_COLUMNS, BETWEEN) if has_gaps else STEP_COLUMNS
     return Table("steps", columns, rows, properties, title="Steps")
 
 
@@ -231,7 +231,7 @@ def _properties(run: Run, analysis: InputAnalysis) -> dict[str, str]:
     for key, one in judged.statements.items():
         properties[f"{key}_statement"] = one.text
         # Today's reference writes the statement here, too; earlier ones wrote the level.
-        properties[f"{key}_bottleneck"] = one.text if run.rules.says_less else one.level
+        properties[f"{key}_bottleneck"] = one.text if run.rules.writes_text_as_level else one.level
     return properties
 
 

@@ -81,7 +81,7 @@ def monitor(
     idle = _idle(hosts)
     shown = steps.typical if step is None else steps
     figures = _step_figures(run, shown, step)
-    is_judged = step is None and shown.n_steps >= FEWEST and not run.rules.says_less
+    is_judged = step is None and shown.n_steps >= FEWEST and not run.rules.shows_unjudged_input
     judged = input_claim(run) if is_judged else None
     n_told = figures.n_steps if judged is None or judged.is_known else 0
     cells: tuple[Cell, ...] = (

@@ -58,7 +58,7 @@ def pod(
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
     tpu = (
         None
-        if run.rules.says_less or not any(one.core for one in steps.hosts)
+        if run.rules.shows_no_tpu_pod or not any(one.core for one in steps.hosts)
         else TpuPod(run, steps)
     )
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
@@ -112,7 +112,7 @@ def _claims(steps: RunSteps) -> Iterator[Claim]:
         share = float(amounts[most]) / max(1, int(one.times.duration_ps.sum()))
         words = "{subject}: {value} per step; no op was recorded in it."
         details: dict[str, Detail] = {"step_count": steps.n_steps}
-        if steps.rules.says_less or steps.has_ops:
+        if steps.rules.names_largest_category or steps.has_ops:
             key = f"{CATEGORIES[most].key}_share"
             words = f"{{subject}}: {{value}} per step, {{{key}}} of it {{category}}."
             details |= {"category": CATEGORIES[most].name, key: share}

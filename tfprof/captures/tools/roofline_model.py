@@ -64,7 +64,7 @@ def roofline(
     steps = _step_costs(run, hosts)
     remarks = _step_notes(run, device, bool(steps))
     remarks += remarks_on(ops, device)
-    if ops.total_ps and not rules.says_less:
+    if ops.total_ps and not rules.omits_notes:
         remarks.append(_of_the_capture(ops, device, has_steps=bool(steps)))
     notes = [*run.notes, *device_notes(hosts, ops), *remarks]
     rows = [
@@ -78,7 +78,7 @@ def roofline(
     def table(name: str, title: str, chosen: Sequence[Row]) -> Table:
         return Table(name, columns, [chosen_cells(row, columns) for row in chosen], title=title)
 
-    told = [*run.notes, *remarks] if rules.says_less else notes
+    told = [*run.notes, *remarks] if rules.omits_notes else notes
     return ToolResult(
         "roofline",
         "Roofline model",
@@ -111,7 +111,7 @@ def _step_costs(run: Run, hosts: Sequence[Host]) -> dict[str, list[StepCost]]:
     costs: dict[str, list[StepCost]] = {}
     for host in filter(has_tpu, hosts):
         of_host = _costs_of(host)
-        names = {} if run.rules.says_less else of_host.names | _names(run, host)
+        names = {} if run.rules.numbers_core_steps else of_host.names | _names(run, host)
         for cost in of_host.costs:
             name = names.get(cost.group, str(cost.group))
             costs.setdefault(name, []).append(cost)

@@ -135,12 +135,12 @@ def tf_data(
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
-    none = _LOOPED if not rules.says_less and are_looped_over(hosts) else _NONE
+    none = _LOOPED if not rules.ignores_loops and are_looped_over(hosts) else _NONE
     message = _SLOW if is_bound else _FAST if pipelines else none
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if rules.says_less else slow, properties),
+        "bottlenecks": _bottlenecks(of_hosts if rules.shows_fast_pipelines else slow, properties),
         "pipelines": _pipelines(pipelines),
         "iterators": _iterators(pipelines),
     }
@@ -229,7 +229,7 @@ def _claim(slow: SlowPipeline) -> Claim:
         " the slowest {value}."
     )
     parts = []
-    if pipeline.is_first_slowest and not slow.host.rules.says_less:
+    if pipeline.is_first_slowest and not slow.host.rules.judges_slowest_call:
         details["next_us"] = whole_us(pipeline.calls[1].duration_ps)
         words += (
             " That was the first, when buffers may have been empty; the slowest of the others "
@@ -298,9 +298,9 @@ def _bottlenecks(slow: Sequence[SlowPipeline], properties: dict[str, str]) -> Ta
         cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
         text = ""
         if slowest:
-            says_less = one.host.rules.says_less
-            is_alone = not says_less and not _has_stages_below(one.data, slowest)
-            parallelism = 0 if says_less else slowest.parallelism
+            by_type = one.host.rules.advises_by_type
+            is_alone = not by_type and not _has_stages_below(one.data, slowest)
+            parallelism = 0 if by_type else slowest.parallelism
             advised = suggestion(
                 slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism
             )

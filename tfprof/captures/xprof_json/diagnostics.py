@@ -17,7 +17,7 @@ def diagnostics_table(notes: Sequence[Note], rules: Rules) -> dict[str, Any]:
     rows: list[tuple[Cell, ...]] = [
         (note.severity.upper(), note.message)
         for note in notes
-        if not (rules.says_less and note.severity == "info")
+        if not (rules.omits_notes and note.severity == "info")
     ]
     return Table("diagnostics", DIAGNOSTICS, rows).to_gviz()
 
@@ -28,7 +28,7 @@ def diagnostics_by_severity(notes: Sequence[Note], rules: Rules) -> dict[str, li
         key: [
             note.message
             for note in notes
-            if note.severity == severity and not (rules.says_less and severity == "info")
+            if note.severity == severity and not (rules.omits_notes and severity == "info")
         ]
         for key, severity in (("errors", "error"), ("warnings", "warning"), ("info", "info"))
     }

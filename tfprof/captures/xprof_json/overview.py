@@ -76,11 +76,11 @@ def _environment_json(facts: Collected) -> dict[str, Any]:
 
 def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
     judged = facts.input.bottleneck
-    says_less = facts.run.rules.says_less
-    if says_less and facts.input.tpu is not None and facts.input.steps.n_steps:
+    rules = facts.run.rules
+    if rules.judges_no_tpu_steps and facts.input.tpu is not None and facts.input.steps.n_steps:
         # The reference treats TPU steps like those of other devices, and finds nothing in them.
         judged = Bottleneck("", Claim("step", "input_share", None), 0.0, *[Judged("")] * 3)
-    given = None if says_less else recommended
+    given = None if rules.gives_no_advice else recommended
     return _recommendations_table(judged, _precision_statement(facts), given)
 
 

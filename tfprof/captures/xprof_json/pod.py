@@ -51,7 +51,7 @@ def _step_number(steps: RunSteps, place: int) -> int:
 
 def _core(one: HostSteps, steps: RunSteps, place: int, amounts: list[float]) -> dict[str, Any]:
     rules = one.host.rules
-    core = None if rules.says_less or one.core is None else one.core.core
+    core = None if rules.shows_no_tpu_pod or one.core is None else one.core.core
     return {
         "hostName": one.host.machine if rules.names_hosts_by_machine else one.host.name,
         "chipId": 0 if core is None else core.chip,

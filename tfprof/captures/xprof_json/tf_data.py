@@ -76,5 +76,5 @@ def _with_all_calls(run: Run, hosts: Sequence[Host], step: Steps | None) -> list
 
 def _shown_id(iterator: int, rules: Rules) -> str:
     """An id as a number; the reference shows large ones as negative."""
-    is_signed = rules.says_less and iterator >= 1 << 63
+    is_signed = rules.reads_ids_as_signed and iterator >= 1 << 63
     return str(iterator - (1 << 64) if is_signed else iterator)
