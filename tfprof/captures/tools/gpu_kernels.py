@@ -16,7 +16,6 @@ from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.run.fact import summed_fact
-from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Column, Table
@@ -94,7 +93,7 @@ def kernel_stats(
         tables={"kernels": table},
         charts=_charts(kernels),
         notes=tuple(notes),
-        gviz=reference_json("kernel_stats", table),
+        gviz=table.to_gviz,
     )
 
 

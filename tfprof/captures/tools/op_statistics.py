@@ -19,7 +19,6 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.rules import OURS
-from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -156,7 +155,7 @@ def op_stats(
         tables={"ops": without_idle, "ops_with_idle": with_idle},
         charts=tuple(_charts(on_host, on_device)),
         notes=tuple(notes),
-        gviz=reference_json("op_stats", with_idle, without_idle),
+        gviz=lambda: [with_idle.to_gviz(), without_idle.to_gviz()],
     )
 
 
