@@ -28,11 +28,7 @@ def to_json(run: Run, steps: RunSteps, tpu: TpuPod | None) -> dict[str, Any]:
                         str(one.core_id): _core(one, steps, place, amounts[one][place])
                         for one in steps.hosts
                     },
-                    "channelDb": [] if tpu is None else tpu.channel_db(place),
-                    "coreIdToReplicaIdMap": {}
-                    if tpu is None
-                    else {str(core): replica for core, replica in tpu.replicas.items()},
-                    "allReduceOpDb": [] if tpu is None else tpu.all_reduce_db(place),
+                    **_of_tpus(tpu, place),
                 }
                 for place in range(steps.n_steps)
             ]
@@ -41,6 +37,39 @@ def to_json(run: Run, steps: RunSteps, tpu: TpuPod | None) -> dict[str, Any]:
             {"id": category.id, "name": category.name} for category in CATEGORIES
         ],
         "diagnostics": diagnostics_by_severity((*run.notes, *steps.notes), run.rules),
+    }
+
+
+def _of_tpus(tpu: TpuPod | None, place: int) -> dict[str, Any]:
+    """Channels and all-reduce ops of a step as Cloud TPU wrote them."""
+    if tpu is None:
+        return {"channelDb": [], "coreIdToReplicaIdMap": {}, "allReduceOpDb": []}
+    return {
+        "channelDb": [
+            {
+                "channelId": str(one.channel),
+                "dataSize": str(one.n_bytes),
+                "srcCoreId": one.source,
+                "dstCoreId": one.target,
+                "durationUs": one.latency_ps / PS_PER_US,
+                "sendDelayUs": one.send_delay_ps / PS_PER_US,
+                "occurrences": one.occurrences,
+                "hloNames": list(one.names),
+            }
+            for one in tpu.channels.get(place, ())
+        ],
+        "coreIdToReplicaIdMap": {str(core): replica for core, replica in tpu.replicas.items()},
+        "allReduceOpDb": [
+            {
+                "name": one.instruction.name,
+                "description": one.instruction.text,
+                "dataSize": str(one.instruction.n_bytes),
+                "durationUs": one.duration_ps / PS_PER_US,
+                "occurrences": one.occurrences,
+                "replicaGroups": one.instruction.replica_groups,
+            }
+            for one in tpu.collectives.get(place, ())
+        ],
     }
 
 
