@@ -104,7 +104,7 @@ class Fact(Generic[H, P, T]):
         return asked.memo.once(key, lambda: self.__wrapped__(asked, *args, **kwargs))
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
-        """What an answer by our rules is known by."""
+        """Cache key of an answer by our rules."""
         options = self._defaults | dict(zip(self._names, args, strict=False)) | kwargs
         return Key(self.name, tuple(sorted(options.items())))
 

@@ -22,7 +22,7 @@ class Memo:
         return self.own(key, make)
 
     def own(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The same, if answers come from elsewhere: one that is kept here all the same."""
+        """An answer that is kept here, also where ``once`` takes answers from elsewhere."""
         with self._lock:
             if key not in self._answers:
                 self._answers[key] = make()
@@ -30,7 +30,7 @@ class Memo:
             return answer
 
     def part(self, name: str) -> Memo:
-        """Answers by other rules about the same thing; they are given up together."""
+        """Answers about the same thing by other rules; both are given up together."""
         with self._lock:
             return self._parts.setdefault(name, self._part(name))
 
