@@ -83,7 +83,7 @@ class _Writer:
             Texts(track.names_of(places).astype(np.int32), self._names),
             [args],
             None,
-            classic=False,
+            as_texts=False,
         ).to_json()
 
     def _arrows(self) -> Iterator[bytes]:

@@ -127,7 +127,7 @@ _ARGUMENTS = (
 
 def _event_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
     for name, run in runs:
-        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
+        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts), strict=True):
             if len(host.timeline):
                 yield events_of(name, host, begin_ps)
 
@@ -195,7 +195,7 @@ _STEPS = (
 
 def _step_chunks(runs: Sequence[NamedRun]) -> Iterator[Sequence[ArrowColumn]]:
     for name, run in runs:
-        begins = begins_ps(run.hosts, classic=False)
+        begins = begins_ps(run.hosts)
         begin_of = {h.name: begin for h, begin in zip(run.hosts, begins, strict=True)}
         steps = run_steps(run)
         is_typical = np.zeros(steps.n_steps, np.bool_)
@@ -221,7 +221,7 @@ def _steps_of(
         Numbers(steps.times.start_ps + begin_ps),
         Numbers(steps.times.duration_ps),
         Numbers(steps.times.gap_ps),
-        *(Numbers(steps.of(category, classic=False)) for category in CATEGORIES),
+        *(Numbers(steps.of(category)) for category in CATEGORIES),
         Numbers(steps.is_cut),
         Numbers(is_typical),
     ]

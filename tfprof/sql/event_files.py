@@ -136,7 +136,7 @@ def view_files(
     described, columns = CAPTURE_TABLES[table], folder.columns_of(table)
     files: list[tuple[int, str, str, int]] = []
     for name, run in runs:
-        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts, classic=False), strict=True):
+        for host, begin_ps in zip(run.hosts, begins_ps(run.hosts), strict=True):
             number, content = file_of_host(host, table=table, folder=folder.path, columns=columns)
             if content:
                 _path(folder.path, number).write_bytes(content)

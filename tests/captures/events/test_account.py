@@ -131,7 +131,7 @@ def test_events_between_steps_belong_to_the_period_before():
         )
     )
     run = opened(space)
-    times = host_steps(run.hosts[0], 0, classic=False).times
+    times = host_steps(run.hosts[0], 0).times
     assert times.duration_ps.tolist() == [20 * US * 1000, 10 * US * 1000]
     assert times.gap_ps.tolist() == [10 * US * 1000, 0]
     # What another thread prefetches is no waiting of this one.

@@ -6,6 +6,7 @@ from tests.hlo_programs import capture, op, program
 from tfprof.captures.events.ops.cpu_ops import cpu_ops
 from tfprof.captures.events.ops.device_ops import DeviceOps
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
+from tfprof.captures.rules import REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, timeline_of, xspace
 
 MATMUL = program(
@@ -83,7 +84,7 @@ def test_the_program_tells_what_a_run_costs():
 
 def test_classic_mode_and_tools_of_devices_see_nothing():
     run = opened(space_of(line(thunk("dot.1", 0, 10))))
-    assert compiled_ops(run.hosts[0], classic=True) == DeviceOps()
+    assert compiled_ops(run.hosts[0].by(REFERENCE)) == DeviceOps()
     assert device_ops(run.hosts[0]) == DeviceOps()
 
 

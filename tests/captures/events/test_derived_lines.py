@@ -9,6 +9,7 @@ from tfprof.captures.events.derived.all import derive_lines
 from tfprof.captures.events.derived.lines import HloSource
 from tfprof.captures.events.timeline.names import is_derived
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.rules import REFERENCE
 from tfprof.captures.run.run import open_run
 from tfprof.captures.trace.tracks import derived_lines
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
@@ -68,7 +69,7 @@ def test_derived_lines_are_those_of_the_reference(capture):
         planes = one.space.planes
         own = {
             (planes[found.plane].name, found.id): (found.name, found.display_id, events_of(found))
-            for found in derived_lines(one, classic=True).lines
+            for found in derived_lines(one.by(REFERENCE)).lines
         }
         known = {(each.name, number) for each in planes for number in each.lines.ids.tolist()}
         base_ns = one.timeline.axis.base_ns
@@ -125,7 +126,7 @@ def test_a_kernel_of_an_unknown_program_keeps_its_own_op():
     assert events_of(found["Framework Name Scope - from #14"])[0][2] == "a"
     assert events_of(found["XLA Modules - from #14"])[0][2] == "jit_f(3)"
     assert events_of(found["XLA Ops - from #14"])[0][2:4] == ("3/fusion.1", "fusion.1")
-    assert "Framework Ops - from #14" not in lines_of(space, classic=True)
+    assert "Framework Ops - from #14" not in lines_of(space, rules=REFERENCE)
 
 
 def test_nested_instructions_are_levels():
@@ -161,7 +162,7 @@ def test_programs_tell_the_ops_of_xla_on_the_host():
     }
     scopes = events_of(found["main/1-Framework Name Scope"])
     assert scopes == [(10_000, 15_000, "layer", "", -1)]
-    assert not lines_of(space, hlo, classic=True)
+    assert not lines_of(space, hlo, rules=REFERENCE)
 
 
 def offload(name, start, duration):

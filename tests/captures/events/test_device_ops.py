@@ -6,6 +6,7 @@ from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps, OpKey, Tr
 from tfprof.captures.events.ops.framework_ops import framework_ops
 from tfprof.captures.events.ops.gpu_ops import gpu_ops
 from tfprof.captures.events.steps.eager import ran_eagerly
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
@@ -22,7 +23,7 @@ def described(key):
 def ops(*planes, classic=False, launches=()):
     one = opened(xspace(host(line(*launches)), *planes)).hosts[0]
     forest = one.forest(classic=classic)
-    return gpu_ops(forest, ran_eagerly(forest), described, classic=classic)
+    return gpu_ops(forest, ran_eagerly(forest), described, rules=REFERENCE if classic else OURS)
 
 
 def table(found):
@@ -129,7 +130,7 @@ def launched(*planned, text="x/y:Mul", around="x/y:Mul", found=True, classic=Fal
             known = {"correlation_id": number} if found else {}
             on_gpu.append(event(kernel, begin + 2, 3, tf_op=text, **known))
     found = ops(gpu(line(*on_gpu)), launches=on_host, classic=classic)
-    [op] = framework_ops(found.ops, classic=classic)
+    [op] = framework_ops(found.ops, rules=REFERENCE if classic else OURS)
     return {name: row[0] for name, row in table(found).items()}, op.occurrences
 
 
@@ -196,7 +197,7 @@ def test_the_same_name_in_several_programs_is_several_ops_but_in_the_reference()
         ("a", "jit_f(1)", 3), ("jit_f(1)/f.1", "jit_f(1)", 3),
         ("a", "jit_f(2)", 3), ("jit_f(2)/f.1", "jit_f(2)", 3),
     ]  # fmt: skip
-    assert [(op.name, op.occurrences) for op in framework_ops(same, classic=True)] == [
+    assert [(op.name, op.occurrences) for op in framework_ops(same, rules=REFERENCE)] == [
         ("a", 3), ("f.1", 3),
     ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from tfprof.captures.events.ops.gpu_kernels import (
     tensor_core_share,
     uses_tensor_cores,
 )
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, timeline_of, xspace
 
 NOW = "regs:32 static_shared:48 dynamic_shared:64 grid:8,4,2 block:256,2,1 occ_pct:37.5"
@@ -19,7 +20,7 @@ AMD = "regs:0 group_mem:512 grid:4,1,1 block:64,1,1"
 
 def kernels(*events, classic=False, other=()):
     space = xspace(host(line(*other)), gpu(line(*events, id=14)))
-    return gpu_kernels(timeline_of(space), classic=classic)
+    return gpu_kernels(timeline_of(space), rules=REFERENCE if classic else OURS)
 
 
 def test_runs_of_a_kernel_add_up():
@@ -126,8 +127,8 @@ def test_names_of_kernels_that_use_tensor_cores(name, ours, reference):
     assert uses_tensor_cores(name) is ours
     vendor = "AMD" if name.startswith("Cijk") else "Nvidia"
     assert uses_tensor_cores(name, vendor=vendor) is ours
-    assert uses_tensor_cores(name, vendor=vendor, classic=True) is reference
-    assert not uses_tensor_cores(name, classic=True), "of no vendor"
+    assert uses_tensor_cores(name, vendor=vendor, rules=REFERENCE) is reference
+    assert not uses_tensor_cores(name, rules=REFERENCE), "of no vendor"
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,8 @@ def test_names_of_kernels_that_use_tensor_cores(name, ours, reference):
 def test_matrix_kernels_of_amd(name):
     """xprof 2.24 was asked about each."""
     assert uses_tensor_cores(name, vendor="AMD") and uses_tensor_cores(name)
-    assert uses_tensor_cores(name, vendor="AMD", classic=True)
-    assert not uses_tensor_cores(name, vendor="Nvidia", classic=True)
+    assert uses_tensor_cores(name, vendor="AMD", rules=REFERENCE)
+    assert not uses_tensor_cores(name, vendor="Nvidia", rules=REFERENCE)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +150,13 @@ def test_matrix_kernels_of_amd(name):
 )
 def test_other_kernels_of_amd(name):
     assert not uses_tensor_cores(name, vendor="AMD")
-    assert not uses_tensor_cores(name, vendor="AMD", classic=True)
+    assert not uses_tensor_cores(name, vendor="AMD", rules=REFERENCE)
 
 
 def test_the_device_tells_its_vendor():
     def found(**stats):
         run = event("k_xdl", 0, 5, kernel_details=NOW)
-        (times,) = gpu_kernels(timeline_of(xspace(gpu(line(run), stats=stats))), classic=True)
+        (times,) = gpu_kernels(timeline_of(xspace(gpu(line(run), stats=stats))), rules=REFERENCE)
         return times.kernel.uses_tensor_cores
 
     assert found(device_vendor="AMD")
@@ -186,7 +187,7 @@ def test_the_device_tells_its_vendor():
 )
 def test_ops_that_could_use_tensor_cores(name, equation, ours, reference):
     assert is_eligible(name, equation) is ours
-    assert is_eligible(name, equation, classic=True) is reference
+    assert is_eligible(name, equation, rules=REFERENCE) is reference
 
 
 def test_an_op_whose_kernel_uses_tensor_cores_could():

@@ -6,6 +6,7 @@ from tests.captures.events.test_host_ops import times
 from tfprof.captures.events.ops.host_ops import merged_op_times
 from tfprof.captures.events.ops.input_ops import InputOp, InputWork, break_down, input_ops, work_of
 from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.rules import REFERENCE
 from tfprof.testing.xspace_builders import event, line
 
 READ, AHEAD, PREPARE = (
@@ -37,7 +38,7 @@ READ, AHEAD, PREPARE = (
 def test_work(name, ours, reference):
     op = parse_op_name(name)
     assert work_of(op) is ours
-    assert work_of(op, classic=True) is reference
+    assert work_of(op, rules=REFERENCE) is reference
 
 
 def test_ops_of_several_hosts_add_up_and_the_most_time_comes_first():
@@ -76,7 +77,7 @@ def test_a_ratio_above_one_is_one():
 def test_a_ratio_without_enqueues_hides_everything_only_in_the_reference():
     parts = OPS[1:]
     assert break_down(parts, 0.25) == (0, 30, 10, 60, 0)
-    assert break_down(parts, 0.25, classic=True) == (0, 0, 0, 0, 0)
+    assert break_down(parts, 0.25, rules=REFERENCE) == (0, 0, 0, 0, 0)
 
 
 def test_nothing():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof.captures.events.ops.memory import dtype_name, live_at, memory_events, peak_of, sampled
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import Unsigned, event, host, line, opened, xspace
 
 KIND = {"+": "MemoryAllocation", "-": "MemoryDeallocation"}
@@ -22,7 +23,9 @@ def change(kind, start, address, size, heap, **stats):
 
 def events_of(*lines, classic=False):
     one = opened(xspace(host(*lines))).hosts[0]
-    return memory_events(one.timeline, one.groups(classic=classic), classic=classic)
+    return memory_events(
+        one.timeline, one.groups(classic=classic), rules=REFERENCE if classic else OURS
+    )
 
 
 def live_addresses(events, place, **how):
@@ -116,7 +119,7 @@ def test_of_equal_peaks_the_last_in_time_counts_and_in_the_reference_the_last_li
     assert (events.time_ps[peak.place], peak.lifetime_bytes, peak.capacity_bytes) == (
         9000, 70, 1000,
     )  # fmt: skip
-    peak = peak_of(events, classic=True)
+    peak = peak_of(events, rules=REFERENCE)
     assert (events.time_ps[peak.place], peak.lifetime_bytes) == (3000, 50)
 
 

@@ -9,6 +9,7 @@ from tfprof.captures.events.ops.host_ops import host_op_times
 from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.read.xspace import read_xspace
+from tfprof.captures.rules import REFERENCE
 from tfprof.captures.run.run import open_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
@@ -61,7 +62,7 @@ def test_eager_events_are_those_of_the_reference(capture):
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_host_ops_have_the_times_of_the_reference(capture):
     times = [
-        host_op_times(host.timeline, ran_eagerly(host.forest(classic=True)), classic=True)
+        host_op_times(host.timeline, ran_eagerly(host.forest(classic=True)), rules=REFERENCE)
         for host in open_run(folder(capture)).hosts
     ]
     own = defaultdict(lambda: [0, 0, 0])

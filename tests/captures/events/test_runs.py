@@ -42,7 +42,7 @@ def loop(launched, runs, *, names=None, chain=None, more=()):
 
 def found(run):
     """(start, end) of what each step took, ns."""
-    times = host_steps(run.hosts[0], 0, classic=False).times
+    times = host_steps(run.hosts[0], 0).times
     ends = (times.start_ps + times.own_ps).tolist()
     return [(a / 1000, b / 1000) for a, b in zip(times.start_ps.tolist(), ends, strict=True)]
 

@@ -172,7 +172,7 @@ def test_calls_with_a_gpu_span_what_the_gpu_did_in_them():
         gpu(line(event("k", 40, 20, correlation_id=7))),
     )
     assert found(*planes)[2] == [(0, 90)]
-    assert run_steps(opened(xspace(*planes)), classic=True).n_steps == 0
+    assert run_steps(opened(xspace(*planes)).in_mode(classic=True)).n_steps == 0
 
 
 def test_marks_win_over_calls():

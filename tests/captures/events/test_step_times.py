@@ -15,6 +15,7 @@ from tfprof.captures.events.steps.step_times import (
     union_lengths,
 )
 from tfprof.captures.facts.run_steps import host_steps
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
 
@@ -165,7 +166,7 @@ def test_times_are_those_of_asking_at_each_moment(rows):
 def steps(*planes, classic=False):
     """Microseconds by category of each step of a host, in ns here."""
     one = opened(xspace(*planes)).hosts[0]
-    found = host_steps(one, 1, classic=classic)
+    found = host_steps(one.by(REFERENCE if classic else OURS), 1)
     by_kind = sorted(Spent)
     return [
         (name, {by_kind[c].name: ps // 1000 for c, ps in enumerate(row.tolist()) if ps})
@@ -333,5 +334,5 @@ def test_what_a_region_that_the_end_has_cut_encloses_counts():
             event("ThreadpoolListener::StopRegion", 2, 0), id=3,
         ),
     )  # fmt: skip
-    one = host_steps(opened(xspace(threads)).hosts[0], 1, classic=False)
+    one = host_steps(opened(xspace(threads)).hosts[0], 1)
     assert one.times.of(Spent.HOST_COMPUTE).tolist() == [80_000]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tfprof.captures.events.ops import tf_data
 from tfprof.captures.events.ops.tf_data import _Walker, find_pipelines
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.core.wire.compiled import native_module
 from tfprof.testing.xspace_builders import Unsigned, event, gpu, host, line, opened, xspace
 
@@ -15,7 +16,7 @@ BIG = 2**63 + 5
 
 def pipelines(*lines, classic=False):
     forest = opened(xspace(host(*lines))).hosts[0].forest(classic=classic)
-    return find_pipelines(forest, classic=classic)
+    return find_pipelines(forest, rules=REFERENCE if classic else OURS)
 
 
 def get_next(name, start, length, number, parent=0, **stats):

@@ -5,12 +5,13 @@ import pytest
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.events.steps.forest import build_forest
 from tfprof.captures.events.steps.grouping import find_groups
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, host, line, timeline_of, xspace
 
 
 def grouped(space, *, classic=False):
     timeline = timeline_of(space)
-    return timeline, find_groups(build_forest(timeline), classic=classic)
+    return timeline, find_groups(build_forest(timeline), rules=REFERENCE if classic else OURS)
 
 
 def by_name(space, *, classic=False):

@@ -11,13 +11,14 @@ from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import FIRST_SPARSE_CORE, tpu_cores
 from tfprof.captures.events.tpu.duty import DutyCycle, duty_cycle
 from tfprof.captures.events.tpu.steps import tpu_steps, waiting_for_input
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import line, plane, timeline_of, xspace
 
 
 def steps_of(*planes, waited=None, classic=False):
-    timeline = timeline_of(xspace(*planes))
-    groups = find_groups(build_forest(timeline), classic=classic)
-    return tpu_steps(timeline, groups, waited or {}, classic=classic)
+    timeline, rules = timeline_of(xspace(*planes)), REFERENCE if classic else OURS
+    groups = find_groups(build_forest(timeline), rules=rules)
+    return tpu_steps(timeline, groups, waited or {}, rules=rules)
 
 
 def micros(values):
@@ -150,13 +151,13 @@ def test_all_reduce_is_told_apart_by_its_unique_id_or_its_instruction():
 )
 @pytest.mark.parametrize("classic", [True, False])
 def test_categories_are_those_of_the_reference(category, spent, classic):
-    assert spent_on(category, classic=classic) is spent
+    assert spent_on(category, rules=REFERENCE if classic else OURS) is spent
 
 
 @pytest.mark.parametrize("category", ["all-gather", "reduce-scatter", "collective-permute-done"])
 def test_all_collectives_are_communication(category):
-    assert spent_on(category, classic=False) is Spent.DEVICE_COLLECTIVES
-    assert spent_on(category, classic=True) is Spent.DEVICE_COMPUTE_32
+    assert spent_on(category, rules=OURS) is Spent.DEVICE_COLLECTIVES
+    assert spent_on(category, rules=REFERENCE) is Spent.DEVICE_COMPUTE_32
 
 
 def test_the_file_tells_where_a_core_is():

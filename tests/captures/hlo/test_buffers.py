@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from tests.hlo_programs import op, program, read
 from tfprof.captures.hlo.buffers import memory_use
+from tfprof.captures.rules import REFERENCE
 from tfprof.core.wire import messages as pb
 
 KIB = 1024
@@ -93,7 +94,7 @@ def test_without_a_plan_values_live_while_they_are_used():
     assert use.sizes_bytes == (0, 1024, 2048, 3072, 2048, 1024, 2048, 1024, 0)
     assert use.instructions == ("a", "b", "c", "c", "c", "d", "d", "d", "")
     assert (use.peak_bytes, names(use)) == (3072, ["a", "b", "c"])
-    assert memory_use(read(proto), classic=True).peak_bytes == 0
+    assert memory_use(read(proto), rules=REFERENCE).peak_bytes == 0
 
 
 def test_values_may_take_the_place_of_operands():

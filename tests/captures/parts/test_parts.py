@@ -25,7 +25,7 @@ pytestmark = pytest.mark.one_engine
 
 WANTED = Wanted(
     (planes.key(),),
-    tuple(fact.key(classic=False) for fact in (host_ops, device_ops, compiled_ops, host_kernels)),
+    tuple(fact.key() for fact in (host_ops, device_ops, compiled_ops, host_kernels)),
 )
 MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (

@@ -239,7 +239,7 @@ def test_the_one_host_with_half_of_the_steps_takes_none_from_the_others(tmp_path
     assert of_step.message.startswith("only what belongs to step")
     assert told == note
     assert not pod(run, host=name).table("workers").rows
-    classic = run_steps(run, classic=True)  # as the reference
+    classic = run_steps(run.in_mode(classic=True))  # as the reference
     assert (classic.n_steps, len(classic.hosts)) == (N_STEPS // 2, N_HOSTS)
 
 

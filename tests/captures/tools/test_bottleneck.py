@@ -12,6 +12,7 @@ from tfprof.captures.facts.between_steps import Between
 from tfprof.captures.facts.bottleneck import NONE, UNKNOWN, reference_bottleneck
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.facts.verdict import Grounds, about_step_time, give_verdict
+from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 HOST = opened(xspace(host(line(event("a", 0))))).hosts[0]
@@ -34,8 +35,9 @@ def run_steps_of(*steps, total=1000, classic=False):
             spent[row, SPENT.index(kind)] = amount
         spent[row, SPENT.index(Spent.DEVICE_COMPUTE_32)] = size[row] - sum(known.values())
     times = StepTimes.of_columns(np.arange(len(steps)), size * 0, size, spent, (0, 0))
-    one = HostSteps(HOST, 1, times, [str(n) for n in range(len(steps))], is_implicit=False)
-    return RunSteps((one,), len(steps), True, (), classic)
+    counted = HOST.by(REFERENCE if classic else OURS)
+    one = HostSteps(counted, 1, times, [str(n) for n in range(len(steps))], is_implicit=False)
+    return RunSteps((one,), len(steps), True, ())
 
 
 def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
@@ -192,4 +194,4 @@ def test_with_tf_data_many_launches_hint_at_the_cpus():
 def test_no_steps_and_steps_of_no_length():
     assert judged() == UNKNOWN
     assert judged({}, total=0) == UNKNOWN
-    assert reference_bottleneck(RunSteps((), 0, False, (), True)) == UNKNOWN
+    assert reference_bottleneck(RunSteps((), 0, False, ())) == UNKNOWN

@@ -207,7 +207,7 @@ def test_tables_and_charts_show_cut_steps_as_such():
 
 def test_the_reference_does_not_know_of_cut_steps():
     for space in (on_gpu(4, unmarked=[0]), on_gpu(4, lost=[8])):
-        steps = run_steps(opened(space), classic=True)
+        steps = run_steps(opened(space).in_mode(classic=True))
         assert not steps.is_cut.any()
         assert steps.notes == ()
 
@@ -253,14 +253,15 @@ def test_marked_steps_without_computation_are_steps():
     [note] = steps.notes
     assert (note.severity, note.host) == ("warning", "host 0")
     assert "host_tracer_level is 2" in note.message
-    assert run_steps(opened(without_ops(2)), classic=True).notes[0].message.startswith("no steps w")
+    reference = run_steps(opened(without_ops(2)).in_mode(classic=True))
+    assert reference.notes[0].message.startswith("no steps w")
 
 
 def test_some_marked_steps_without_computation():
     marks = [event("train", n * 100, 90, step_num=n, _r=1) for n in range(20)]
     run = opened(xspace(host(line(*marks, event("a:MatMul", 310, 50)))))
     assert run_steps(run).names == [f"train {number}" for number in range(20)]
-    assert run_steps(run, classic=True).names == ["train 3"]
+    assert run_steps(run.in_mode(classic=True)).names == ["train 3"]
 
 
 def test_marked_steps_without_kernels_are_told():

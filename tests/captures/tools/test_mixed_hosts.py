@@ -181,7 +181,7 @@ def test_tpus_of_which_nothing_was_recorded_are_told():
     ]
     shown = {row["what"] for row in overview(run).to_rows("environment")}
     assert "Duty cycle of chips" not in shown  # 0 % would be wrong
-    assert run_steps(run, classic=True).n_steps == 0
+    assert run_steps(run.in_mode(classic=True)).n_steps == 0
 
 
 def test_idle_devices_among_busy_ones():

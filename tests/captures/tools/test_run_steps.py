@@ -8,6 +8,7 @@ from tests.captures.tools.test_run import capture
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, kinds_of
+from tfprof.captures.rules import OURS
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import START_NS, event, gpu, host, line, opened, plane, xspace
@@ -26,7 +27,7 @@ def test_steps_of_one_number_are_the_same():
 
 def test_in_the_reference_time_tells():
     run = opened(capture(5, first=10), capture(4, first=12))
-    steps = run_steps(run, classic=True)
+    steps = run_steps(run.in_mode(classic=True))
     assert steps.hosts[0].names == ["train 10", "train 11", "train 12", "train 13"]
     assert steps.hosts[1].names == ["train 12", "train 13", "train 14", "train 15"]
 
@@ -46,7 +47,7 @@ def test_clocks_that_are_decades_apart_do_no_harm(classic):
     spaces = [capture(3), capture(3), capture(3)]
     spaces[1].planes[0].lines[0].timestamp_ns = 0
     spaces[2].planes[0].lines[0].timestamp_ns = 2**63 - 1
-    assert run_steps(opened(*spaces), classic=classic).n_steps == 3
+    assert run_steps(opened(*spaces).in_mode(classic=classic)).n_steps == 3
 
 
 def test_hosts_with_other_numbers_of_steps():
@@ -84,7 +85,7 @@ def test_gpus_of_which_nothing_was_recorded_are_told():
     steps = run_steps(opened(space))
     assert (steps.n_steps, steps.has_device) == (2, False)
     assert [(note.severity, note.message[:8]) for note in steps.notes] == [("warning", "has GPUs")]
-    assert run_steps(opened(space), classic=True).n_steps == 0
+    assert run_steps(opened(space).in_mode(classic=True)).n_steps == 0
 
 
 def test_calls_of_functions_that_count_as_steps_are_told():
@@ -94,13 +95,13 @@ def test_calls_of_functions_that_count_as_steps_are_told():
     assert [(note.severity, note.message[:18]) for note in steps.notes] == [
         ("info", "no step was marked")
     ]
-    assert run_steps(opened(space), classic=True).n_steps == 0
+    assert run_steps(opened(space).in_mode(classic=True)).n_steps == 0
 
 
 @pytest.mark.parametrize("n_steps, kept", [(5, 5), (6, 4)])
 def test_the_reference_leaves_out_the_ends_of_more_than_five_steps(n_steps, kept):
     run = opened(capture(n_steps))
-    assert run_steps(run, classic=True, inner_only=True).n_steps == kept
+    assert run_steps(run.in_mode(classic=True), inner_only=True).n_steps == kept
     assert run_steps(run).n_steps == n_steps
 
 
@@ -133,10 +134,10 @@ def test_copies_on_the_host_are_computation_but_in_the_reference():
     step = [event("train", 0, 100, _r=1), event("MemcpyHToH", 0, 30), event("a:B", 40, 10)]
     run = opened(xspace(host(line(*step))))
     for classic, total in ((False, 100), (True, 70)):
-        [one] = run_steps(run, classic=classic).hosts
-        amounts = [int(one.of(category, classic=classic)[0]) for category in CATEGORIES]
+        [one] = run_steps(run.in_mode(classic=classic)).hosts
+        amounts = [int(one.of(category)[0]) for category in CATEGORIES]
         assert sum(amounts) == total * 1000
-    assert {kind for c in CATEGORIES for kind in kinds_of(c, classic=False)} == set(Spent)
+    assert {kind for c in CATEGORIES for kind in kinds_of(c, OURS)} == set(Spent)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
@@ -184,4 +185,4 @@ def test_steps_of_hosts_that_take_turns_in_being_slow_are_those_of_one_host():
 
     run = opened(worker("a", 10, 20, 10, 20), worker("b", 20, 10, 20, 10))
     assert run_steps(run).slowest_ps().mean() / 1e6 == 15.0
-    assert run_steps(run, classic=True).slowest_ps().mean() / 1e6 == 20.0
+    assert run_steps(run.in_mode(classic=True)).slowest_ps().mean() / 1e6 == 20.0

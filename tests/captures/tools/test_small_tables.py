@@ -422,7 +422,7 @@ def test_machines_of_one_name_are_told_apart_by_the_addresses_of_their_files(tmp
         (tmp_path / f"{file}.xplane.pb").write_bytes(data)
     run = open_run(sorted(map(str, tmp_path.iterdir())))
     assert environment(run).n_machines == 2
-    assert environment(run, classic=True).n_machines == 1
+    assert environment(run.in_mode(classic=True)).n_machines == 1
     assert {row["host"] for row in tf_data(run).to_rows()} == {
         "10.0.0.2_8466", "10.0.0.3_8466", "10.0.0.3_8467",
     }  # fmt: skip

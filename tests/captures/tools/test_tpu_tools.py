@@ -43,7 +43,7 @@ def run_of(*planes, hostname="worker"):
 
 def bottleneck(*ops, **options):
     run = run_of(core(0, *ops, **options))
-    found = tpu_run_steps(run, run_steps(run), classic=False)
+    found = tpu_run_steps(run, run_steps(run))
     return find_tpu_bottleneck(found)
 
 
@@ -58,7 +58,7 @@ def test_waiting_for_input_decides_the_verdict(waiting, kind):
 
 def test_without_time_nothing_is_known():
     run = run_of(tpu(0, ops=[op("%c", "convolution", 0, 50)]))
-    found = tpu_run_steps(run, run_steps(run), classic=False)
+    found = tpu_run_steps(run, run_steps(run))
     assert find_tpu_bottleneck(found).kind == "unknown"
 
 
@@ -191,7 +191,7 @@ def test_what_a_core_lacks_is_no_error(parts, classic):
         found = tool(run, classic=classic)
         assert found.verdict
     n_steps = 1 if "steps" in parts or (parts == ("modules",) and not classic) else 0
-    assert run_steps(run, classic=classic).n_steps == n_steps
+    assert run_steps(run.in_mode(classic=classic)).n_steps == n_steps
 
 
 def test_in_classic_mode_the_pod_viewer_has_none_of_this():
@@ -253,7 +253,7 @@ def test_runs_of_a_program_in_place_of_steps_are_told():
     found = run_steps(run)
     assert found.n_steps == 1
     assert any("jit_f(1)" in note.message for note in found.notes)
-    assert run_steps(run, classic=True).n_steps == 0
+    assert run_steps(run.in_mode(classic=True)).n_steps == 0
 
 
 def test_what_runs_on_a_tpu_without_steps_has_an_answer():

@@ -78,8 +78,8 @@ def test_times_have_six_digits_and_are_exact():
 
 
 def test_doubles_that_json_does_not_know_are_texts():
-    assert value_text(float("nan"), classic=False) == '"nan"'
-    assert value_text(1 / 3, classic=True) == '"0.333333"'
+    assert value_text(float("nan"), as_texts=False) == '"nan"'
+    assert value_text(1 / 3, as_texts=True) == '"0.333333"'
 
 
 integers = st.integers(-(2**63), 2**63 - 1)

@@ -24,7 +24,7 @@ from tfprof.captures.events.ops.memory import (
 from tfprof.captures.facts.one_step import groups_at
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact_by_rules
 from tfprof.captures.run.run import Host, Run
 from tfprof.core.columns.intervals import Float64Array
 
@@ -43,7 +43,7 @@ class Allocator(NamedTuple):
     whole: MemoryEvents
     """Its events in the whole capture, in which rows of ``live`` are indices."""
     step: int
-    """Group of the peak; of several equal peaks in classic mode that of the last."""
+    """Group of the peak; of several equal peaks by the rules of the reference that of the last."""
 
 
 class ToldAllocator(NamedTuple):
@@ -89,45 +89,43 @@ class InUse(NamedTuple):
         return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
 
 
-@fact
-def told_allocators(host: Host, *, classic: bool) -> list[ToldAllocator]:
+@fact_by_rules
+def told_allocators(host: Host) -> list[ToldAllocator]:
     """The allocators of a host in the whole capture."""
-    return list(map(told_of, allocators_of(host, classic=classic)))
+    return list(map(told_of, allocators_of(host)))
 
 
-def allocators_with_events(
-    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
-) -> list[Allocator]:
+def allocators_with_events(run: Run, hosts: Sequence[Host], step: Steps | None) -> list[Allocator]:
     """The allocators of some hosts, the fullest first, with their events in a step, or all."""
-    allocators = [allocator for one in hosts for allocator in allocators_of(one, classic=classic)]
+    allocators = [allocator for one in hosts for allocator in allocators_of(one)]
     if step is not None:
-        steps = run_steps(run, classic=classic)
+        steps = run_steps(run)
         wanted = groups_at(steps, steps.places(step))
         allocators = [
             within
             for allocator in allocators
             for within in _in_step(allocator, wanted.get(allocator.host.name, set()))
         ]
-    if not classic:
+    if not run.rules.keeps_allocator_order:
         allocators.sort(key=lambda one: -int(one.events.used_bytes[one.peak.place]))
     return allocators
 
 
-def allocators_of(host: Host, *, classic: bool) -> list[Allocator]:
+def allocators_of(host: Host) -> list[Allocator]:
     """The allocators of a host with their events, worked out once."""
-    return host.memo.once(("memory", classic), lambda: _found_allocators(host, classic))
+    return host.memo.once("memory", lambda: _found_allocators(host))
 
 
-def _found_allocators(host: Host, classic: bool) -> list[Allocator]:
+def _found_allocators(host: Host) -> list[Allocator]:
     allocators: list[Allocator] = []
     if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
         return allocators  # without finding the steps
-    groups = host.groups(classic=classic)
-    for name, events in memory_events(host.timeline, groups, classic=classic).items():
-        peak = peak_of(events, classic=classic)
+    rules = host.rules
+    for name, events in memory_events(host.timeline, host.groups(), rules=rules).items():
+        peak = peak_of(events, rules=rules)
         highest = np.flatnonzero(events.used_bytes == events.used_bytes[peak.place])
         step = int(events.step[highest[-1]])
-        live = live_at(events, peak.place, only_step=step if classic else None)
+        live = live_at(events, peak.place, only_step=step if rules.names_one_step else None)
         allocators.append(Allocator(host, name, events, peak, live, events, step))
     return allocators
 

@@ -128,10 +128,7 @@ def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bott
     total = 0 if first is None else int(first.times.duration_ps.sum())
     if first is None or not total:
         return UNKNOWN
-    share = {
-        category.key: 100.0 * int(first.of(category, classic=True).sum()) / total
-        for category in CATEGORIES
-    }
+    share = {category.key: 100.0 * int(first.of(category).sum()) / total for category in CATEGORIES}
     waiting, other = share["infeed"], share["other"]
     kind, statement = input_verdict(waiting, other)
     is_other_said = kind == "both" and waiting < MODERATELY_INPUT_BOUND

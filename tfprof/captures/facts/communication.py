@@ -99,7 +99,7 @@ class Communication:
 @fact
 def communication(host: Host) -> Communication:
     """The communication of a host in all its steps, also in those that other hosts lack."""
-    first, *_ = cores_of(host, 0, classic=False, inner_only=False)
+    first, *_ = cores_of(host, 0, inner_only=False)
     work = device_work(host)
     known = communication_times(work, first.times)
     nothing = np.zeros((1, len(first.times)), np.int64)

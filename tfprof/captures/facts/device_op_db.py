@@ -18,6 +18,7 @@ from tfprof.captures.hlo.reference_cost import reference_costs_of
 from tfprof.captures.hlo.text import expression
 from tfprof.captures.model.hlo import Instruction
 from tfprof.captures.read.hlo import HloProgram
+from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host
@@ -26,8 +27,8 @@ from tfprof.captures.run.run import Host
 class Programs:
     """Describes instructions of the programs in a host's capture."""
 
-    def __init__(self, programs: KnownPrograms, *, classic: bool) -> None:
-        self._programs, self._classic = programs, classic
+    def __init__(self, programs: KnownPrograms, rules: Rules = OURS) -> None:
+        self._programs, self._rules = programs, rules
         self._costs: dict[HloProgram, Mapping[Instruction, Cost]] = {}
 
     def describe(self, key: HloKey) -> DeviceOp | None:
@@ -37,10 +38,10 @@ class Programs:
             return None
         costs = self._costs.get(known.program)
         if costs is None:
-            make = reference_costs_of if self._classic else costs_of
+            make = reference_costs_of if self._rules.counts_cycles else costs_of
             costs = self._costs[known.program] = make(known.program.module())
         described = _described(known, costs[known.instruction])
-        if self._classic:  # there programs of several hosts differ by number alone
+        if self._rules.unites_ops_of_programs:
             return replace(described, key=described.key._replace(module=""))
         return described
 
@@ -102,18 +103,20 @@ def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
     return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
 
 
-@summed_fact(merged)
-def device_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+@summed_fact(merged, has_rules=True)
+def device_ops(host: Host) -> DeviceOps:
     """Ops on the devices of a host."""
-    programs = Programs(known_programs(host), classic=classic)
-    if uses_tpu(host, classic=classic):
+    rules = host.rules
+    programs = Programs(known_programs(host), rules)
+    if uses_tpu(host):
         counted = tpu_ops(host.timeline)
-        ops = counted.ops if classic else [_with_module(op, host) for op in counted.ops]
-        return replace(counted, ops=tuple(map(programs.with_fused, ops)))
+        named = counted.ops
+        if not rules.unites_ops_of_programs:
+            named = tuple(_with_module(op, host) for op in named)
+        return replace(counted, ops=tuple(map(programs.with_fused, named)))
     if not has_gpu(host):
         return DeviceOps()
-    eager = host.eager(classic=classic)
-    return gpu_ops(host.forest(classic=classic), eager, programs.describe, classic=classic)
+    return gpu_ops(host.forest(), host.eager(), programs.describe, rules=rules)
 
 
 def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
@@ -123,14 +126,14 @@ def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
     return replace(op, key=op.key._replace(module=module))
 
 
-@summed_fact(merged)
-def compiled_ops(host: Host, *, classic: bool = False) -> DeviceOps:
+@summed_fact(merged, has_rules=True)
+def compiled_ops(host: Host) -> DeviceOps:
     """Ops on the devices of a host; without a device, those of XLA programs on its threads.
 
-    In classic mode there are none without a device.
+    By the rules of the reference there are none without a device.
     """
-    if classic or has_device(host):
-        return device_ops(host, classic=classic)
-    programs = Programs(known_programs(host), classic=False)
+    if host.rules.needs_device or has_device(host):
+        return device_ops(host)
+    programs = Programs(known_programs(host))
     ops = cpu_ops(host.timeline, host.eager(), programs.describe)
     return replace(ops, ops=tuple(map(programs.with_fused, ops.ops)))

@@ -38,7 +38,7 @@ def device_work(host: Host) -> DeviceWork:
 
 def _device_work(host: Host) -> DeviceWork:
     timeline, groups = host.timeline, host.groups()
-    if uses_tpu(host, classic=False):
+    if uses_tpu(host):
         cores = [core for core in tpu_cores(timeline) if not core.is_sparse]
         return together([core_work(timeline, groups, core) for core in cores])
 
@@ -51,7 +51,7 @@ def _device_work(host: Host) -> DeviceWork:
         n_groups = n_replica_groups(known.instruction.attributes.replica_groups)
         return CollectiveKind(key.name, is_joint=n_groups == 1)
 
-    if uses_gpu(host, classic=False):
+    if uses_gpu(host):
         return gpu_work(timeline, groups, kind_of)
     work = thread_work(timeline, groups, kind_of)
     if not (work.together.group < 0).any():

@@ -43,18 +43,13 @@ class Environment:
     n_tasks: int
 
 
-def environment(run: Run, *, classic: bool = False) -> Environment:
-    """What a run ran on.
-
-    Args:
-        run: The run.
-        classic: Count machines of one name as one, as the reference does, even if their files
-            have different addresses.
-    """
+def environment(run: Run) -> Environment:
+    """What a run ran on."""
     tpus, gpus = device_planes(run.hosts)
     devices = tpus or gpus
     hardware = "TPU" if tpus else "GPU" if gpus else "CPU_ONLY"
-    machines = {(host.machine, "" if classic else host.address) for host in run.hosts}
+    is_merged = run.rules.merges_hosts_of_machine
+    machines = {(host.machine, "" if is_merged else host.address) for host in run.hosts}
     name = device_type(devices[0]) if devices else "CPU"
     return Environment(hardware, name, len(devices), len(machines), len(run.hosts))
 

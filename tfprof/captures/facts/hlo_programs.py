@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tfprof.captures.events.timeline.programs import KnownPrograms, told_modules
 from tfprof.captures.read.hlo import HloProgram, hlo_programs
+from tfprof.captures.rules import OURS
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Host, Run
@@ -21,6 +22,7 @@ class HostProgram(NamedTuple):
 
 def programs_of(host: Host) -> list[HloProgram]:
     """The programs of a host, by id; each is decoded once."""
+    host = host.by(OURS)
     return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
 
 
@@ -38,11 +40,14 @@ def program_titles(host: Host) -> tuple[tuple[int, str], ...]:
 
 def known_programs(host: Host) -> KnownPrograms:
     """The programs of a host, to find by the stats of events."""
+    host = host.by(OURS)
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
 
 
 def module_names(host: Host) -> dict[int, str]:
     """Names of the programs of a host by id, also of those known from events alone."""
+
+    host = host.by(OURS)
 
     def make() -> dict[int, str]:
         held = {program.id: program.name for program in programs_of(host)}

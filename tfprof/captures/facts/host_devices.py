@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tfprof.captures.facts.environment import device_planes, device_type
 from tfprof.captures.model.described_plane import DescribedPlane
+from tfprof.captures.rules import OURS
 from tfprof.captures.run.result import Note, Severity
 from tfprof.captures.run.run import Host
 from tfprof.core.text import how_to_capture
@@ -16,9 +17,9 @@ def has_gpu(host: Host) -> bool:
     return bool(device_planes([host])[1])
 
 
-def uses_gpu(host: Host, *, classic: bool) -> bool:
-    """Whether a host has GPUs, unless classic with events."""
-    return _is_used(device_planes([host])[1], classic)
+def uses_gpu(host: Host) -> bool:
+    """Whether a host has GPUs whose steps count."""
+    return _are_used(host, device_planes([host])[1])
 
 
 def has_tpu(host: Host) -> bool:
@@ -31,32 +32,27 @@ def has_device(host: Host) -> bool:
     return has_gpu(host) or has_tpu(host)
 
 
-def uses_tpu(host: Host, *, classic: bool) -> bool:
-    """Whether a host has TensorCores, unless classic with events."""
-    return _is_used(device_planes([host])[0], classic)
+def uses_tpu(host: Host) -> bool:
+    """Whether a host has TensorCores whose steps count."""
+    return _are_used(host, device_planes([host])[0])
 
 
-def _is_used(devices: Sequence[DescribedPlane], classic: bool) -> bool:
-    return any(classic or plane.n_events > 0 for plane in devices)
+def _are_used(host: Host, devices: Sequence[DescribedPlane]) -> bool:
+    return any(host.rules.counts_silent_devices or plane.n_events > 0 for plane in devices)
 
 
-def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool], list[Note]]:
+def hosts_with_steps(hosts: Sequence[Host]) -> tuple[list[bool], list[Note]]:
     """Whose steps count, with notes on the other hosts.
 
     If there are TPUs, steps are those of hosts with TPUs; else those of hosts with GPUs. Hosts
     without a device give work to the others. Without any device, all hosts count.
-
-    Args:
-        hosts: The hosts of a run.
-        classic: Devices without events are devices, too.
     """
-    with_tpu = [uses_tpu(host, classic=classic) for host in hosts]
-    with_gpu = [uses_gpu(host, classic=classic) for host in hosts]
+    with_tpu, with_gpu = list(map(uses_tpu, hosts)), list(map(uses_gpu, hosts))
     with_device = with_tpu if any(with_tpu) else with_gpu
     counts = with_device if any(with_device) else [True] * len(hosts)
     notes = []
-    new: Severity = "info" if classic else "warning"  # the reference says nothing of these
     for host, is_counted in zip(hosts, counts, strict=True):
+        new: Severity = "info" if host.rules.omits_notes else "warning"
         own = _silent_devices(host)
         if own:
             steps = "steps are those of the host" if is_counted else "its steps do not count"
@@ -66,7 +62,7 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
                      f"has {own}, but nothing was recorded of them: {steps}"
                      f"{remedy if own == 'GPUs' else ''}", host.name)
             )  # fmt: skip
-        elif not is_counted and uses_gpu(host, classic=classic):
+        elif not is_counted and uses_gpu(host):
             notes.append(
                 Note(new, "has GPUs, but other hosts have TPUs, so its steps do not count. Give "
                      "its file alone to see them", host.name)
@@ -75,7 +71,7 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
             notes.append(
                 Note("info", "has no device, but others have: its steps do not count", host.name)
             )
-        elif uses_tpu(host, classic=classic) and uses_gpu(host, classic=classic):
+        elif uses_tpu(host) and uses_gpu(host):
             notes.append(
                 Note(new, "has TPUs and GPUs: its steps and device ops are those of the TPUs. "
                      "`tfprof kernel-stats` shows what its GPUs did", host.name)
@@ -85,7 +81,7 @@ def hosts_with_steps(hosts: Sequence[Host], *, classic: bool) -> tuple[list[bool
 
 def _silent_devices(host: Host) -> str:
     """The kind of a host's devices, if none of them has events; else empty."""
-    if uses_gpu(host, classic=False) or uses_tpu(host, classic=False):
+    if uses_gpu(host.by(OURS)) or uses_tpu(host.by(OURS)):
         return ""
     return "TPUs" if has_tpu(host) else "GPUs" if has_gpu(host) else ""
 

@@ -30,8 +30,8 @@ def ops_of_programs(host: Host) -> OpOfInstruction:
     return find
 
 
-@summed_fact(merged_op_times)
-def host_ops(host: Host, *, classic: bool = False) -> OpTimes:
+@summed_fact(merged_op_times, has_rules=True)
+def host_ops(host: Host) -> OpTimes:
     """The ops on the threads of a host."""
-    eager, op_of = host.eager(classic=classic), ops_of_programs(host)
-    return host_op_times(host.timeline, eager, op_of, classic=classic)
+    op_of = ops_of_programs(host)
+    return host_op_times(host.timeline, host.eager(), op_of, rules=host.rules)

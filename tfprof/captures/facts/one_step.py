@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps, Steps
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.result import Note, listed
@@ -23,16 +25,18 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 class _StepHost(Host):
     """A host with only the events of some of its steps."""
 
-    def __init__(self, host: Host, wanted: Collection[int], *, classic: bool) -> None:
+    def __init__(self, host: Host, wanted: Collection[int]) -> None:
         super().__init__(host.name, host.space)
-        self._whole, self._wanted, self._classic = host, wanted, classic
+        self.rules, self._whole, self._wanted = host.rules, host, wanted
 
-    def groups(self, *, classic: bool = False) -> Groups:
-        """The kept steps."""
+    def _by(self, rules: Rules) -> Self:
+        other = super()._by(rules)
+        other._whole = self._whole.by(rules)
+        return other
+
+    def _groups(self) -> Groups:
         kept = self._kept()
-        return self.memo.once(
-            ("groups", classic), lambda: _kept_groups(self._whole.groups(classic=classic), kept)
-        )
+        return self.memo.once("groups", lambda: _kept_groups(self._whole.groups(), kept))
 
     def period_ends(self) -> Mapping[int, int]:
         """As in the whole host."""
@@ -40,10 +44,16 @@ class _StepHost(Host):
         return dict(zip(steps.groups.tolist(), steps.end_ps.tolist(), strict=True))
 
     def _kept(self) -> BoolArray:
-        of_event = self._whole.groups(classic=self._classic).of_event
+        """Which events are in the steps, by the rules of the run of which they are steps."""
+        if isinstance(self._first, _StepHost):
+            return self._first._kept()
+        of_event = self._whole.groups().of_event
         return self.memo.once("kept", lambda: np.isin(of_event, list(self._wanted)))
 
     def _with_regions(self) -> tuple[Timeline, Regions]:
+        if self._first is not None:
+            return self._first._with_regions()
+
         def make() -> tuple[Timeline, Regions]:
             kept = self._kept()
             timeline, regions = self._whole._with_regions()
@@ -68,25 +78,24 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
     return replace(groups, of_event=of_event, roots=roots, step_names=shown, work=work)
 
 
-def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:
+def of_step(run: Run, step: Steps | None) -> Run:
     """The run with only the events of a step on each host; the run itself for None.
 
     Args:
         run: The run.
         step: Number at the end of the step's name.
-        classic: Steps are those of the reference.
 
     Raises:
         UsageError: There is no such step.
     """
     if step is None:
         return run
-    steps = run_steps(run, classic=classic)
+    steps = run_steps(run)
     places = steps.places(step)
 
     def make() -> Run:
         wanted = groups_at(steps, places)
-        hosts = [_StepHost(host, wanted.get(host.name, ()), classic=classic) for host in run.hosts]
+        hosts = [_StepHost(host, wanted.get(host.name, ())) for host in run.hosts]
         names = listed([steps.names[place] for place in places])
         note = Note("info", f"only what belongs to step {names} counts here")
         return replace(
@@ -96,7 +105,7 @@ def of_step(run: Run, step: Steps | None, *, classic: bool = False) -> Run:
             memo=Memo(),
         )
 
-    return run.memo.once(("step", step, classic), make)
+    return run.memo.once(("step", step), make)
 
 
 def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:

@@ -16,7 +16,8 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.hlo_programs import module_names
 from tfprof.captures.facts.host_op_db import ops_of_programs
 from tfprof.captures.model.xspace_stats import IntArray
-from tfprof.captures.run.fact import fact
+from tfprof.captures.rules import Rules
+from tfprof.captures.run.fact import fact_by_rules
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array, sums_by
 from tfprof.core.columns.frames import StackTable
@@ -137,22 +138,21 @@ class OpSums(NamedTuple):
     stacks: OpStacks
 
 
-def op_runs(host: Host, job: str = "", *, classic: bool = False) -> RunsByDevice:
+def op_runs(host: Host, job: str = "") -> RunsByDevice:
     """The runs of ops on the threads and devices of a host; ``job`` stands before the devices."""
-    eager, modules = host.eager(classic=classic), module_names(host)
-    return runs_by_device(host.timeline, eager, ops_of_programs(host), modules, job)
+    modules = module_names(host)
+    return runs_by_device(host.timeline, host.eager(), ops_of_programs(host), modules, job)
 
 
-@fact
-def op_sums(host: Host, *, classic: bool = False) -> OpSums:
+@fact_by_rules
+def op_sums(host: Host) -> OpSums:
     """Runs of ops by device, op and group of a host, with what views say of them.
 
     Durations are rounded to microseconds run by run, and those of 0 count as 1, as in run metadata
-    (``ExecStep::AddTimeStats``); negative ones count as 0, but in classic mode as they are.
+    (``ExecStep::AddTimeStats``); negative ones count as 0, if rules do not keep them.
     """
-    timeline, forest = host.timeline, host.forest(classic=classic)
-    groups = host.groups(classic=classic)
-    ran = op_runs(host, classic=classic)
+    timeline, forest, groups = host.timeline, host.forest(), host.groups()
+    ran = op_runs(host)
     memory = op_memory(forest, ran.all.events[: ran.n_on_host])
     numbers, copies = _with_copies(timeline, ran)
     used, place = np.unique(numbers, return_inverse=True)
@@ -169,7 +169,7 @@ def op_sums(host: Host, *, classic: bool = False) -> OpSums:
         [copies[number - len(ran.all.names)] for number in used[n_ops:].tolist()],
         memory.names,
         OpGroups(numbers_of_groups, names, first),
-        _sums(ran, place, groups_of, starts - first[groups_of], memory, classic=classic),
+        _sums(ran, place, groups_of, starts - first[groups_of], memory, rules=host.rules),
         op_totals(ran, group_of, memory),
         _stacks(*python_stacks(forest, first_runs(ran.parts))),
     )
@@ -232,7 +232,7 @@ def _sums(
     after_micros: Int64Array,
     memory: OpMemory,
     *,
-    classic: bool,
+    rules: Rules,
 ) -> SumColumns:
     """Sums over runs with the same device, op and group; a run may be on several devices.
 
@@ -242,7 +242,7 @@ def _sums(
         groups: Its group.
         after_micros: Its start.
         memory: What they allocated.
-        classic: Keep negative durations.
+        rules: Whether negative durations count.
     """
     n_runs, runs = len(ran.all), np.concatenate([block.runs for block in ran.blocks])
     if not len(runs):
@@ -255,7 +255,7 @@ def _sums(
     first = np.flatnonzero(np.append(True, changes))
     micros = run_micros(ran.all.durations_ps[runs])
     counted = np.where(micros == 0, 1, micros)
-    counted = counted if classic else np.maximum(counted, 0)
+    counted = counted if rules.keeps_negative_times else np.maximum(counted, 0)
     uses = allocator_uses(memory, memory.runs)
     sizes = [
         sums_by(uses.runs, of_use, n_runs)[runs]

@@ -23,8 +23,8 @@ def _periods_of(host: Host) -> Periods:
     own = np.array(sorted(of_host), np.int64)
     if groups.work is not None and not groups.work.any():
         own = own[:0]  # how long what they launched takes, nothing tells
-    if uses_gpu(host, classic=False):
-        events, markers = gpu_step_events(timeline, groups, classic=False)
+    if uses_gpu(host):
+        events, markers = gpu_step_events(timeline, groups)
         work = longest_markers(markers)[1]
         own = np.array(sorted(work), np.int64)
         own = own[computing(events, own, has_device=True)]

@@ -27,8 +27,6 @@ def rows_of_steps(
     places: Sequence[int],
     row: MakeRow,
     ps_per_unit: float,
-    *,
-    classic: bool,
 ) -> MadeRows:
     """A row for each step and host, step by step.
 
@@ -37,7 +35,6 @@ def rows_of_steps(
         places: Which of the steps.
         row: Makes a row; times are in the unit.
         ps_per_unit: How many ps are one.
-        classic: The reference's categories.
     """
     chosen = np.array(places, np.int64)
 
@@ -48,7 +45,7 @@ def rows_of_steps(
             own = chosen[np.arange(begin + number, end, len(hosts)) // len(hosts)]
             times = one.times.take(own)
             took = (times.duration_ps / ps_per_unit).tolist()
-            amounts = (times_by_category(times, classic=classic) / ps_per_unit).tolist()
+            amounts = (times_by_category(times, one.host.rules) / ps_per_unit).tolist()
             gaps = (times.gap_ps / ps_per_unit).tolist()
             columns = zip(own.tolist(), took, amounts, gaps, strict=True)
             made[number :: len(hosts)] = [row(one, *values) for values in columns]

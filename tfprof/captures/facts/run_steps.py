@@ -37,7 +37,7 @@ from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.facts.step_matching import matched
 from tfprof.captures.facts.step_notes import cut_notes, left_out_notes, step_notes
 from tfprof.captures.facts.steps import HostSteps, RunSteps
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.gathered_notes import gathered
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Host, Run
@@ -65,23 +65,23 @@ class _SharedColumns:
         )
 
 
-def host_steps(host: Host, core_id: int, *, classic: bool) -> HostSteps:
+def host_steps(host: Host, core_id: int) -> HostSteps:
     """The steps of a host.
 
     With GPUs the reference counts their events alone. By default the host's events count, too, as
     they did when the profiler's guide was written.
     """
-    return replace(_host_steps(host, classic=classic), core_id=core_id)
+    return replace(_host_steps(host), core_id=core_id)
 
 
 def steps_of_host(host: Host) -> list[HostSteps]:
     """All steps of a host by itself, or of each core of its TPUs."""
-    return cores_of(host, 0, classic=False, inner_only=False)
+    return cores_of(host, 0, inner_only=False)
 
 
-@fact
-def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
-    if classic:
+@fact_by_rules
+def _host_steps(host: Host) -> HostSteps:
+    if host.rules.takes_device_time_alone:
         return _as_the_reference(host)
     groups, periods = host.groups(), periods_of(host)
     events = _step_events(host, periods)
@@ -104,14 +104,13 @@ def _host_steps(host: Host, *, classic: bool = False) -> HostSteps:
 
 def _as_the_reference(host: Host) -> HostSteps:
     """Steps as the reference has them: with GPUs their part alone, and no time between steps."""
-    timeline, groups = host.timeline, host.groups(classic=True)
-    with_gpu = uses_gpu(host, classic=True)
+    timeline, groups, rules = host.timeline, host.groups(), host.rules
+    with_gpu = uses_gpu(host)
     if with_gpu:
-        events, markers = gpu_step_events(timeline, groups, classic=True)
+        events, markers = gpu_step_events(timeline, groups, rules=rules)
     else:
-        forest = host.forest(classic=True)
-        events = host_step_events(forest, groups, has_device=False, classic=True)
-        markers = step_markers(timeline, groups, classic=True)
+        events = host_step_events(host.forest(), groups, has_device=False, rules=rules)
+        markers = step_markers(timeline, groups, rules=rules)
     events = as_the_reference_sweeps(events)
     spans = marked_spans(markers, has_device=with_gpu)
     own = np.array(sorted(spans), np.int64)
@@ -126,11 +125,11 @@ def _step_events(host: Host, periods: Periods) -> StepEvents:
     """What the threads and GPUs of a host did in the periods of its steps."""
 
     def make() -> StepEvents:
-        with_gpu = uses_gpu(host, classic=False)
+        with_gpu = uses_gpu(host)
         forest = host.forest()
         of_host = host_step_events(forest, periods.groups, has_device=with_gpu, periods=periods)
         if with_gpu:
-            of_gpus, _ = gpu_step_events(host.timeline, periods.groups, classic=False)
+            of_gpus, _ = gpu_step_events(host.timeline, periods.groups)
             return concatenate_tables([of_host, of_gpus])
         # The CPU waits for other devices of the job, and computes nothing.
         waiting = exposed(device_work(host))
@@ -164,36 +163,34 @@ MOST_KEPT_WHOLE = 5
 """With more steps, the reference leaves out the first and the last."""
 
 
-def run_steps(run: Run, *, classic: bool = False, inner_only: bool = False) -> RunSteps:
+def run_steps(run: Run, *, inner_only: bool = False) -> RunSteps:
     """The steps of all hosts, aligned; worked out once.
 
     Args:
         run: The run.
-        classic: As in the reference.
         inner_only: Leave out the first and the last of more than five steps of each host, as the
             reference does in some tools.
     """
-    key = ("steps", classic, inner_only)
-    return run.memo.once(key, lambda: _run_steps(run, classic, inner_only))
+    return run.memo.once(("steps", inner_only), lambda: _run_steps(run, inner_only))
 
 
-def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
-    counts, notes = hosts_with_steps(run.hosts, classic=classic)
+def _run_steps(run: Run, inner_only: bool) -> RunSteps:
+    counts, notes = hosts_with_steps(run.hosts)
     shared = _SharedColumns()
     left_out: list[Note] = []
     by_host = [
-        [shared.of(core) for core in cores_of(host, number, classic=classic, inner_only=inner_only)]
+        [shared.of(core) for core in cores_of(host, number, inner_only=inner_only)]
         for number, host in enumerate(run.hosts)
         if counts[number]
     ]
-    uses_device = (uses_tpu(h, classic=classic) or uses_gpu(h, classic=classic) for h in run.hosts)
+    uses_device = (uses_tpu(h) or uses_gpu(h) for h in run.hosts)
     whole = [cores[0] for cores in by_host]
     if len(by_host) == 1:
         aligned, n_steps = by_host[0], len(whole[0].times)
     else:
         by_host = [_with_markers(cores, notes) for cores in by_host]
         first = [cores[0] for cores in by_host]
-        places, alignment, left_out = matched(first, notes, classic=classic)
+        places, alignment, left_out = matched(first, notes, run.rules)
         n_steps = alignment.n_steps
         aligned = [
             shared.of(steps.slice(slice(begin, begin + n_steps)))
@@ -201,7 +198,7 @@ def _run_steps(run: Run, classic: bool, inner_only: bool) -> RunSteps:
             if number not in alignment.without_steps
             for steps in by_host[place]
         ]
-    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), classic, tuple(left_out))
+    steps = RunSteps(tuple(aligned), n_steps, any(uses_device), (), tuple(left_out))
     return replace(steps, notes=tuple(gathered([*notes, *step_notes(whole), *cut_notes(steps)])))
 
 
@@ -218,39 +215,39 @@ def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
     return [steps.slice(slice(int(kept[0]), int(kept[-1]) + 1)) for steps in cores]
 
 
-def cores_of(host: Host, number: int, *, classic: bool, inner_only: bool) -> list[HostSteps]:
+def cores_of(host: Host, number: int, *, inner_only: bool) -> list[HostSteps]:
     """The steps of a host, or of each core of a TPU host."""
-    if uses_tpu(host, classic=classic):
-        cores = _tpu_cores(host, classic=classic)
+    if uses_tpu(host):
+        cores = _tpu_cores(host)
         return [replace(one, core_id=number * 1000 + one.core_id) for one in cores]
-    steps = host_steps(host, number * 1000 + 1, classic=classic)
+    steps = host_steps(host, number * 1000 + 1)
     if inner_only and len(steps.times) > MOST_KEPT_WHOLE:
         steps = steps.slice(slice(1, len(steps.times) - 1))
     return [steps]
 
 
-@fact
-def _tpu_cores(host: Host, *, classic: bool) -> list[HostSteps]:
-    groups = host.groups(classic=classic)
+@fact_by_rules
+def _tpu_cores(host: Host) -> list[HostSteps]:
+    groups, rules = host.groups(), host.rules
     waiting: dict[int, int] = {}
     marked = np.zeros(0, np.int64)
     if any(root >= 0 for root in groups.roots.values()):
-        events = host_step_events(host.forest(classic=classic), groups, has_device=True)
+        events = host_step_events(host.forest(), groups, has_device=True)
         waiting = waiting_for_input(events)
         marked = np.unique(step_markers(host.timeline, groups).group)
-    tpu = tpu_steps(host.timeline, groups, waiting, classic=classic)
+    tpu = tpu_steps(host.timeline, groups, waiting, rules=rules)
     without = marked[~np.isin(marked, tpu.groups)]
     return [
         HostSteps(
             host,
             steps.core.id,
-            tpu.times(steps, classic=classic),
+            tpu.times(steps, rules=rules),
             tpu.names,
             is_implicit=bool(tpu.program),
             core=steps,
             program=tpu.program,
-            cut={} if classic else tpu.cut,
-            without_work=() if classic else _names_of(groups, without),
+            cut={} if rules.keeps_all_steps else tpu.cut,
+            without_work=() if rules.keeps_all_steps else _names_of(groups, without),
         )
         for steps in tpu.cores
     ]

@@ -22,7 +22,7 @@ from tfprof.captures.events.timeline.names import REDUCE_ITERATOR
 from tfprof.captures.events.timeline.op_names import plain_iterator_type
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.run import Host
 
 _MOST_CALLS = 64
@@ -68,10 +68,10 @@ class Held(NamedTuple):
         return min(1.0, part(self.self_ps, self.calls_ps))
 
 
-def pipelines_of(host: Host, *, classic: bool = False) -> TfData:
+def pipelines_of(host: Host) -> TfData:
     """The pipelines of a host, worked out once."""
-    forest = host.forest(classic=classic)
-    return host.memo.once(("tf_data", classic), lambda: find_pipelines(forest, classic=classic))
+    forest = host.forest()
+    return host.memo.once("tf_data", lambda: find_pipelines(forest, rules=host.rules))
 
 
 class ToldPipelines(NamedTuple):
@@ -81,17 +81,18 @@ class ToldPipelines(NamedTuple):
     slowest: list[Held | None]
 
 
-@fact
-def told_pipelines(host: Host, *, classic: bool) -> ToldPipelines:
+@fact_by_rules
+def told_pipelines(host: Host) -> ToldPipelines:
     """The pipelines of a host with their slowest iterators.
 
     Of what iterators did, only the slowest call of each is kept; ``pipelines_of`` tells the others.
     """
-    data = pipelines_of(host, classic=classic)
+    data = pipelines_of(host)
     slowest = []
     for pipeline in data.pipelines:
         _ = pipeline.calls[0].times
-        slowest.append(None if classic else held_by(host, data, pipeline))
+        is_one_call = host.rules.judges_slowest_call
+        slowest.append(None if is_one_call else held_by(host, data, pipeline))
     return ToldPipelines(data, slowest)
 
 
@@ -132,9 +133,7 @@ def _callers_of_python(host: Host) -> frozenset[str]:
     is_python = np.array([op.type in PYTHON_OPS for op in timeline.ops], np.bool_)
     is_caller = np.array([_CALLER.match(name) is not None for name in timeline.names], np.bool_)
     ops = np.flatnonzero(is_python[timeline.kinds])[:_MOST_PYTHON_OPS]
-    callers = host.forest(classic=False).nearest_of_each(
-        ops, lambda _, above: is_caller[timeline.kinds[above]]
-    )
+    callers = host.forest().nearest_of_each(ops, lambda _, above: is_caller[timeline.kinds[above]])
     return frozenset(timeline.name(event) for event in np.unique(callers[callers >= 0]).tolist())
 
 

@@ -15,6 +15,7 @@ from tfprof.captures.facts.host_clock import unix_base_ns
 from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.model.xspace import SLICE_PLACE
 from tfprof.captures.model.xspace_stats import StatValue
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.gathered_notes import MOST_ALONE
 from tfprof.captures.run.result import Note
@@ -37,7 +38,7 @@ class Matched(NamedTuple):
     left_out: list[Note]
 
 
-def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> Matched:
+def matched(cores: Sequence[HostSteps], notes: list[Note], rules: Rules) -> Matched:
     """Match steps by their numbers if users gave them, by time otherwise.
 
     By default hosts without steps are left out, and such as have too few in common with the others
@@ -46,23 +47,23 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
     Args:
         cores: The steps of each host.
         notes: Receives what was left out, and what makes the match uncertain.
-        classic: Match by time, as the reference does.
+        rules: How to match.
     """
     places = list(range(len(cores)))
-    alignment, is_by_number = _aligned(cores, classic=classic)
+    alignment, is_by_number = _aligned(cores, rules)
     fewest = most_agree(len(cores) - len(alignment.without_steps))
     n_left: dict[int, int] = {}  # hosts that are left out: the steps that would be left with them
-    while not classic:
+    while not rules.matches_steps_by_time:
         far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest)
         if not far_fewer:
             break
         n_left |= {places[number]: n_steps for number, n_steps in far_fewer.items()}
         places = [place for place in places if place not in n_left]
-        alignment, is_by_number = _aligned([cores[place] for place in places], classic=False)
+        alignment, is_by_number = _aligned([cores[place] for place in places], rules)
     aligned = [cores[place] for place in places]
     far_fewer_notes = _left_out_notes(cores, n_left, alignment, len(aligned))
     notes += far_fewer_notes
-    if not classic:
+    if not rules.matches_steps_by_time:
         notes += _clock_notes(aligned, alignment, is_by_number=is_by_number)
         notes += _number_notes(aligned, alignment)
     without = alignment.without_steps
@@ -82,9 +83,9 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], *, classic: bool) -> 
     return Matched(places, alignment, far_fewer_notes)
 
 
-def _aligned(cores: Sequence[HostSteps], *, classic: bool) -> tuple[Alignment, bool]:
+def _aligned(cores: Sequence[HostSteps], rules: Rules) -> tuple[Alignment, bool]:
     """How the steps of hosts match, and whether by their numbers."""
-    for numbers_of in () if classic else (_numbers_in_capture, _numbers):
+    for numbers_of in () if rules.matches_steps_by_time else (_numbers_in_capture, _numbers):
         numbers = [numbers_of(steps) for steps in cores]
         if all(own is not None for own in numbers):
             alignment = align_by_number([own for own in numbers if own is not None])

@@ -11,6 +11,7 @@ from tfprof.captures.events.steps.step_roots import Calls
 from tfprof.captures.facts.framework import Words, words_for
 from tfprof.captures.facts.host_devices import uses_gpu
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.rules import OURS
 from tfprof.captures.run.result import Note, listed
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text import how_to_capture
@@ -101,7 +102,7 @@ def _without_work(steps: HostSteps) -> Note:
             "no run of a program on the TPUs belongs to such a step: it came after the "
             "capture, or is not linked to the step"
         )
-    elif uses_gpu(steps.host, classic=False):
+    elif uses_gpu(steps.host.by(OURS)):
         why = "the devices ran nothing for such a step, or ran it before or after the capture"
     else:
         why = (

@@ -15,6 +15,7 @@ from tfprof.captures.events.steps.step_roots import Calls
 from tfprof.captures.events.steps.step_times import StepTimes
 from tfprof.captures.events.tpu.steps import CoreSteps
 from tfprof.captures.facts.statistics import part
+from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array
@@ -66,16 +67,16 @@ host in none of them; by default they are host computation."""
 BY_KEY = {category.key: category for category in CATEGORIES}
 
 
-def kinds_of(category: Category, *, classic: bool) -> tuple[Spent, ...]:
+def kinds_of(category: Category, rules: Rules) -> tuple[Spent, ...]:
     """The kinds of time that a category consists of."""
-    if classic or category.key != "host_compute":
+    if rules.drops_copies_on_host or category.key != "host_compute":
         return category.kinds
     return (*category.kinds, Spent.HOST_TO_HOST)
 
 
-def times_by_category(times: StepTimes, *, classic: bool) -> Int64Array:
+def times_by_category(times: StepTimes, rules: Rules) -> Int64Array:
     """Time of each category in steps, ps, shape (n, len(CATEGORIES))."""
-    columns = [times.of(*kinds_of(category, classic=classic)) for category in CATEGORIES]
+    columns = [times.of(*kinds_of(category, rules)) for category in CATEGORIES]
     return np.stack(columns, axis=1)
 
 
@@ -162,9 +163,9 @@ class HostSteps:
         """Which steps the beginning or end of the capture has cut, shape (n,)."""
         return np.isin(self.times.groups, list(self.cut))
 
-    def of(self, category: Category, *, classic: bool) -> Int64Array:
+    def of(self, category: Category) -> Int64Array:
         """Time of a category in each step, ps."""
-        return self.times.of(*kinds_of(category, classic=classic))
+        return self.times.of(*kinds_of(category, self.host.rules))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +197,6 @@ class RunSteps:
         n_steps: How many steps.
         has_device: Whether there are GPUs or TPUs.
         notes: What was left out, or guessed.
-        classic: No step is cut or unusual, as in the reference.
         left_out: Those of the notes that are on hosts whose steps are left out, as they have too
             few in common with the others.
         awaited: The place of the host that the others wait for; None to find it.
@@ -206,9 +206,13 @@ class RunSteps:
     n_steps: int
     has_device: bool
     notes: tuple[Note, ...]
-    classic: bool = False
     left_out: tuple[Note, ...] = ()
     awaited: int | None = None
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How their hosts are counted."""
+        return self.hosts[0].host.rules if self.hosts else OURS
 
     @property
     def scope(self) -> str:
@@ -276,7 +280,7 @@ class RunSteps:
     @cached_property
     def is_main(self) -> BoolArray:
         """Which steps are of the main kind, shape (n_steps,)."""
-        if self.classic:
+        if self.rules.keeps_all_steps:
             return np.ones(self.n_steps, np.bool_)
         return np.array([kind == self.main_kind for kind in self.kinds], np.bool_)
 
@@ -310,7 +314,7 @@ class RunSteps:
         """Which of the ``whole`` steps averages leave out, because they took so long."""
         steps = self.whole
         is_unusual = np.zeros(steps.n_steps, np.bool_)
-        if self.classic or not steps.n_steps:
+        if self.rules.keeps_all_steps or not steps.n_steps:
             return is_unusual
         # Waiting for input between steps is never left out: an epoch that begins is no accident.
         waits = steps.between(Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
@@ -367,7 +371,7 @@ class RunSteps:
         step to step, and not in the long run: the mean of the largest times is that of no host. So
         it is the one that the others wait for, the first of equal ones.
         """
-        if self.awaited is not None or self.classic or not self.hosts:
+        if self.awaited is not None or self.rules.takes_largest_of_hosts or not self.hosts:
             return self.awaited
         return int(np.argmax(self.own_time_ps))
 
@@ -393,7 +397,7 @@ class RunSteps:
 
         The other hosts wait for that one. So categories add up to ``slowest_ps``.
         """
-        return self.decided(lambda one: one.of(category, classic=self.classic))
+        return self.decided(lambda one: one.of(category))
 
     def own_ps(self) -> Int64Array:
         """Duration of each step on the slowest host without the time behind it, (n_steps,)."""

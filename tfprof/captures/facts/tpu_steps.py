@@ -12,6 +12,7 @@ from tfprof.captures.events.tpu.breakdown import TpuBreakdown, break_down
 from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.statistics import one_digit, summary
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 
@@ -38,23 +39,25 @@ class TpuRunSteps:
     names: tuple[str, ...]
     n_unseen_chips: int
 
-    def core_name(self, place: int, *, classic: bool) -> str:
+    def core_name(self, place: int, *, by_machine: bool = False) -> str:
         """The core that waits for input the longest in a step: ``host:ordinal``."""
         one = self.tensor_cores[int(self.breakdown.infeed_core[place])]
         assert one.core is not None
-        name = one.host.machine if classic else one.host.name
+        name = one.host.machine if by_machine else one.host.name
         return f"{name}:{one.core.core.ordinal}"
 
 
-def tpu_run_steps(run: Run, steps: RunSteps, *, classic: bool) -> TpuRunSteps | None:
+def tpu_run_steps(run: Run, steps: RunSteps) -> TpuRunSteps | None:
     """The steps of a run's TPUs; None if it has none."""
-    if not any(uses_tpu(host, classic=classic) for host in run.hosts):
+    if not any(map(uses_tpu, run.hosts)):
         return None
     pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
     tensor = [(one, core) for one, core in pairs if not core.core.is_sparse]
     return TpuRunSteps(
         break_down(
-            [core for _, core in tensor], None if classic else steps.slowest_ps(), classic=classic
+            [core for _, core in tensor],
+            None if run.rules.takes_shortest_core else steps.slowest_ps(),
+            rules=run.rules,
         ),
         tuple(one for one, _ in tensor),
         tuple(one for one, core in pairs if core.core.is_sparse),
@@ -93,7 +96,7 @@ _ALL_REDUCE_COLUMNS = (
 _NEW_SPARSE_COLUMN = Column("scComputeTimeMs", "SparseCore compute (in ms)", unit="ms")
 
 
-def _columns(steps: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
+def _columns(steps: TpuRunSteps, rules: Rules) -> tuple[Column, ...]:
     has_v0 = not steps.sparse_cores
     times = (
         Column("tcComputeTimeMs", "TensorCore compute (in ms)", unit="ms"),
@@ -103,10 +106,10 @@ def _columns(steps: TpuRunSteps, *, classic: bool) -> tuple[Column, ...]:
         Column("tcIdleTimeMs", "TensorCore idle (in ms)", unit="ms"),
         Column("hostTransferTimeMs", "Host transfer (in ms)", unit="ms"),
     )
-    if not classic:
+    if not rules.counts_all_reduce_as_compute:
         times += _ALL_REDUCE_COLUMNS + (() if has_v0 else (_NEW_SPARSE_COLUMN,))
     return (
-        Column("stepnum", "stepnum" if classic else "Step", "string"),
+        Column("stepnum", "stepnum" if rules.counts_all_reduce_as_compute else "Step", "string"),
         *times,
         Column("tooltip", "tooltip", "string", role="tooltip"),
         Column("infeedPercentAverage", "% step time waiting for input data", unit="percent"),
@@ -137,7 +140,7 @@ def _amounts_ms(steps: TpuRunSteps) -> dict[str, Float64Array]:
 
 
 def tpu_step_table(
-    steps: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, classic: bool
+    steps: TpuRunSteps, properties: dict[str, str], places: Sequence[int], *, rules: Rules
 ) -> Table:
     """The steps of all TensorCores together.
 
@@ -145,9 +148,9 @@ def tpu_step_table(
         steps: The steps.
         properties: Further properties: averages, and the verdict.
         places: The steps to show.
-        classic: The reference's columns, without those of all-reduce and SparseCores.
+        rules: Whether there are columns of all-reduce and SparseCores.
     """
-    columns = _columns(steps, classic=classic)
+    columns = _columns(steps, rules)
     rows = _rows(steps, columns, places)
     drawn = [column.id for column in columns if column.unit == "ms"]
     own = {"step_time_graph_column_ids": ",".join(["stepnum", *drawn, "tooltip"])}
@@ -216,21 +219,6 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
     }
 
 
-def max_infeed_table(steps: TpuRunSteps, *, classic: bool) -> Table:
-    """The core that waits for input the longest in each step: the reference's table, which has a
-    column for each step."""
-    places = range(len(steps.names))
-    columns = (
-        Column("index", "Index", "string"),
-        *(Column(str(place), str(place), "string") for place in places),
-    )
-    rows = [
-        ("Step number", *steps.names),
-        ("Core name", *(steps.core_name(place, classic=classic) for place in places)),
-    ]
-    return Table("max_infeed_core", columns, rows, title="Core that waits the longest")
-
-
 def waiting_cores_table(steps: TpuRunSteps) -> Table:
     """The same with a row for each step."""
     columns = (
@@ -239,7 +227,7 @@ def waiting_cores_table(steps: TpuRunSteps) -> Table:
         Column("infeed_ms", "Waiting for input", unit="ms"),
     )
     rows = [
-        (name, steps.core_name(place, classic=False), float(waited) / _PS_PER_MS)
+        (name, steps.core_name(place), float(waited) / _PS_PER_MS)
         for place, (name, waited) in enumerate(
             zip(steps.names, steps.breakdown.infeed.tolist(), strict=True)
         )

@@ -28,12 +28,12 @@ class TpuUse(NamedTuple):
     duty: DutyCycle = DutyCycle()
 
 
-def tpu_use(hosts: Sequence[Host], *, classic: bool) -> TpuUse:
+def tpu_use(hosts: Sequence[Host]) -> TpuUse:
     """How busy the TPUs of some hosts are."""
-    if not any(uses_tpu(host, classic=classic) for host in hosts):
+    if not any(map(uses_tpu, hosts)):
         return TpuUse()
-    ops = device_ops.together(hosts, classic=classic)
-    threads = host_ops.together(hosts, classic=classic)
+    ops = device_ops.together(hosts)
+    threads = host_ops.together(hosts)
     duty = DutyCycle()
     for host in hosts:
         duty = duty.plus(_duty(host))

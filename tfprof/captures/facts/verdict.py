@@ -88,7 +88,7 @@ class Grounds(NamedTuple):
 def input_claim(run: Run) -> Claim:
     """What the verdict on a run states of its input: a share, or why it is unknown."""
     steps = run_steps(run)
-    tpu = tpu_run_steps(run, steps.typical, classic=False)
+    tpu = tpu_run_steps(run, steps.typical)
     if tpu is not None:
         return find_tpu_bottleneck(tpu).claim
     return give_verdict(grounds_of(run, uses_tf_data=False)).claim
@@ -362,7 +362,8 @@ def _about_kinds(steps: RunSteps) -> list[Claim]:
     whole = steps.whole
     kinds, took = np.array(whole.kinds, np.str_), whole.slowest_ps()
     claims = []
-    for kind in sorted(set(whole.kinds) - {whole.main_kind}) if not steps.classic else ():
+    others = set() if steps.rules.keeps_all_steps else set(whole.kinds) - {whole.main_kind}
+    for kind in sorted(others):
         took_ps = took[kinds == kind]
         claim = Claim(
             f"step {kind}", "step_time", float(took_ps.mean()) / 1e9, "ms",

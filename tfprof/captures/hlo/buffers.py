@@ -21,6 +21,7 @@ from tfprof.captures.model.hlo_buffers import (
     HeapEventKind,
     LogicalBuffer,
 )
+from tfprof.captures.rules import OURS, Rules
 
 NO_SHAPE: Final = Shape("invalid")
 
@@ -104,14 +105,14 @@ class MemoryUse:
         return sum(each.size_bytes for each in self.allocations if not each.is_thread_local)
 
 
-def memory_use(module: HloModule, memory_space: int = 0, *, classic: bool = False) -> MemoryUse:
+def memory_use(module: HloModule, memory_space: int = 0, *, rules: Rules = OURS) -> MemoryUse:
     """Replay what a program needs of one memory; nothing if it does not say where values lie.
 
     Args:
         module: The program.
         memory_space: Which memory.
-        classic: Leave out, as the reference does, temporary memory that no trace tells of. By
-            default its values are there as long as they are used.
+        rules: Whether temporary memory counts that no trace tells of; its values are there as long
+            as they are used.
     """
     assigned = module.buffers or BufferAssignment()
     allocations = sorted(
@@ -121,7 +122,7 @@ def memory_use(module: HloModule, memory_space: int = 0, *, classic: bool = Fals
     uses = _Uses(module, assigned)
     trace = _trace(assigned, allocations, memory_space)
     is_planned = bool(trace)
-    if not trace and not classic:
+    if not trace and not rules.needs_memory_trace:
         temporary = [each for each in allocations if not each.is_indefinite]
         trace = live_range_events(module, temporary, assigned.by_id)
     replay = _Replay(assigned, len(trace), uses)
@@ -129,11 +130,11 @@ def memory_use(module: HloModule, memory_space: int = 0, *, classic: bool = Fals
         replay.step(event)
     replay.finish()
     always = [each for each in allocations if each.is_indefinite and not each.is_thread_local]
-    if not classic:
+    if not rules.needs_memory_trace:
         traced = {assigned.allocation_of.get(event.buffer_id) for event in trace}
         always += [each for each in allocations if not each.is_indefinite and each not in traced]
     lasting = [largest for each in always if (largest := uses.largest(each)) is not None]
-    if classic:  # the reference counts only memory in which it finds a value
+    if rules.needs_memory_trace:  # the reference counts only memory in which it finds a value
         always = [largest.allocation for largest in lasting]
     constant = sum(each.size_bytes for each in always)
     return MemoryUse(

@@ -49,36 +49,34 @@ class Collected(NamedTuple):
     on_device: list[Op]
     shares: Shares
     functions: list[FunctionCalls]
-    classic: bool
     tpu: TpuUse
 
     @property
     def trains(self) -> bool:
-        """Whether a program computes gradients; in classic mode only compiled ones count."""
-        ops = () if self.classic else (*self.on_host, *self.on_device)
+        """Whether a program computes gradients; by some rules only compiled ones tell."""
+        ops = () if self.run.rules.ignores_eager_gradients else (*self.on_host, *self.on_device)
         return any(is_backward(op.name, op.type) for op in ops) or programs_train(self.run.hosts)
 
 
-def collected(run: Run, hosts: Sequence[Host], classic: bool) -> Collected:
+def collected(run: Run, hosts: Sequence[Host]) -> Collected:
     """The facts of a run, and of the ops of some hosts."""
-    on_host = all_host_ops(hosts, classic=classic)
-    on_device, _ = all_device_ops(hosts, classic=classic)
-    analysis = analyze_input(run, hosts, classic=classic)
+    on_host = all_host_ops(hosts)
+    on_device, _ = all_device_ops(hosts)
+    analysis = analyze_input(run, hosts)
     return Collected(
         run,
         hosts,
         analysis,
-        environment(run, classic=classic),
+        environment(run),
         on_host,
         on_device,
-        _shares(on_host, on_device, run, classic),
+        _shares(on_host, on_device, run),
         _functions(hosts),
-        classic,
-        tpu_use(hosts, classic=classic),
+        tpu_use(hosts),
     )
 
 
-def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> Shares:
+def _shares(on_host: list[Op], on_device: list[Op], run: Run) -> Shares:
     runs_on_host = sum(op.occurrences for op in on_host)
     runs_on_device = sum(op.occurrences for op in on_device)
     return Shares(
@@ -86,7 +84,7 @@ def _shares(on_host: list[Op], on_device: list[Op], run: Run, classic: bool) -> 
         part(runs_on_device, runs_on_host + runs_on_device),
         _eager(on_host),
         _eager(on_device),
-        *run_steps(run, classic=classic).compute_shares(),
+        *run_steps(run).compute_shares(),
     )
 
 

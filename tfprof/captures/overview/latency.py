@@ -12,7 +12,7 @@ from tfprof.captures.events.steps.requests import (
     served_requests,
     together,
 )
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact_by_rules
 from tfprof.captures.run.run import Host
 from tfprof.captures.run.table import Cell, Column, Table
 
@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
+def latency(hosts: Sequence[Host], *, trains: bool) -> Table:
     """Latency of requests (``compute_inference_latency.cc``).
 
     Each row but the average is one request: that many of a hundred took at most as long.
@@ -36,9 +36,8 @@ def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
     Args:
         hosts: The hosts that served them.
         trains: Whether the run trains; if so, there are no requests, and the table is empty.
-        classic: The reference's numbers.
     """
-    by_host = [] if trains else [_requests(host, classic) for host in hosts]
+    by_host = [] if trains else list(map(_requests, hosts))
     requests = together(by_host) if by_host else None
     if requests is None or not len(requests):
         return Table("latency", _COLUMNS)
@@ -53,9 +52,8 @@ def latency(hosts: Sequence[Host], *, trains: bool, classic: bool) -> Table:
     return Table("latency", _COLUMNS, rows, title=f"Latency of {count}")
 
 
-@fact
-def _requests(host: Host, classic: bool) -> Requests:
-    forest = host.forest(classic=classic)
-    if classic:
-        return reference_requests(forest, host.groups(classic=True))
-    return served_requests(forest)
+@fact_by_rules
+def _requests(host: Host) -> Requests:
+    if host.rules.takes_groups_for_requests:
+        return reference_requests(host.forest(), host.groups())
+    return served_requests(host.forest())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
-from tfprof.captures.facts.bottleneck import Bottleneck, Judged
 from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
@@ -20,15 +18,13 @@ from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
 from tfprof.captures.overview.latency import latency
-from tfprof.captures.overview.recommendations import recommendations_json
-from tfprof.captures.practices.op_practices import LOW_PRECISION
 from tfprof.captures.practices.practices import advice
-from tfprof.captures.run.result import Advice, ToolResult
+from tfprof.captures.run.reference_json import reference_json
+from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.input_pipeline_analyzer import (
-    diagnostics,
     step_charts,
     step_table,
 )
@@ -84,12 +80,14 @@ def overview(
     Raises:
         UsageError: There is no such host or step.
     """
-    facts = collected(run, run.chosen(host), classic)
-    steps = step_table(run, facts.input, classic=classic, step=step)
-    requests = latency(facts.hosts, trains=facts.trains, classic=classic)
-    mixed = () if classic else mixed_devices(facts.hosts)
+    run = run.in_mode(classic=classic)
+    rules = run.rules
+    facts = collected(run, run.chosen(host))
+    steps = step_table(run, facts.input, step=step)
+    requests = latency(facts.hosts, trains=facts.trains)
+    mixed = () if rules.ignores_mixed_devices else mixed_devices(facts.hosts)
     notes = (*run.notes, *facts.input.steps.notes, *mixed)
-    recommended = () if classic else advice(run, host=host)
+    recommended = () if rules.gives_no_advice else advice(run, host=host)
     tables = {
         "performance": _performance(facts),
         "top_ops": _top_ops(facts),
@@ -104,18 +102,12 @@ def overview(
         "Overview",
         claims=_claims(facts),
         tables={name: table for name, table in tables.items() if len(table)},
-        charts=step_charts(facts.input.steps, classic=facts.classic),
+        charts=step_charts(facts.input.steps),
         advice=recommended,
         notes=notes,
-        gviz=lambda: [
-            _top_ops(facts).to_gviz(),
-            steps.to_gviz(),
-            _environment_json(facts),
-            _recommendations(facts, recommended),
-            requests.to_gviz(),
-            {},
-            diagnostics(notes, classic=classic),
-        ],
+        gviz=reference_json(
+            "overview", facts, tables["top_ops"], steps, requests, recommended, notes
+        ),
     )
 
 
@@ -123,7 +115,7 @@ def _top_ops(facts: Collected) -> Table:
     running = [op for op in facts.on_device if op.type != IDLE]
     total = sum(op.self_ps for op in running)
     with_gpu = facts.environment.hardware == "GPU"
-    kernels = host_kernels.together(facts.hosts, classic=facts.classic)
+    kernels = host_kernels.together(facts.hosts)
     on_cores = tensor_core_share(kernels)
     eligible = {times.kernel.op_name for times in kernels if times.kernel.is_eligible}
     rows: list[tuple[Cell, ...]] = []
@@ -131,7 +123,7 @@ def _top_ops(facts: Collected) -> Table:
     for op in in_order(running)[:_TOP_OPS]:
         share = part(op.self_ps, total)
         so_far += share
-        is_known = facts.classic or has_known_cost(op)
+        is_known = facts.run.rules.writes_zeros or has_known_cost(op)
         rate = gflops_per_s(op.flops, op.time_ps) if is_known else None
         cores: tuple[Cell, ...] = ()
         if with_gpu:
@@ -206,7 +198,7 @@ def _performance(facts: Collected) -> Table:
 
 def _environment_table(facts: Collected) -> Table:
     known = facts.environment
-    kinds = () if facts.classic else device_kinds(facts.run.hosts)
+    kinds = () if facts.run.rules.ignores_mixed_devices else device_kinds(facts.run.hosts)
     steps = facts.input.steps
     n_cut = int(steps.is_cut.sum())
     rows: list[tuple[Cell, ...]] = [
@@ -224,21 +216,6 @@ def _environment_table(facts: Collected) -> Table:
             ("TensorCores idle", percent(use.device_idle)),
         ]
     return Table("environment", _ENVIRONMENT, rows, title="Run environment")
-
-
-def _environment_json(facts: Collected) -> dict[str, Any]:
-    known = facts.environment
-    names = ("host_id", "command_line", "start_time", "bns_address")
-    columns = tuple(Column(name, name, "string") for name in names)
-    per_machine = known.n_tasks // known.n_machines if known.n_machines else 0
-    properties = {
-        "host_count": str(known.n_machines),
-        "task_count": f"{known.n_tasks} (num tasks per host = {per_machine})",
-        "device_type": known.device_type,
-        "device_core_count": str(known.n_cores),
-        "is_training": str(facts.trains).lower(),
-    }
-    return Table("run_environment", columns, (), properties).to_gviz()
 
 
 def _function_table(functions: Sequence[FunctionCalls]) -> Table:
@@ -262,23 +239,3 @@ def _claims(facts: Collected) -> tuple[Claim, ...]:
     step_time = about_step_time(facts.input.steps, facts.input.typical_tpu)
     claims = (judged.claim, *step_time, *judged.remark_claims)
     return scoped(claims, facts.input.steps.typical.scope, "what each moment of a step is spent on")
-
-
-def _precision_statement(facts: Collected) -> str:
-    """A sentence if 16-bit numbers are hardly used; empty otherwise."""
-    shares = facts.shares
-    if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
-        return ""
-    return (
-        f"Only {shares.narrow:.1%} of the devices' computation uses 16-bit numbers. "
-        "Mixed precision (mixed_float16 or mixed_bfloat16) makes most models faster."
-    )
-
-
-def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[str, Any]:
-    judged = facts.input.bottleneck
-    if facts.classic and facts.input.tpu is not None and facts.input.steps.n_steps:
-        # The reference treats TPU steps like those of other devices, and finds nothing in them.
-        judged = Bottleneck("", Claim("step", "input_share", None), 0.0, *[Judged("")] * 3)
-    given = None if facts.classic else recommended
-    return recommendations_json(judged, _precision_statement(facts), given)

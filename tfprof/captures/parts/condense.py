@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tfprof.captures.parts.codec import encode
-from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, fact_of, nothing
-from tfprof.captures.run.fact import Key
+from tfprof.captures.parts.part import HostPart, Part, Segment, Wanted, answer_of, nothing
 from tfprof.captures.run.read_capture import read_capture
 from tfprof.captures.run.remarks import remarks
 from tfprof.captures.run.run import Host
@@ -47,10 +46,12 @@ def condense(file: HostFile, wanted: Wanted) -> Part:
     except TfprofError as error:
         return failed(file, wanted, str(error))
     host = Host(file.label, space)
-    facts = {key: answer_of(host, key) for key in sorted(wanted.own)}
+    facts = {
+        key: encode(answer_of(host, key), stands_for={Host: "host"}) for key in sorted(wanted.own)
+    }
     notes = tuple(remark.note(file.label) for remark in remarks(space))
     sums = {
-        key: [Segment(file.place, file.place + 1, fact_of(key)(host, **dict(key.options)))]
+        key: [Segment(file.place, file.place + 1, answer_of(host, key))]
         for key in sorted(wanted.summed)
     }
     host.memo.forget()
@@ -61,8 +62,3 @@ def failed(file: HostFile, wanted: Wanted, error: str) -> Part:
     """The part of a file that could not be read, with the reason."""
     host = HostPart(file.label, file.n_bytes, error=error)
     return Part({file.place: host}, {key: [nothing(key, file.place)] for key in wanted.summed})
-
-
-def answer_of(host: Host, key: Key) -> bytes:
-    """The answer of a host to a fact, as bytes."""
-    return encode(fact_of(key)(host, **dict(key.options)), stands_for={Host: "host"})

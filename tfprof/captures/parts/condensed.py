@@ -19,7 +19,8 @@ from tfprof.captures.events.timeline.threadpool import Regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import XSpace
 from tfprof.captures.parts.codec import decode, encode
-from tfprof.captures.parts.part import Part, Wanted, fact_of
+from tfprof.captures.parts.part import Part, Wanted, answer_of
+from tfprof.captures.rules import BY_NAME, OURS, Rules
 from tfprof.captures.run.fact import Key
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.missing_hosts import Copy
@@ -113,7 +114,7 @@ class CondensedHost(Host):
     def __init__(self, name: str, place: int, facts: Facts, places: frozenset[int]) -> None:
         self.name, self.place = name, place
         self._facts, self._places = facts, places
-        self.memo = _FactMemo(self)
+        self.rules, self.memo, self._first = OURS, _FactMemo(self, OURS), None
 
     @property
     def has_events(self) -> bool:
@@ -128,7 +129,7 @@ class CondensedHost(Host):
     @property
     def opened(self) -> Host:
         """The host with its events."""
-        return self._facts.opened(self.place, self.name)
+        return self._facts.opened(self.place, self.name).by(self.rules)
 
     def told(self, key: Key, keep: Callable[[Callable[[], T]], T]) -> T:
         """The answer to a fact.
@@ -140,7 +141,7 @@ class CondensedHost(Host):
         written = self._facts.of(self.place, key)
 
         def make() -> T:
-            answer: T = decode(written, stands_for={"host": self})
+            answer: T = decode(written, stands_for={"host": self.by(BY_NAME[key.rules])})
             return answer
 
         if len(written) > _MOST_KEPT_BYTES:
@@ -152,17 +153,14 @@ class CondensedHost(Host):
         places = {host.place for host in hosts if isinstance(host, CondensedHost)}
         return None if places != self._places else lambda: self._facts.sum(key)
 
-    def forest(self, *, classic: bool = False) -> Forest:
-        """Its events with their parents, read again."""
-        return self.opened.forest(classic=classic)
+    def _forest(self) -> Forest:
+        return self.opened._forest()
 
-    def groups(self, *, classic: bool = False) -> Groups:
-        """Its steps, from its events."""
-        return self.opened.groups(classic=classic)
+    def _groups(self) -> Groups:
+        return self.opened._groups()
 
-    def eager(self, *, classic: bool = False) -> BoolArray:
-        """Which of its events ran eagerly."""
-        return self.opened.eager(classic=classic)
+    def _eager(self) -> BoolArray:
+        return self.opened._eager()
 
     def _with_regions(self) -> tuple[Timeline, Regions]:
         return self.opened._with_regions()
@@ -178,13 +176,16 @@ _MOST_LATEST = 8
 class _FactMemo(Memo):
     """Answers of a host without events: facts are told, the rest is worked out from its file."""
 
-    def __init__(self, host: CondensedHost) -> None:
+    def __init__(self, host: CondensedHost, rules: Rules) -> None:
         super().__init__()
-        self._host = host
+        self._host, self._rules = host, rules
+
+    def _part(self, name: str) -> Memo:
+        return _FactMemo(self._host, BY_NAME[name])
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if not isinstance(key, Key):
-            return self._host.opened.memo.once(key, make)
+            return self._host.opened.by(self._rules).memo.once(key, make)
         answer: T = self._host.told(key, partial(super().once, key))
         return answer
 
@@ -293,7 +294,7 @@ class ProbedHost(Host):
 
         def of_one() -> Any:
             with self._asked.inside():
-                answer = fact_of(key)(self, **dict(key.options))
+                answer = answer_of(self, key)
             if self._asked.is_question:
                 self._asked.summed[key] = answer
             return answer
@@ -311,6 +312,9 @@ class _ProbedMemo(Memo):
     def __init__(self, asked: Asked) -> None:
         super().__init__()
         self._asked = asked
+
+    def _part(self, name: str) -> Memo:
+        return _ProbedMemo(self._asked)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         if not isinstance(key, Key):

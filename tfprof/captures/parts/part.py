@@ -13,8 +13,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from tfprof.captures.parts.codec import decode, encode
+from tfprof.captures.rules import BY_NAME
 from tfprof.captures.run.fact import Fact, Key
 from tfprof.captures.run.result import Note
+from tfprof.captures.run.run import Host
 from tfprof.errors import MalformedProfileError
 
 
@@ -140,6 +142,11 @@ def fact_of(key: Key) -> Fact[Any, ..., Any]:
     if not isinstance(known, Fact):
         raise MalformedProfileError(f"{key.fact} is not a fact of this version of tfprof")
     return known
+
+
+def answer_of(host: Host, key: Key) -> Any:
+    """The answer of a host to a fact, by the rules of its key."""
+    return fact_of(key)(host.by(BY_NAME[key.rules]), **dict(key.options))
 
 
 def nothing(key: Key, place: int) -> Segment:

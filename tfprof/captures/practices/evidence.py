@@ -97,13 +97,13 @@ class Evidence:
     @cached_property
     def tpu(self) -> TpuRunSteps | None:
         """The steps of all TPU cores together; None without TPUs."""
-        return tpu_run_steps(self.run, self.steps, classic=False)
+        return tpu_run_steps(self.run, self.steps)
 
     @cached_property
     def n_host_steps(self) -> int:
         """Steps that the hosts ran, including those that are cut or that other hosts lack."""
         return sum(
-            len(host_steps(host, number * 1000 + 1, classic=False).times)
+            len(host_steps(host, number * 1000 + 1).times)
             for number, host in enumerate(self.run.hosts)
             if host in self.hosts
         )
@@ -145,7 +145,7 @@ class Evidence:
         return self._in_steps(eager_in_steps)
 
     def _in_steps(self, calls: Callable[[Host], list[Called]]) -> list[Called]:
-        hosts = [host for host in self.hosts if not uses_tpu(host, classic=False)]
+        hosts = [host for host in self.hosts if not uses_tpu(host)]
         return most_first(one for host in hosts for one in calls(host))
 
     @cached_property
@@ -183,12 +183,12 @@ class Evidence:
     @cached_property
     def host_ops(self) -> list[Op]:
         """Ops on threads without idle time, the largest self time first."""
-        ops = all_host_ops(self.hosts, classic=False)
+        ops = all_host_ops(self.hosts)
         return in_order(op for op in ops if op.type != IDLE)
 
     @cached_property
     def _on_devices(self) -> tuple[list[Op], int]:
-        return all_device_ops(self.hosts, classic=False)
+        return all_device_ops(self.hosts)
 
     @cached_property
     def device_ops(self) -> list[Op]:
@@ -223,11 +223,7 @@ class Evidence:
     @cached_property
     def memory(self) -> dict[str, Table]:
         """The tables of all allocators, the fullest first."""
-        told = [
-            one.without_chart()
-            for host in self.run.hosts
-            for one in told_allocators(host, classic=False)
-        ]
+        told = [one.without_chart() for host in self.run.hosts for one in told_allocators(host)]
         return allocator_tables(sorted(told, key=lambda one: -one.used_bytes))
 
     @cached_property

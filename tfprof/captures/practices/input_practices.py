@@ -59,7 +59,7 @@ def is_held_up(evidence: Evidence) -> bool:
     if not evidence.has_verdict or 100.0 * waiting_share(evidence) < HIGHLY_INPUT_BOUND:
         return False
     return any(
-        _runs_ahead(told_pipelines(host, classic=False).data) for host in evidence.hosts
+        _runs_ahead(told_pipelines(host).data) for host in evidence.hosts
     )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
     slow = [
         (host, pipeline)
         for host in evidence.hosts
-        for data in (told_pipelines(host, classic=False).data,)
+        for data in (told_pipelines(host).data,)
         if not _runs_ahead(data)
         for pipeline in data.pipelines
         if pipeline.max_ps > SLOW_CALL_PS
@@ -241,7 +241,7 @@ def _advised(evidence: Evidence, long_name: str) -> Suggestion:
     alike = [
         (iterator.parallelism, calls_python(host, iterator))
         for host in evidence.hosts
-        for iterator in told_pipelines(host, classic=False).data.iterators.values()
+        for iterator in told_pipelines(host).data.iterators.values()
         if iterator.long_name == long_name
     ]
     parallelism = max(parallel for parallel, _ in alike)

@@ -24,6 +24,7 @@ from typing import (
     TypeVar,
 )
 
+from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.memo import Memo
 
 P = ParamSpec("P")
@@ -36,10 +37,12 @@ class Key(NamedTuple):
     Attributes:
         fact: ``module:function``, the module without what all have in common.
         options: Its arguments by name, in the order of their names.
+        rules: By which rules it is worked out (``captures/rules.py``).
     """
 
     fact: str
     options: tuple[tuple[str, Any], ...] = ()
+    rules: str = OURS.name
 
 
 class Sums(Protocol[T]):
@@ -56,7 +59,11 @@ class Sums(Protocol[T]):
 class Answers(Protocol):
     """What has facts: a host."""
 
+    rules: Rules
     memo: Memo
+
+    def by(self, rules: Rules) -> Any:
+        """The same host by other rules."""
 
     def sums(self, hosts: Sequence[Any], key: Key) -> Callable[[], Any] | None:
         """The sum of a fact over hosts, if it is known without their own answers."""
@@ -71,15 +78,19 @@ class Fact(Generic[H, P, T]):
     Attributes:
         name: ``module:function``.
         merged: How answers of several hosts become one; None if they do not.
+        has_rules: Whether it depends on the rules of its host. Others are worked out by ours, and
+            once for all.
     """
 
     def __init__(
         self,
         function: Callable[Concatenate[H, P], T],
         merged: Callable[[Sequence[T]], T] | None = None,
+        *,
+        has_rules: bool,
     ) -> None:
         self.name = f"{function.__module__.removeprefix('tfprof.')}:{function.__qualname__}"
-        self.merged = merged
+        self.merged, self.has_rules = merged, has_rules
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
         _, *others = inspect.signature(function).parameters.values()
@@ -88,11 +99,12 @@ class Fact(Generic[H, P, T]):
 
     def __call__(self, host: H, *args: P.args, **kwargs: P.kwargs) -> T:
         """The answer of a host."""
-        key = self.key(*args, **kwargs)
-        return host.memo.once(key, lambda: self.__wrapped__(host, *args, **kwargs))
+        asked: H = host if self.has_rules else host.by(OURS)
+        key = self.key(*args, **kwargs)._replace(rules=asked.rules.name)
+        return asked.memo.once(key, lambda: self.__wrapped__(asked, *args, **kwargs))
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
-        """What an answer is known by."""
+        """Cache key of an answer by our rules."""
         options = self._defaults | dict(zip(self._names, args, strict=False)) | kwargs
         return Key(self.name, tuple(sorted(options.items())))
 
@@ -102,20 +114,28 @@ class Fact(Generic[H, P, T]):
         Where all hosts of a run were summed up elsewhere, their own answers are not needed.
         """
         assert self.merged is not None, f"answers of {self.name} do not add up"
-        of_all = hosts[0].sums(hosts, self.key(*args, **kwargs)) if hosts else None
-        if of_all is not None:
-            known: T = of_all()
-            return known
+        if hosts:
+            rules = hosts[0].rules if self.has_rules else OURS
+            key = self.key(*args, **kwargs)._replace(rules=rules.name)
+            of_all = hosts[0].by(rules).sums(hosts, key)
+            if of_all is not None:
+                known: T = of_all()
+                return known
         return self.merged([self(host, *args, **kwargs) for host in hosts])
 
 
 def fact(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
     """Make a function of a host, and of options with defaults, a fact."""
-    return Fact(function)
+    return Fact(function, has_rules=False)
+
+
+def fact_by_rules(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
+    """The same for a function that depends on the rules of its host."""
+    return Fact(function, has_rules=True)
 
 
 def summed_fact(
-    merged: Callable[[Sequence[T]], T],
+    merged: Callable[[Sequence[T]], T], *, has_rules: bool = False
 ) -> Callable[[Callable[Concatenate[H, P], T]], Fact[H, P, T]]:
     """The same for a fact whose answers add up."""
-    return lambda function: Fact(function, merged)
+    return lambda function: Fact(function, merged, has_rules=has_rules)

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.events.timeline.threadpool import Regions, with_regions
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_ENDS, XSpace
+from tfprof.captures.rules import OURS, REFERENCE, Rules
 from tfprof.captures.run.fact import Key, fact
 from tfprof.captures.run.gathered_notes import gathered, gathered_unread
 from tfprof.captures.run.memo import Memo
@@ -61,12 +63,14 @@ class Host:
 
     Attributes:
         name: Name of its file, up to ``.xplane.pb``; unique in a run.
-        memo: What tools have worked out of it.
+        rules: How it is counted.
+        memo: What tools have worked out of it by these rules.
     """
 
     def __init__(self, name: str, space: XSpace) -> None:
         self.name, self._space = name, space
-        self.memo = Memo()
+        self.rules, self.memo = OURS, Memo()
+        self._first: Host | None = None
 
     def __repr__(self) -> str:
         return f"<Host {self.name!r}>"
@@ -100,6 +104,18 @@ class Host:
         """
         return None
 
+    def by(self, rules: Rules) -> Host:
+        """The same host, counted by these rules: its events are decoded once."""
+        first = self._first or self
+        if rules.name == first.rules.name:
+            return first
+        return first.memo.own(("by", self.name, rules.name), lambda: first._by(rules))
+
+    def _by(self, rules: Rules) -> Self:
+        other = copy.copy(self)
+        other.rules, other.memo, other._first = rules, self.memo.part(rules.name), self
+        return other
+
     @property
     def address(self) -> str:
         """The address of the profiler's service in the name of its file; empty if there is none."""
@@ -115,16 +131,33 @@ class Host:
         """Its events with their parents and the events that lead to them.
 
         Args:
-            classic: Do not link regions of thread pools, as in the reference.
+            classic: By the rules of the reference.
         """
-        timeline, regions = self._with_regions()
-        linked = None if classic else regions
-        return self.memo.once(("forest", classic), lambda: build_forest(timeline, linked))
+        return self._in_mode(classic)._forest()
 
     def groups(self, *, classic: bool = False) -> Groups:
         """Its steps."""
-        forest = self.forest(classic=classic)
-        return self.memo.once(("groups", classic), lambda: find_groups(forest, classic=classic))
+        return self._in_mode(classic)._groups()
+
+    def eager(self, *, classic: bool = False) -> BoolArray:
+        """Which of its events ran eagerly, shape (n events,)."""
+        return self._in_mode(classic)._eager()
+
+    def _in_mode(self, classic: bool) -> Host:
+        return self.by(REFERENCE) if classic else self
+
+    def _forest(self) -> Forest:
+        timeline, regions = self._with_regions()
+        linked = None if self.rules.ignores_thread_pools else regions
+        return self.memo.once("forest", lambda: build_forest(timeline, linked))
+
+    def _groups(self) -> Groups:
+        forest = self._forest()
+        return self.memo.once("groups", lambda: find_groups(forest, rules=self.rules))
+
+    def _eager(self) -> BoolArray:
+        forest = self._forest()
+        return self.memo.once("eager", lambda: ran_eagerly(forest))
 
     def period_ends(self) -> Mapping[int, int]:
         """When the periods of steps end that a slice keeps without the next step, ps, by group."""
@@ -133,12 +166,9 @@ class Host:
             return {}
         return dict(enumerate(np.frombuffer(given, "<i8").tolist()))
 
-    def eager(self, *, classic: bool = False) -> BoolArray:
-        """Which of its events ran eagerly, shape (n events,)."""
-        forest = self.forest(classic=classic)
-        return self.memo.once(("eager", classic), lambda: ran_eagerly(forest))
-
     def _with_regions(self) -> tuple[Timeline, Regions]:
+        if self._first is not None:
+            return self._first._with_regions()
         return self.memo.once("timeline", lambda: with_regions(build_timeline(self.space)))
 
 
@@ -171,6 +201,24 @@ class Run(NotebookMixin, DiffMixin):
     def __repr__(self) -> str:
         named_run = f"Run {self.name}".rstrip()
         return f"<{named_run} of {plural(len(self.hosts), 'host')}>"
+
+    @property
+    def rules(self) -> Rules:
+        """How its hosts are counted."""
+        return self.hosts[0].rules if self.hosts else OURS
+
+    def in_mode(self, *, classic: bool) -> Run:
+        """The same run by the rules of the reference; or this one.
+
+        Both are made of the same events, and keep what they have worked out to themselves.
+        """
+        if not classic or self.rules.name == REFERENCE.name:
+            return self
+
+        def make() -> Run:
+            return replace(self, hosts=tuple(h.by(REFERENCE) for h in self.hosts), memo=Memo())
+
+        return self.memo.once(("reference", self.hosts), make)
 
     def chosen(self, host: str | None) -> tuple[Host, ...]:
         """The hosts with the name of a file or machine; all for None.
@@ -334,14 +382,14 @@ def hosts_of(
         if name != label:
             notes.append(Note("info", f"another file has the name {label!r}, too", name))
         notes += [replace(note, host=name) for note in own]
-    for copy in copies:
-        first = files.get(copy.first)
+    for same in copies:
+        first = files.get(same.first)
         if first is not None and first.make is None:
-            error = first.error.replace(str(copy.first_path), str(copy.path))
+            error = first.error.replace(str(same.first_path), str(same.path))
             said = f"not read, so no result includes it: {error}"
-            unread.append(Note("warning", said, copy.label))
+            unread.append(Note("warning", said, same.label))
         elif first is not None:
-            notes.append(copy_note(copy, first.label))
+            notes.append(copy_note(same, first.label))
     if copies:
         unread.sort(key=lambda note: note.host)
     n_files = len(files) + len(copies)

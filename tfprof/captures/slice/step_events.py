@@ -68,7 +68,7 @@ def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepE
         is_meanwhile = (of_event < 0) & (starts < end) & (ends > begin)
         is_meanwhile &= (starts >= begin) | (ends <= end)
         is_kept = is_step | is_meanwhile
-        if not uses_tpu(host, classic=False):
+        if not uses_tpu(host):
             periods = periods_of(host)
             is_kept |= periods.is_between & np.isin(periods.groups.of_event, wanted)
             known = zip(periods.steps.groups.tolist(), periods.steps.end_ps.tolist(), strict=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from tfprof.captures.facts.hlo_programs import (
     HostProgram,
@@ -12,9 +11,9 @@ from tfprof.captures.facts.hlo_programs import (
     no_programs,
     program_notes,
 )
-from tfprof.captures.hlo.buffers import BufferUse, MemoryUse, buffers_in, memory_use
+from tfprof.captures.hlo.buffers import MemoryUse, memory_use
 from tfprof.captures.model.hlo import HloModule
-from tfprof.captures.model.hlo_buffers import Allocation
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -24,9 +23,6 @@ from tfprof.core.text.claims import Claim
 TOOL = "memory-viewer"
 TITLE = "Memory viewer"
 
-_MIB = 1 << 20
-_SMALL_BYTES = 16 << 10
-"""The reference adds smaller values up."""
 
 PROGRAMS = (
     Column("host", "Host", "string"),
@@ -84,11 +80,13 @@ def memory_viewer(
     Raises:
         UsageError: There is no such host, or no such program.
     """
+    run = run.in_mode(classic=classic)
+    rules = run.rules
     programs = all_programs(run, host)
-    uses = {
-        each: memory_use(each.program.module(), memory_space, classic=classic) for each in programs
-    }
-    time_of: ProgramTimes = (lambda _: None) if classic else program_times(run.chosen(host))
+    uses = {each: memory_use(each.program.module(), memory_space, rules=rules) for each in programs}
+    time_of: ProgramTimes = (
+        (lambda _: None) if rules.sorts_programs_by_memory else program_times(run.chosen(host))
+    )
     programs.sort(key=lambda each: (time_of(each) == 0, -uses[each].peak_bytes))
     chosen = chosen_program(programs, program)
     if chosen is None:
@@ -107,7 +105,7 @@ def memory_viewer(
         tables={table.name: table for table in tables},
         charts=_timeline(use),
         notes=(*_notes(chosen, use), *program_notes(chosen), *run.notes),
-        gviz=lambda: _reference(module, use),
+        gviz=reference_json("memory_viewer", module, use),
     )
 
 
@@ -196,105 +194,3 @@ def _notes(chosen: HostProgram, use: MemoryUse) -> list[Note]:
         )
         notes.append(Note("info", text, host))
     return notes
-
-
-def _mib(n_bytes: int) -> float:
-    return n_bytes / _MIB
-
-
-def _reference(module: HloModule, use: MemoryUse) -> dict[str, Any]:
-    """The reference's answer, without its drawings."""
-    heap = [_heap_object(module, each) for each in use.at_peak if each.size_bytes >= _SMALL_BYTES]
-    small = sum(each.size_bytes for each in use.at_peak if each.size_bytes < _SMALL_BYTES)
-    if small:
-        heap.append(
-            {
-                "label": f"small (<{_SMALL_BYTES} bytes)", "logicalBufferId": -1,
-                "logicalBufferSizeMib": _mib(small), "unpaddedShapeMib": 0.0,
-            }
-        )  # fmt: skip
-    heap = [{"numbered": number, **each} for number, each in enumerate(heap)]
-    by_size = sorted(range(len(heap)), key=lambda place: -heap[place]["logicalBufferSizeMib"])
-    places = {place: rank for rank, place in enumerate(by_size)}
-    allocations = [each for each in use.allocations if not each.is_thread_local]
-    fixed = [each for each in use.allocations if each.is_tuple or each.is_thread_local]
-    return {
-        "moduleName": module.name,
-        "entryComputationName": module.entry.name if module.entry else "",
-        "heapSizes": [_mib(size) for size in use.sizes_bytes],
-        "unpaddedHeapSizes": [_mib(size) for size in use.unpadded_bytes],
-        "hloInstructionNames": list(use.instructions),
-        "maxHeap": heap,
-        "maxHeapBySize": [heap[place] for place in by_size],
-        "maxHeapToBySize": [places[place] for place in range(len(heap))],
-        "bySizeToMaxHeap": by_size,
-        "logicalBufferSpans": {
-            str(number): {"start": start, "limit": end}
-            for number, (start, end) in use.spans.items()
-        },
-        "peakHeapMib": _mib(use.peak_bytes),
-        "peakUnpaddedHeapMib": _mib(use.peak_unpadded_bytes),
-        "peakHeapSizePosition": use.peak_position,
-        "entryComputationParametersMib": _total(allocations, "is_parameter"),
-        "maybeLiveOutMib": _total(allocations, "maybe_live_out"),
-        "nonReusableMib": _mib(sum(each.size_bytes for each in fixed)),
-        "totalBufferAllocationMib": _mib(use.total_bytes),
-        "indefiniteBufferAllocationMib": _mib(use.constant_bytes),
-        "indefiniteLifetimes": [
-            _lasting(module, each) for each in allocations if each.is_indefinite
-        ],
-    }
-
-
-def _total(allocations: Sequence[Any], which: str) -> float:
-    return _mib(sum(each.size_bytes for each in allocations if getattr(each, which)))
-
-
-def _lasting(module: HloModule, allocation: Allocation) -> dict[str, Any]:
-    flags = {
-        "entry computation parameter": allocation.is_parameter,
-        "may-be live out": allocation.maybe_live_out,
-        "reusable": not allocation.is_tuple,
-    }
-    buffers = [
-        {
-            "id": str(each.buffer.id),
-            "shape": each.shape.text(with_layout=True),
-            "sizeMib": _mib(each.size_bytes),
-            "hloName": each.instruction.name if each.instruction else each.buffer.instruction_name,
-            "shapeIndex": [str(place) for place in each.buffer.index],
-        }
-        for each in buffers_in(module, allocation)
-    ]
-    shapes = {each["shape"] for each in buffers}
-    return {
-        "id": str(allocation.index),
-        "sizeMib": _mib(allocation.size_bytes),
-        "attributes": [name for name, is_set in flags.items() if is_set],
-        "logicalBuffers": buffers,
-        "commonShape": shapes.pop() if len(shapes) == 1 else "",
-    }
-
-
-def _heap_object(module: HloModule, each: BufferUse) -> dict[str, Any]:
-    instruction = each.instruction
-    shape = each.shape.text(with_layout=True)
-    op_name = instruction.op_name if instruction else ""
-    name = instruction.name if instruction else each.buffer.instruction_name
-    entry: dict[str, Any] = {
-        "label": f"{name}: {shape} # {op_name}",
-        "logicalBufferId": each.buffer.id,
-        "logicalBufferSizeMib": _mib(each.size_bytes),
-        "unpaddedShapeMib": _mib(each.unpadded_bytes),
-        "instructionName": each.name,
-        "shapeString": shape,
-        "tfOpName": op_name,
-        "groupName": each.allocation.kind.capitalize(),
-        "opCode": instruction.opcode if instruction else "",
-    }
-    file, line = module.source(instruction) if instruction else ("", 0)
-    if instruction is not None and file:
-        frames = module.stack(instruction)
-        stack = "\n".join(f"{frame.file}:{frame.line}:{frame.column}" for frame in frames)
-        entry["sourceInfo"] = {"fileName": file, "lineNumber": line, "stackFrame": stack}
-    return entry

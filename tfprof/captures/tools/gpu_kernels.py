@@ -45,18 +45,16 @@ COLUMNS = (
 )
 
 
-@summed_fact(merged_kernels)
-def host_kernels(host: Host, *, classic: bool = False) -> list[KernelTimes]:
+@summed_fact(merged_kernels, has_rules=True)
+def host_kernels(host: Host) -> list[KernelTimes]:
     """The kernels of a host."""
 
     def op_of_hlo(key: HloKey) -> str | None:
         known = known_programs(host).instruction(key)
-        if known is None:
-            return None if classic else op_of_instruction(key).name
-        name = known.instruction.op_name
-        return name if name or classic else op_of_instruction(key).name
+        name = None if known is None else known.instruction.op_name
+        return name if name or host.rules.clears_unknown_ops else op_of_instruction(key).name
 
-    return gpu_kernels(host.timeline, op_of_hlo, classic=classic)
+    return gpu_kernels(host.timeline, op_of_hlo, rules=host.rules)
 
 
 def kernel_stats(
@@ -74,10 +72,10 @@ def kernel_stats(
     Raises:
         UsageError: There is no such host or step.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
     hosts = run.chosen(host)
-    if classic:
-        every = [times for one in hosts for times in host_kernels(one, classic=True)]
+    if run.rules.keeps_kernels_of_hosts:
+        every = [times for one in hosts for times in host_kernels(one)]
         kernels = sorted_kernels(every)[:_MOST_CLASSIC]
     else:
         kernels = host_kernels.together(hosts)

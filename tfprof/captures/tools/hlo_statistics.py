@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,8 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
+from tfprof.captures.rules import Rules
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -74,24 +75,21 @@ def hlo_stats(
     Raises:
         UsageError: There is no such host or step.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
+    rules = run.rules
     hosts = run.chosen(host)
-    ops = run_device_ops(hosts, classic=classic)
+    ops = run_device_ops(hosts)
     peaks, hardware = run_peaks(run), environment(run).hardware
     core = "TensorCore" if hardware == "TPU" else ""
     rows: list[tuple[Cell, ...]] = []
-    so_far, base = 0.0, ops.total_ps if classic else ops.self_ps
+    so_far, base = 0.0, ops.total_ps if rules.counts_idle_time else ops.self_ps
     for rank, op in enumerate(shown_ops(ops), 1):
         share = 100.0 * op.self_ps / base if base else 0.0
         so_far += share
-        rows.append(_row(rank, op, share, so_far, peaks, core, classic=classic))
-    title = "Instructions" if classic else "Instructions, shares of the time of all"
+        rows.append(_row(rank, op, share, so_far, peaks, core, rules))
+    title = "Instructions"
+    title += "" if rules.counts_idle_time else ", shares of the time of all"
     table = Table("instructions", COLUMNS, rows, title=title)
-    by_name = [column.id for column in COLUMNS].index("source_info")
-    html_rows = [
-        (*row[:by_name], _source_html(op), *row[by_name + 1 :])
-        for row, op in zip(rows, shown_ops(ops), strict=True)
-    ]
     notes = [*run.notes, *device_notes(hosts, ops)]
     return ToolResult(
         "hlo-stats",
@@ -99,14 +97,14 @@ def hlo_stats(
         claims=(
             _claim(
                 rows,
-                "the capture" if classic else "the time of all",
+                "the capture" if rules.counts_idle_time else "the time of all",
                 scope_of([one.name for one in hosts], step),
             ),
         ),
         tables={"instructions": table},
         charts=_charts(shown_ops(ops)),
         notes=tuple(notes),
-        gviz=Table("instructions", COLUMNS, html_rows).to_gviz,
+        gviz=reference_json("hlo_stats", table, shown_ops(ops)),
     )
 
 
@@ -117,8 +115,7 @@ def _row(
     so_far: float,
     peaks: Peaks,
     core: str,
-    *,
-    classic: bool,
+    rules: Rules,
 ) -> tuple[Cell, ...]:
     spaces = {space: (read, written) for space, read, written in op.traffic.by_space}
     cmem = spaces.get(CMEM, (0, 0))
@@ -129,11 +126,11 @@ def _row(
         gib_per_s(cmem[0], time), gib_per_s(cmem[1], time),
         part(op.flops, op.traffic.all_bytes),
     )  # fmt: skip
-    if not (classic or op.has_known_cost):
+    if not (rules.writes_zeros or op.has_known_cost):
         rates = (None,) * len(rates)
     program = op.key.program_id
-    program_id = None if program is None and not classic else str(program or 0)
-    unknown = 0.0 if classic else None  # stalls and energy, which no capture records
+    program_id = None if program is None and not rules.writes_zeros else str(program or 0)
+    unknown = 0.0 if rules.writes_zeros else None  # stalls and energy, which no capture records
     return (
         rank, program_id, op.category, op.key.name, op.expression or op.key.name,
         op.provenance, op.occurrences, time / 1e6, part(time / 1e6, op.occurrences),
@@ -152,15 +149,6 @@ def source_text(op: DeviceOp) -> str:
     """File and line of the code of an op; empty if unknown."""
     file, line, _ = op.source
     return f"{file}:{line}" if file else ""
-
-
-def _source_html(op: DeviceOp) -> str:
-    """The same with the call stack, as in the reference."""
-    text = source_text(op)
-    if not text:
-        return ""
-    stack = html.escape(op.source[2], quote=True)
-    return f"<span title='{stack}'>{html.escape(text)}</span>"
 
 
 def _claim(rows: list[tuple[Cell, ...]], of_what: str, scope: str) -> Claim:

@@ -20,14 +20,14 @@ from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
     TpuRunSteps,
-    max_infeed_table,
     tpu_averages,
     tpu_run_steps,
     tpu_step_table,
     waiting_cores_table,
 )
 from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds_of
-from tfprof.captures.run.result import Advice, Chart, Note, ToolResult
+from tfprof.captures.run.reference_json import reference_json
+from tfprof.captures.run.result import Advice, Chart, ToolResult
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.text.claims import Claim, scoped
@@ -53,7 +53,7 @@ INPUT_COLUMNS = (
     Column("category", "Category", "string"),
 )  # fmt: skip
 
-_TIPS = (
+TIPS = (
     ("enqueue", "Enqueuing data: put small pieces together into fewer, larger ones."),
     (
         "preprocessing",
@@ -94,25 +94,26 @@ class InputAnalysis:
     is_looped_over: bool = False
 
 
-def analyze_input(run: Run, hosts: Sequence[Host], *, classic: bool) -> InputAnalysis:
+def analyze_input(run: Run, hosts: Sequence[Host]) -> InputAnalysis:
     """Judge the steps of a run and the input ops of some hosts."""
-    steps = run_steps(run, classic=classic, inner_only=classic)
-    times = host_ops.together(hosts, classic=classic)
-    ops = input_ops(times, classic=classic)
+    rules = run.rules
+    steps = run_steps(run, inner_only=rules.drops_outer_steps)
+    times = host_ops.together(hosts)
+    ops = input_ops(times, rules=rules)
     took, distance = times.infeed_ps
     typical = steps.typical
     ratio = took / distance if distance else typical.share(typical.spent(Spent.HOST_TO_DEVICE))
     uses_tf_data = any(op.self_ps for op in ops)
-    tpu = tpu_run_steps(run, steps, classic=classic)
-    of_typical = None if tpu is None else tpu_run_steps(run, typical, classic=classic)
+    tpu = tpu_run_steps(run, steps)
+    of_typical = None if tpu is None else tpu_run_steps(run, typical)
     if of_typical is not None:
         judged = find_tpu_bottleneck(of_typical, words_for(run.hosts))
-    elif classic:
+    elif rules.judges_first_host:
         judged = reference_bottleneck(steps, uses_tf_data=uses_tf_data)
     else:
         judged = give_verdict(grounds_of(run, uses_tf_data=uses_tf_data))
-    breakdown = break_down(ops, ratio, classic=classic)
-    is_looped_over = not classic and are_looped_over(hosts)
+    breakdown = break_down(ops, ratio, rules=rules)
+    is_looped_over = not rules.ignores_loops and are_looped_over(hosts)
     return InputAnalysis(steps, judged, ops, breakdown, tpu, of_typical, is_looped_over)
 
 
@@ -131,17 +132,16 @@ def input_pipeline(
     Raises:
         UsageError: There is no such host or step.
     """
-    analysis = analyze_input(run, run.chosen(host), classic=classic)
-    steps = step_table(run, analysis, classic=classic, step=step)
+    run = run.in_mode(classic=classic)
+    analysis = analyze_input(run, run.chosen(host))
+    steps = step_table(run, analysis, step=step)
     inputs = _input_table(analysis)
     notes = (*run.notes, *analysis.steps.notes)
     tables = {"steps": steps, "input_ops": inputs}
-    waiting: dict[str, Any] = {"cols": [], "rows": []}
     remarks: tuple[Claim, ...] = ()
     if analysis.tpu is not None:
         remarks = analysis.bottleneck.remark_claims
         tables["waiting_cores"] = waiting_cores_table(analysis.tpu)
-        waiting = max_infeed_table(analysis.tpu, classic=classic).to_gviz()
     return ToolResult(
         "input-pipeline",
         "Input pipeline analyzer",
@@ -156,23 +156,15 @@ def input_pipeline(
             "what each moment of a step is spent on",
         ),
         tables=tables,
-        charts=_charts(analysis, classic=classic),
+        charts=_charts(analysis),
         advice=tuple(_advice(analysis)),
         notes=notes,
-        gviz=lambda: [
-            waiting,
-            steps.to_gviz(),
-            inputs.to_gviz(),
-            _tips(),
-            diagnostics(notes, classic=classic),
-        ],
+        gviz=reference_json("input_pipeline", analysis.tpu, steps, inputs, notes, run.rules),
     )
 
 
-def step_table(
-    run: Run, analysis: InputAnalysis, *, classic: bool, step: Steps | None = None
-) -> Table:
-    """Steps of all hosts by category; in classic mode of the first. TPU cores are put together.
+def step_table(run: Run, analysis: InputAnalysis, *, step: Steps | None = None) -> Table:
+    """Steps of hosts by category; TPU cores are put together.
 
     Raises:
         UsageError: There is no such step.
@@ -185,11 +177,13 @@ def step_table(
             "summary_nextstep": _next_step(analysis),
         }
         return tpu_step_table(
-            analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, classic=classic
+            analysis.tpu, tpu_averages(analysis.typical_tpu) | said, places, rules=run.rules
         )
     steps = analysis.steps
-    hosts = steps.hosts[:1] if classic else steps.hosts
-    is_named = not classic and len(hosts) > 1
+    has_gaps = not run.rules.takes_device_time_alone
+    is_first = run.rules.judges_first_host
+    hosts = steps.hosts[:1] if is_first else steps.hosts
+    is_named = len(hosts) > 1
 
     def row(
         one: HostSteps, place: int, took_ms: float, amounts_ms: list[float], gap_ms: float
@@ -197,12 +191,12 @@ def step_table(
         name = steps.shown(place, one.names[place])
         if is_named:
             name = f"{name} ({one.host.name})"
-        between = () if classic else (gap_ms,)
+        between = (gap_ms,) if has_gaps else ()
         return (name, *amounts_ms, _tooltip(name, took_ms, amounts_ms), took_ms, *between)
 
-    rows = rows_of_steps(hosts, places, row, PS_PER_MS, classic=classic)
-    properties = _properties(run, analysis, classic=classic)
-    columns = STEP_COLUMNS if classic else (*STEP_COLUMNS, BETWEEN)
+    rows = rows_of_steps(hosts, places, row, PS_PER_MS)
+    properties = _properties(run, analysis)
+    columns = (*STEP_COLUMNS, BETWEEN) if has_gaps else STEP_COLUMNS
     return Table("steps", columns, rows, properties, title="Steps")
 
 
@@ -215,12 +209,12 @@ def _tooltip(name: str, duration_ms: float, amounts_ms: Sequence[float]) -> str:
     return f"{name}: {duration_ms:.2f} ms{''.join(parts)}"
 
 
-def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str, str]:
+def _properties(run: Run, analysis: InputAnalysis) -> dict[str, str]:
     steps, judged = analysis.steps.typical, analysis.bottleneck
     slowest = [float(ps) / 1e9 for ps in steps.slowest_ps().tolist()] if steps.n_steps else []
     whole = summary(slowest)
     properties = {
-        "hardware_type": environment(run, classic=classic).hardware,
+        "hardware_type": environment(run).hardware,
         **whole.texts("steptime_ms", one_digit),
         "input_conclusion": judged.statement,
         "summary_nextstep": _next_step(analysis),
@@ -228,18 +222,16 @@ def _properties(run: Run, analysis: InputAnalysis, *, classic: bool) -> dict[str
             ["stepnum", *(category.column for category in CATEGORIES), " tooltip"]
         ),
     }
-    of_reference = steps.hosts[0] if classic and steps.hosts else None
+    of_first = steps.hosts[0] if run.rules.judges_first_host and steps.hosts else None
     for category in CATEGORIES:
-        amounts = (
-            steps.of(category) if of_reference is None else of_reference.of(category, classic=True)
-        )
+        amounts = (steps if of_first is None else of_first).of(category)
         of_category = summary((amounts / 1e9).tolist())
         properties[f"{category.key}_time_ms_avg"] = one_digit(of_category.average)
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
     for key, one in judged.statements.items():
         properties[f"{key}_statement"] = one.text
         # Today's reference writes the statement here, too; earlier ones wrote the level.
-        properties[f"{key}_bottleneck"] = one.text if classic else one.level
+        properties[f"{key}_bottleneck"] = one.text if run.rules.writes_text_as_level else one.level
     return properties
 
 
@@ -306,7 +298,7 @@ def _advice(analysis: InputAnalysis) -> list[Advice]:
     total = sum(amounts.values())
     gain = analysis.bottleneck.input_percent / 100.0
     advice = []
-    for key, text in sorted(_TIPS, key=lambda tip: -amounts[tip[0]]):
+    for key, text in sorted(TIPS, key=lambda tip: -amounts[tip[0]]):
         if not total or amounts[key] < 0.1 * total:
             continue
         worst = next((op for op in analysis.ops if _KEYS[str(op.work)] == key), None)
@@ -329,21 +321,18 @@ _KEYS = {
 }
 
 
-def step_charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+def step_charts(steps: RunSteps) -> tuple[Chart, ...]:
     """The steps of the first host by category."""
     if not steps.n_steps:
         return ()
     one = steps.hosts[0]
-    series = {
-        category.name: tuple((one.of(category, classic=classic) / 1e9).tolist())
-        for category in CATEGORIES
-    }
+    series = {category.name: tuple((one.of(category) / 1e9).tolist()) for category in CATEGORIES}
     title, names = f"Steps of {one.host.name}", tuple(steps.shown_names)
     return (Chart("step_times", "stacked_area", title, "step", "ms", names, series),)
 
 
-def _charts(analysis: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
-    charts = list(step_charts(analysis.steps, classic=classic))
+def _charts(analysis: InputAnalysis) -> tuple[Chart, ...]:
+    charts = list(step_charts(analysis.steps))
     amounts = analysis.breakdown._asdict()
     if any(amounts.values()):
         names = tuple(name.replace("_", " ") for name in amounts)
@@ -353,21 +342,3 @@ def _charts(analysis: InputAnalysis, *, classic: bool) -> tuple[Chart, ...]:
                   {"time": values})
         )  # fmt: skip
     return tuple(charts)
-
-
-def _tips() -> dict[str, Any]:
-    table = Table("tips", (Column("link", "link", "string"),), [(text,) for _, text in _TIPS])
-    return table.to_gviz()
-
-
-DIAGNOSTICS = (Column("severity", "Severity", "string"), Column("message", "Message", "string"))
-
-
-def diagnostics(notes: Sequence[Note], *, classic: bool) -> dict[str, Any]:
-    """Notes as the reference's table of diagnostics."""
-    rows: list[tuple[Cell, ...]] = [
-        (note.severity.upper(), note.message)
-        for note in notes
-        if not (classic and note.severity == "info")
-    ]
-    return Table("diagnostics", DIAGNOSTICS, rows).to_gviz()

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tfprof.captures.events.ops.memory import (
     MOST_ALLOCATORS,
-    MemoryEvents,
-    dtype_name,
-    sampled,
 )
-from tfprof.captures.events.timeline.names import TENSOR_CORE
 from tfprof.captures.facts.allocators import (
     NO_DTYPE,
     PREALLOCATED,
@@ -20,19 +14,17 @@ from tfprof.captures.facts.allocators import (
     ToldAllocator,
     allocators_with_events,
     at_moment,
-    in_use_at_peak,
     told_allocators,
     told_of,
 )
-from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
-from tfprof.captures.run.run import Host, Run
+from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim
 from tfprof.core.text.units import milliseconds
-from tfprof.errors import UsageError
 
 SUMMARY = (
     Column("host", "Host", "string"),
@@ -86,16 +78,17 @@ def memory(
     Raises:
         UsageError: There is no such host or step.
     """
+    run = run.in_mode(classic=classic)
     hosts = run.chosen(host)
 
     def with_events() -> list[Allocator]:
-        return allocators_with_events(run, hosts, step, classic=classic)
+        return allocators_with_events(run, hosts, step)
 
     if step is None:
-        allocators = [told for one in hosts for told in told_allocators(one, classic=classic)]
+        allocators = [told for one in hosts for told in told_allocators(one)]
     else:
         allocators = list(map(told_of, with_events()))
-    if not classic:
+    if not run.rules.keeps_allocator_order:
         allocators.sort(key=lambda one: -one.used_bytes)
     notes = list(run.notes)
     if not allocators:
@@ -119,7 +112,7 @@ def memory(
         tables=allocator_tables(allocators, looked_at, moment),
         charts=tuple(map(_chart, allocators)),
         notes=tuple(notes),
-        gviz=lambda: _reference_json(run, hosts, with_events, classic=classic),
+        gviz=reference_json("memory", run, hosts, with_events),
     )  # fmt: skip
 
 
@@ -190,126 +183,3 @@ def _chart(told: ToldAllocator) -> Chart:
         tuple(told.chart_ms.tolist()),
         {"stack": stack, "heap": heap, "free": free},
     )
-
-
-def _reference_json(
-    run: Run,
-    hosts: Sequence[Host],
-    with_events: Callable[[], Sequence[Allocator]],
-    *,
-    classic: bool,
-) -> dict[str, Any]:
-    """The reference's answer, which is of one host."""
-    if len(hosts) > 1:
-        names = ", ".join(host.name for host in hosts)
-        raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
-    allocators = with_events()
-    return {
-        "memoryProfilePerAllocator": {
-            allocator.name: _allocator_json(allocator) for allocator in allocators
-        },
-        "numHosts": 1 if classic else environment(run).n_machines,
-        "memoryIds": [allocator.name for allocator in allocators],
-        "version": 1,
-        "hloModules": _modules(hosts[0]),
-    }
-
-
-def _allocator_json(allocator: Allocator) -> dict[str, Any]:
-    events, peak = allocator.events, allocator.peak
-    at = peak.place
-    entries = in_use_at_peak(allocator)
-    kept = [entry for entry, _ in entries if entry.place >= 0]
-    stats = _aggregation(events, at)
-    stats["peakBytesInUse"] = str(int(events.used_bytes[at]))
-    special = [entry for entry, _ in entries if entry.place < 0]
-    special.sort(key=lambda entry: -entry.place)
-    index = {entry.place: number for number, entry in enumerate(kept)}
-    step = str(allocator.step)
-    return {
-        "profileSummary": {
-            "memoryCapacity": str(peak.capacity_bytes),
-            "peakBytesUsageLifetime": str(peak.lifetime_bytes),
-            "peakStats": stats,
-            "peakStatsTimePs": str(int(events.time_ps[at])),
-        },
-        "memoryProfileSnapshots": [_snapshot(allocator.whole, entry.place) for entry in kept],
-        "activeAllocations": [
-            {
-                "snapshotIndex": str(index.get(entry.place, entry.place)),
-                "specialIndex": str(-1 - entry.place if entry.place < 0 else -1),
-                "numOccurrences": str(number),
-            }
-            for entry, number in entries
-        ],
-        "specialAllocations": [
-            {
-                "address": "0", "allocationBytes": str(entry.allocation_bytes),
-                "dataType": entry.dtype, "memoryActivity": "ALLOCATION",
-                "regionType": entry.region, "requestedBytes": str(entry.requested_bytes),
-                "stepId": step, "tensorShape": entry.shape, "tfOpName": entry.op,
-            }
-            for entry in special
-        ],
-        "sampledTimelineSnapshots": [
-            _snapshot(events, row) for row in sampled(events.used_bytes).tolist()
-        ],
-    }  # fmt: skip
-
-
-def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
-    return {
-        "stackReservedBytes": str(int(events.stack_bytes[row])),
-        "heapAllocatedBytes": str(int(events.heap_bytes[row])),
-        "freeMemoryBytes": str(int(events.free_bytes[row])),
-        "fragmentation": _json_number(float(events.fragmentation[row])),
-        "peakBytesInUse": str(int(events.peak_bytes[row])),
-    }
-
-
-def _json_number(value: float) -> float | str:
-    """A number as protobuf writes it into JSON."""
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-
-
-def _snapshot(events: MemoryEvents, row: int) -> dict[str, Any]:
-    op, region, shape = (events.texts[place] for place in events.text[row].tolist())
-    return {
-        "timeOffsetPs": str(int(events.time_ps[row])),
-        "aggregationStats": _aggregation(events, row),
-        "activityMetadata": {
-            "memoryActivity": "ALLOCATION" if events.is_allocation[row] else "DEALLOCATION",
-            "requestedBytes": str(int(events.requested_bytes[row])),
-            "allocationBytes": str(int(events.allocated_bytes[row])),
-            "address": str(int(events.address[row]) % 2**64),
-            "tfOpName": op,
-            "stepId": str(int(events.step[row])),
-            "regionType": region,
-            "dataType": dtype_name(int(events.dtype[row])),
-            "tensorShape": shape,
-        },
-    }
-
-
-def _modules(host: Host) -> list[dict[str, str]]:
-    """All runs of programs on TPUs."""
-    timeline = host.timeline
-    modules: list[dict[str, str]] = []
-    for number, line in enumerate(timeline.lines):
-        plane = timeline.space.planes[line.plane].name
-        if line.name != "XLA Modules" or not TENSOR_CORE.fullmatch(plane):
-            continue
-        events = range(timeline.events_of(number).start, timeline.events_of(number).stop)
-        modules += [
-            {
-                "id": str(place),
-                "name": timeline.name(event),
-                "planeName": plane.removeprefix("/device:"),
-                "startTimePs": str(int(timeline.starts_ps[event])),
-                "endTimePs": str(int(timeline.ends_of(event))),
-            }
-            for place, event in enumerate(events, len(modules))
-        ]
-    return modules

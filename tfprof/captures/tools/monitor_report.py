@@ -24,7 +24,7 @@ from tfprof.captures.facts.steps import BY_KEY, FEWEST, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.facts.verdict import input_claim
-from tfprof.captures.run.fact import fact
+from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -73,14 +73,16 @@ def monitor(
     Raises:
         UsageError: There is no such host or step.
     """
+    run = run.in_mode(classic=classic)
     hosts = run.chosen(host)
-    steps = run_steps(run, classic=classic)
-    known = environment(run, classic=classic)
-    used, notes = _matrix_units(hosts, classic=classic)
-    idle = _idle(hosts, classic=classic)
+    steps = run_steps(run)
+    known = environment(run)
+    used, notes = _matrix_units(hosts)
+    idle = _idle(hosts)
     shown = steps.typical if step is None else steps
-    figures = _step_figures(run, shown, step, classic=classic)
-    judged = None if classic or step is not None or shown.n_steps < FEWEST else input_claim(run)
+    figures = _step_figures(run, shown, step)
+    is_judged = step is None and shown.n_steps >= FEWEST and not run.rules.shows_unjudged_input
+    judged = input_claim(run) if is_judged else None
     n_told = figures.n_steps if judged is None or judged.is_known else 0
     cells: tuple[Cell, ...] = (
         known.device_type, known.n_cores, used, idle, figures.n_steps,
@@ -109,9 +111,9 @@ def _three(figures: Summary, n_steps: int) -> tuple[Cell, ...]:
     return (figures.average, figures.minimum, figures.maximum) if n_steps else (None, None, None)
 
 
-def _step_figures(run: Run, steps: RunSteps, step: Steps | None, *, classic: bool) -> _StepFigures:
+def _step_figures(run: Run, steps: RunSteps, step: Steps | None) -> _StepFigures:
     """Figures of the slowest worker of each step."""
-    tpu = tpu_run_steps(run, steps, classic=classic)
+    tpu = tpu_run_steps(run, steps)
     chosen = steps.places(step)
     if not chosen:
         nothing = summary([])
@@ -129,7 +131,7 @@ def _step_figures(run: Run, steps: RunSteps, step: Steps | None, *, classic: boo
     )
 
 
-def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None, list[Note]]:
+def _matrix_units(hosts: Sequence[Host]) -> tuple[float | None, list[Note]]:
     """Percentage of the peak rate of devices; None if unknown."""
     counted = [value for host in hosts if (value := _counter(host))]
     if counted:
@@ -137,7 +139,7 @@ def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None
     able = 0.0
     done = 0
     for host in hosts:
-        total_ps, n_flops = _computed(host, classic=classic)
+        total_ps, n_flops = _computed(host)
         tpus, gpus = device_planes([host])
         peaks = [device_peaks(plane).gflops for plane in (*tpus, *gpus)]
         if peaks:
@@ -153,10 +155,10 @@ def _matrix_units(hosts: Sequence[Host], *, classic: bool) -> tuple[float | None
     return 100.0 * done / able, [note]
 
 
-@fact
-def _computed(host: Host, *, classic: bool) -> tuple[int, int]:
+@fact_by_rules
+def _computed(host: Host) -> tuple[int, int]:
     """Time of the devices of a host, ps, and their float operations."""
-    ops = device_ops(host, classic=classic)
+    ops = device_ops(host)
     done = sum(op.flops for op in ops.ops if op.category not in _CONTAINERS)
     return ops.total_ps, done
 
@@ -166,9 +168,9 @@ def _counter(host: Host) -> float:
     return next((float(value) for value in values if isinstance(value, (int, float))), 0.0)
 
 
-def _idle(hosts: Sequence[Host], *, classic: bool) -> float | None:
+def _idle(hosts: Sequence[Host]) -> float | None:
     """Percentage of the time of devices that they idle; None without devices."""
-    use = tpu_use(hosts, classic=classic)
+    use = tpu_use(hosts)
     if use.duty.busy_ps or use.duty.idle_ps:
         return 100.0 * (1.0 - use.duty.share)
     busy = total = 0

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tfprof.captures.events.ops.device_ops import DeviceOps, Traffic
 from tfprof.captures.events.ops.op_tree import (
-    IDLE,
     MOST_CHILDREN,
     Grouping,
     OpNode,
-    is_fusion,
     op_tree,
 )
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import run_peaks
 from tfprof.captures.facts.device_op_db import compiled_ops, device_notes, device_ops
-from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.hlo_programs import program_titles
 from tfprof.captures.facts.host_devices import has_device
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import HBM
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -48,10 +45,10 @@ COLUMNS = (
 )
 
 
-def run_device_ops(hosts: Sequence[Host], *, classic: bool) -> DeviceOps:
+def run_device_ops(hosts: Sequence[Host]) -> DeviceOps:
     """Device ops of some hosts together; without any device, XLA ops on host threads."""
     ops = device_ops if any(map(has_device, hosts)) else compiled_ops
-    return ops.together(hosts, classic=classic)
+    return ops.together(hosts)
 
 
 def op_profile(
@@ -77,14 +74,14 @@ def op_profile(
     Raises:
         UsageError: There is no such host or grouping.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
     grouping = next((known for known in _GROUPINGS if known == by), None)
     if grouping is None:
         raise UsageError(f"unknown grouping {by!r}; use one of {', '.join(_GROUPINGS)}")
     hosts = run.chosen(host)
-    ops = run_device_ops(hosts, classic=classic)
+    ops = run_device_ops(hosts)
     names = None
-    if classic:
+    if run.rules.unites_ops_of_programs:
         names = {id_: title for host in hosts for id_, title in program_titles(host)}
     peaks = run_peaks(run)
     tree = op_tree(ops, grouping, names, with_idle=False, most_children=limit)
@@ -101,17 +98,6 @@ def op_profile(
     def with_idle() -> OpNode:
         return op_tree(ops, grouping, names, with_idle=True, most_children=limit)
 
-    def reference_json() -> dict[str, Any]:
-        name = f"by{grouping.capitalize()}"
-        known = environment(run)
-        has_clock = known.hardware == "TPU"
-        return {
-            name: _json(with_idle(), peaks, has_clock=has_clock),
-            f"{name}ExcludeIdle": _json(tree, peaks, has_clock=has_clock),
-            "deviceType": known.hardware,
-            "aggDvfsTimeScaleMultiplier": clock_scale(ops) if has_clock else 0.0,
-        }
-
     return ToolResult(
         "op-profile",
         "Op profile",
@@ -119,7 +105,7 @@ def op_profile(
         tables={"ops": table},
         notes=tuple(notes),
         data={"grouping": grouping, "idle_ps": ops.idle_ps, "total_ps": ops.total_ps},
-        gviz=reference_json,
+        gviz=reference_json("op_profile", run, ops, grouping, tree, with_idle),
     )
 
 
@@ -128,7 +114,7 @@ def clock_scale(ops: DeviceOps) -> float:
     return part(sum(op.normalized_ps for op in ops.ops), sum(op.time_ps for op in ops.ops))
 
 
-def _flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -> float:
+def flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -> float:
     """Float operations of a node, as part of what the device can do in its time.
 
     Args:
@@ -144,20 +130,20 @@ def _flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -
     return rate
 
 
-def _moved_bytes(traffic: Traffic) -> tuple[int, int, int]:
+def moved_bytes(traffic: Traffic) -> tuple[int, int, int]:
     """Bytes of the main memory, and bytes read from and written to on-chip memory."""
     read = sum(amount for space, amount, _ in traffic.by_space if space != HBM)
     written = sum(amount for space, _, amount in traffic.by_space if space != HBM)
     return traffic.main_bytes, read, written
 
 
-def _bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, float]:
+def bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, float]:
     """Each of the moved bytes as part of what the device can move in the time, at most 1."""
     seconds = node.time_ps / 1e12
     limits = (peaks.hbm_gb, peaks.sram_read_gb, peaks.sram_write_gb)
     main, read, written = (
         min(1.0, size / seconds / (limit * _GIGA)) if seconds and limit else 0.0
-        for size, limit in zip(_moved_bytes(node.traffic), limits, strict=True)
+        for size, limit in zip(moved_bytes(node.traffic), limits, strict=True)
     )
     return main, read, written
 
@@ -172,8 +158,8 @@ def _rows(tree: OpNode, peaks: Peaks) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for level, node in tree.walk():
         share = part(node.time_ps, tree.time_ps)
-        used = min(1.0, _flops_utilization(node, peaks)) if knows_flops else None
-        memory = _bandwidth_utilization(node, peaks)[0] if knows_bytes else None
+        used = min(1.0, flops_utilization(node, peaks)) if knows_flops else None
+        memory = bandwidth_utilization(node, peaks)[0] if knows_bytes else None
         wasted = None
         if used is not None or memory is not None:
             wasted = share * (1.0 - max(used or 0.0, memory or 0.0))
@@ -195,80 +181,18 @@ def _claims(tree: OpNode, peaks: Peaks) -> Iterator[Claim]:
     words = "{subject} takes the most time, {value}"
     if any(_knows(tree, peaks)):
         yield Claim(
-            "ops", "flops_utilization", min(1.0, _flops_utilization(tree, peaks)), "fraction",
+            "ops", "flops_utilization", min(1.0, flops_utilization(tree, peaks)), "fraction",
             basis="costs of compiled programs, and peak rates of the device",
-            details={"memory_share": _bandwidth_utilization(tree, peaks)[0]},
+            details={"memory_share": bandwidth_utilization(tree, peaks)[0]},
             words="The ops use {value} of the device's float operations per second and "
             "{memory_share} of its memory bandwidth.",
         )  # fmt: skip
         details = {
-            "flops_share": min(1.0, _flops_utilization(top, peaks)),
-            "memory_share": _bandwidth_utilization(top, peaks)[0],
+            "flops_share": min(1.0, flops_utilization(top, peaks)),
+            "memory_share": bandwidth_utilization(top, peaks)[0],
         }
         words += ", and uses {flops_share} and {memory_share}"
     yield Claim(
         folded(top.name), "self_share", top.time_ps / tree.time_ps, "fraction",
         basis="time of all device ops", details=details, words=f"{words}.",
     )  # fmt: skip
-
-
-def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:
-    """The tree as the reference writes it, without recursion.
-
-    Args:
-        root: The tree.
-        peaks: Peak rates of the device.
-        has_clock: The clock of the device is known; else the reference has no normalized time,
-            and no utilization based on it.
-    """
-    made: dict[int, dict[str, Any]] = {}
-    for _, node in reversed(list(root.walk())):
-        entry: dict[str, Any] = {
-            "name": node.name,
-            "metrics": _metrics(node, root.time_ps, peaks, has_clock),
-            "children": [made.pop(id(child)) for child in node.children],
-            "numChildren": node.n_children,
-        }
-        if node.op is not None:
-            entry["xla"] = _xla(node, has_clock)
-        made[id(node)] = entry
-    return made[id(root)]
-
-
-def _metrics(node: OpNode, total_ps: int, peaks: Peaks, has_clock: bool) -> dict[str, Any]:
-    used = _flops_utilization(node, peaks, has_clock=has_clock)
-    share = part(node.time_ps, total_ps)
-    return {
-        "rawTime": node.time_ps,
-        "occurrences": node.occurrences,
-        "avgTimePs": part(node.time_ps, node.occurrences),
-        "normalizedTimePs": node.normalized_ps if has_clock else 0,
-        "rawFlops": node.model_flops,
-        "bf16Flops": node.flops,
-        "flops": min(1.0, used) * share,
-        "uncappedFlops": used * share,
-        "bandwidthUtils": list(_bandwidth_utilization(node, peaks)),
-        "rawBytesAccessedArray": list(_moved_bytes(node.traffic)),
-    }
-
-
-def _xla(node: OpNode, has_clock: bool) -> dict[str, Any]:
-    assert node.op is not None
-    op = node.op
-    file, line, stack = op.source
-    if not (file or has_clock or op.category == IDLE):
-        line = -1  # as the reference says of GPUs' ops without a source
-    entry: dict[str, Any] = {
-        "op": "",
-        "expression": op.expression,
-        "provenance": op.provenance,
-        "category": op.category,
-        "fingerprint": "0",
-        "programId": str(op.key.program_id or 0),
-        "computationPrimitiveSize": 0,
-        "sourceInfo": {"fileName": file, "lineNumber": line, "stackFrame": stack},
-        "xprofKernelMetadata": "",
-    }
-    if node.is_group and not is_fusion(op):
-        entry["layout"] = {"dimensions": []}
-    return entry

@@ -18,6 +18,7 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.training import is_backward, programs_train
+from tfprof.captures.rules import OURS
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -83,9 +84,9 @@ class Op(NamedTuple):
     program: str = ""
 
 
-def all_host_ops(hosts: Sequence[Host], *, classic: bool) -> list[Op]:
+def all_host_ops(hosts: Sequence[Host]) -> list[Op]:
     """Ops on the threads of several hosts, then ``IDLE`` for the time without an op."""
-    times = host_ops.together(hosts, classic=classic)
+    times = host_ops.together(hosts)
     columns = zip(
         times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
         times.is_eager.tolist(), strict=True,
@@ -97,10 +98,11 @@ def all_host_ops(hosts: Sequence[Host], *, classic: bool) -> list[Op]:
     return [*ops, Op(False, IDLE, IDLE, 0, times.idle_ps, times.idle_ps, is_eager=False)]
 
 
-def all_device_ops(hosts: Sequence[Host], *, classic: bool) -> tuple[list[Op], int]:
+def all_device_ops(hosts: Sequence[Host]) -> tuple[list[Op], int]:
     """Device ops of several hosts, then ``IDLE``; and the time of all devices, ps."""
-    whole = device_ops.together(hosts, classic=classic)
-    rows = [_device_op(op) for op in framework_ops(whole.ops, classic=classic)]
+    whole = device_ops.together(hosts)
+    rules = hosts[0].rules if hosts else OURS
+    rows = [_device_op(op) for op in framework_ops(whole.ops, rules=rules)]
     if whole.total_ps:
         rows.append(Op(True, IDLE, IDLE, 0, whole.idle_ps, whole.idle_ps, is_eager=False))
     return rows, whole.total_ps
@@ -133,11 +135,11 @@ def op_stats(
     Raises:
         UsageError: There is no such host or step.
     """
-    run = of_step(run, step, classic=classic)
+    run = of_step(run.in_mode(classic=classic), step)
     hosts = run.chosen(host)
-    on_host = all_host_ops(hosts, classic=classic)
-    on_device, device_total = all_device_ops(hosts, classic=classic)
-    make = _TableMaker(run, hosts, on_host, on_device, device_total, classic=classic)
+    on_host = all_host_ops(hosts)
+    on_device, device_total = all_device_ops(hosts)
+    make = _TableMaker(run, hosts, on_host, on_device, device_total)
     with_idle, without_idle = make.table(idle=True), make.table(idle=False)
     notes = list(run.notes)
     if len(on_host) == 1 and not on_device:
@@ -165,22 +167,20 @@ class _TableMaker:
         on_host: Sequence[Op],
         on_device: Sequence[Op],
         device_total_ps: int,
-        *,
-        classic: bool,
     ) -> None:
         self._sides = (on_device, on_host)
         self._totals = (device_total_ps, sum(op.self_ps for op in on_host))
-        self._classic = classic
+        self._rules = run.rules
         self._cells: dict[int, tuple[tuple[Cell, ...], tuple[Cell, ...]]] = {}
         self._hardware = environment(run).hardware
         self._peaks = run_peaks(run)
         trains = any(is_backward(op.name, op.type) for side in self._sides for op in side)
-        trains = trains or (not classic and programs_train(hosts))
+        trains = trains or (not self._rules.ignores_compiled_gradients and programs_train(hosts))
         self._guesses = {
             "task_type": "Training" if trains else "Inference",
             "architecture_type": "Unknown",
         }
-        self._on_cores = tensor_core_share(host_kernels.together(hosts, classic=classic))
+        self._on_cores = tensor_core_share(host_kernels.together(hosts))
 
     def table(self, *, idle: bool) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -188,7 +188,7 @@ class _TableMaker:
         for side, total in zip(self._sides, self._totals, strict=True):
             ops = in_order(side)
             base = total if idle else sum(op.self_ps for op in ops if op.type != IDLE)
-            if self._classic:
+            if self._rules.cuts_tables:
                 ops = ops[:MOST_CLASSIC]
             if not idle:
                 ops = [op for op in ops if op.type != IDLE]
@@ -205,7 +205,7 @@ class _TableMaker:
             rows = [(*row[:place], *row[place + 1 :]) for row in rows]
         name = "ops_with_idle" if idle else "ops"
         title = "Ops, idle time included" if idle else "Ops"
-        if not self._classic:
+        if not self._rules.drops_programs:
             columns, rows = _with_programs(columns, rows, programs)
             title += f", shares of the time of {'devices and threads' if idle else 'all ops'}"
         return Table(name, tuple(columns), rows, self._guesses, title=title)
@@ -225,7 +225,7 @@ class _TableMaker:
             gib_per_s(op.traffic.all_bytes, op.time_ps),
             part(op.flops, op.traffic.all_bytes),
         )  # fmt: skip
-        if not (self._classic or has_known_cost(op)):
+        if not (self._rules.writes_zeros or has_known_cost(op)):
             rates = (None,) * len(rates)
         before = (
             "Device" if op.on_device else "Host", op.type, op.name, op.occurrences,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps, times_by_category
-from tfprof.captures.run.result import Chart, Note, ToolResult
+from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.run.reference_json import reference_json
+from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column, Table
 from tfprof.captures.tools.tpu_pod import TpuPod
 from tfprof.core.text.claims import Claim, Detail, unknown
 
-_PS_PER_US = 1e6
+PS_PER_US = 1e6
 
 COLUMNS = (
     Column("step", "Step", "string"),
@@ -43,7 +42,8 @@ def pod(
     Raises:
         UsageError: There is no such host or step.
     """
-    steps = run_steps(run, classic=classic)
+    run = run.in_mode(classic=classic)
+    steps = run_steps(run)
     chosen = {one.name for one in run.chosen(host)}
     shown = [one for one in steps.hosts if one.host.name in chosen]
     places = steps.places(step)
@@ -52,24 +52,28 @@ def pod(
         one: HostSteps, place: int, took_us: float, amounts_us: list[float], gap_us: float
     ) -> Row:
         name = steps.shown(place, one.names[place])
-        return (name, one.host.name, one.core_id, took_us, *amounts_us, _bottleneck(amounts_us))
+        return (name, one.host.name, one.core_id, took_us, *amounts_us, bottleneck_of(amounts_us))
 
-    rows = rows_of_steps(shown, places, row, _PS_PER_US, classic=classic)
+    rows = rows_of_steps(shown, places, row, PS_PER_US)
     table = Table("workers", COLUMNS, rows, title="Steps of all workers")
-    tpu = None if classic or not any(one.core for one in steps.hosts) else TpuPod(run, steps)
+    tpu = (
+        None
+        if run.rules.shows_no_tpu_pod or not any(one.core for one in steps.hosts)
+        else TpuPod(run, steps)
+    )
     tables = {"workers": table} | ({} if tpu is None else tpu.tables(places))
     return ToolResult(
         "pod",
         "Pod viewer",
-        claims=tuple(_claims(steps.typical, classic=classic)),
+        claims=tuple(_claims(steps.typical)),
         tables=tables,
-        charts=_charts(steps.typical, classic=classic),
+        charts=_charts(steps.typical),
         notes=(*run.notes, *steps.notes),
-        gviz=lambda: _reference_json(run, steps, tpu, classic=classic),
+        gviz=reference_json("pod", run, steps, tpu),
     )
 
 
-def _bottleneck(amounts: list[float]) -> str:
+def bottleneck_of(amounts: list[float]) -> str:
     """Name of the largest category; the last by name of equal ones."""
     names = [category.name for category in CATEGORIES]
     return max(zip(amounts, names, strict=True))[1]
@@ -82,7 +86,7 @@ _ALIKE = 1.05
 """Workers count as equally fast up to this ratio."""
 
 
-def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
+def _claims(steps: RunSteps) -> Iterator[Claim]:
     """How long the steps of each worker take, the slowest first if there are many."""
     if not steps.n_steps:
         yield unknown("hosts", "step_time", "No steps, so nothing to compare.")
@@ -103,12 +107,12 @@ def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
     if len(shown) > _MOST_NAMED:
         shown = sorted(shown, key=lambda pair: -pair[1])[:_MOST_NAMED]
     for one, mean in shown:
-        amounts = [one.of(category, classic=classic).sum() for category in CATEGORIES]
+        amounts = [one.of(category).sum() for category in CATEGORIES]
         most = int(np.argmax(amounts))
         share = float(amounts[most]) / max(1, int(one.times.duration_ps.sum()))
         words = "{subject}: {value} per step; no op was recorded in it."
         details: dict[str, Detail] = {"step_count": steps.n_steps}
-        if classic or steps.has_ops:
+        if steps.rules.names_largest_category or steps.has_ops:
             key = f"{CATEGORIES[most].key}_share"
             words = f"{{subject}}: {{value}} per step, {{{key}}} of it {{category}}."
             details |= {"category": CATEGORIES[most].name, key: share}
@@ -122,86 +126,14 @@ def _claims(steps: RunSteps, *, classic: bool) -> Iterator[Claim]:
                     words="{value} more workers are not slower than these.")  # fmt: skip
 
 
-def _charts(steps: RunSteps, *, classic: bool) -> tuple[Chart, ...]:
+def _charts(steps: RunSteps) -> tuple[Chart, ...]:
     """The average step of each worker."""
     if not steps.n_steps:
         return ()
     series = {
-        category.name: tuple(
-            float(one.of(category, classic=classic).mean()) / 1e9 for one in steps.hosts
-        )
+        category.name: tuple(float(one.of(category).mean()) / 1e9 for one in steps.hosts)
         for category in CATEGORIES
     }
     hosts = tuple(one.label for one in steps.hosts)
     chart = Chart("workers", "stacked_bar", "Average step", "worker", "ms", hosts, series)
     return (chart,)
-
-
-def _reference_json(
-    run: Run, steps: RunSteps, tpu: TpuPod | None, *, classic: bool
-) -> dict[str, Any]:
-    known = environment(run, classic=classic)
-    amounts = {
-        one: (times_by_category(one.times, classic=classic) / _PS_PER_US).tolist()
-        for one in steps.hosts
-    }
-    return {
-        "deviceType": known.device_type,
-        "podStatsSequence": {
-            "podStatsMap": [
-                {
-                    "stepNum": _step_number(steps, place),
-                    "podStatsPerCore": {
-                        str(one.core_id): _core(
-                            one, steps, place, amounts[one][place], classic=classic
-                        )
-                        for one in steps.hosts
-                    },
-                    "channelDb": [] if tpu is None else tpu.channel_db(place),
-                    "coreIdToReplicaIdMap": {}
-                    if tpu is None
-                    else {str(core): replica for core, replica in tpu.replicas.items()},
-                    "allReduceOpDb": [] if tpu is None else tpu.all_reduce_db(place),
-                }
-                for place in range(steps.n_steps)
-            ]
-        },
-        "stepBreakdownEvents": [
-            {"id": category.id, "name": category.name} for category in CATEGORIES
-        ],
-        "diagnostics": _diagnostics((*run.notes, *steps.notes), classic=classic),
-    }
-
-
-def _step_number(steps: RunSteps, place: int) -> int:
-    """The group of the step; with several hosts, its place."""
-    return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
-
-
-def _core(
-    one: HostSteps, steps: RunSteps, place: int, amounts: list[float], *, classic: bool
-) -> dict[str, Any]:
-    core = None if classic or one.core is None else one.core.core
-    return {
-        "hostName": one.host.machine if classic else one.host.name,
-        "chipId": 0 if core is None else core.chip,
-        "nodeId": 0 if core is None else core.core,
-        "stepNum": _step_number(steps, place),
-        "totalDurationUs": float(one.times.duration_ps[place]) / _PS_PER_US,
-        "stepBreakdownUs": {
-            str(category.id): amount for category, amount in zip(CATEGORIES, amounts, strict=True)
-        },
-        "bottleneck": _bottleneck(amounts),
-    }
-
-
-def _diagnostics(notes: tuple[Note, ...], *, classic: bool) -> dict[str, list[str]]:
-    """Notes by severity as in the reference; in classic mode without infos."""
-    return {
-        key: [
-            note.message
-            for note in notes
-            if note.severity == severity and not (classic and severity == "info")
-        ]
-        for key, severity in (("errors", "error"), ("warnings", "warning"), ("info", "info"))
-    }

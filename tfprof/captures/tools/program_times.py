@@ -23,7 +23,7 @@ def program_times(hosts: Sequence[Host]) -> ProgramTimes:
         program.
     """
     times_ps: Counter[tuple[int | None, str]] = Counter()
-    for op in run_device_ops(hosts, classic=False).ops:
+    for op in run_device_ops(hosts).ops:
         if op.key.program_id is not None:
             times_ps[op.key.program_id, op.key.module] += op.self_ps
     by_id: Counter[int | None] = Counter()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfprof.captures.events.ops.device_ops import DeviceOps
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import run_peaks
 from tfprof.captures.facts.environment import device_planes, environment
-from tfprof.captures.facts.statistics import part
 from tfprof.captures.run.run import Run
-from tfprof.captures.tools.op_profile_tree import clock_scale
 
 GIB_OF_GB = 1e9 / 2**30
 
@@ -43,15 +40,10 @@ class Device(NamedTuple):
         return bool(self.peaks.cmem_read_gb or self.peaks.cmem_write_gb)
 
 
-def device_of(run: Run, *, classic: bool) -> Device:
-    """The devices of a run, which are all of one kind.
-
-    Args:
-        run: The run.
-        classic: Without peak rates of a GPU of an unknown vendor, as in the reference.
-    """
+def device_of(run: Run) -> Device:
+    """The devices of a run, which are all of one kind."""
     known, peaks = environment(run), run_peaks(run)
-    if classic and known.device_type == _NO_VENDOR:
+    if run.rules.ignores_vendorless_peaks and known.device_type == _NO_VENDOR:
         peaks = Peaks(hbm_gb=peaks.hbm_gb)
     tpus, _ = device_planes(run.hosts)
     stats = tpus[0].stats if tpus else {}
@@ -61,33 +53,6 @@ def device_of(run: Run, *, classic: bool) -> Device:
     name = "" if known.hardware == "CPU_ONLY" else known.device_type
     megacore = bool(stats.get("has_megacore"))
     return Device(known.hardware, name, known.n_cores, peaks, megacore, merged_vmem)
-
-
-def properties_of(device: Device, ops: DeviceOps) -> dict[str, str]:
-    """Roofs and ridge points as the reference writes them."""
-    peaks = device.peaks
-    properties: dict[str, str] = {"device_type": device.name, "peak_flop_rate": _text(peaks.gflops)}
-    roofs = [("hbm", peaks.hbm_gb)]
-    if device.hardware == "GPU":
-        roofs.append(("vmem_write", peaks.sram_write_gb))
-    else:
-        roofs += [
-            ("cmem_read", peaks.cmem_read_gb), ("cmem_write", peaks.cmem_write_gb),
-            ("vmem_read", peaks.vmem_read_gb), ("vmem_write", peaks.vmem_write_gb),
-        ]  # fmt: skip
-        scale = clock_scale(ops) if device.hardware == "TPU" else 0.0
-        properties["time_scale_multiplier"] = _text(scale)
-        properties["has_cmem"] = _text(device.has_cmem)
-        properties["has_merged_vmem"] = _text(device.merged_vmem)
-        properties["megacore"] = _text(device.megacore)
-    for name, limit in roofs:
-        properties[f"peak_{name}_bw"] = _text(limit * GIB_OF_GB)
-        properties[f"{name}_ridge_point"] = _text(part(peaks.gflops, limit))
-    return properties
-
-
-def _text(value: float) -> str:
-    return f"{value:g}"
 
 
 def roofs_of(peaks: Peaks) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp, DeviceOps
 from tfprof.captures.events.ops.op_roofline import as_program, is_transfer, whole_program
@@ -15,13 +15,14 @@ from tfprof.captures.facts.host_devices import has_tpu
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import Steps
-from tfprof.captures.run.fact import fact
+from tfprof.captures.rules import Rules
+from tfprof.captures.run.fact import fact_by_rules
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Table
-from tfprof.captures.tools.input_pipeline_analyzer import diagnostics
 from tfprof.captures.tools.op_profile_tree import run_device_ops
-from tfprof.captures.tools.roofline_device import Device, device_of, properties_of, roofs_of
+from tfprof.captures.tools.roofline_device import Device, device_of, roofs_of
 from tfprof.captures.tools.roofline_table import (
     RANK,
     WITH_TRANSFERS,
@@ -30,7 +31,6 @@ from tfprof.captures.tools.roofline_table import (
     chosen_cells,
     columns_of,
     rows_of,
-    with_source_html,
 )
 from tfprof.captures.tools.roofline_words import charts_of, claims_of, remarks_on
 from tfprof.core.text.claims import scoped
@@ -55,35 +55,30 @@ def roofline(
     Raises:
         UsageError: There is no such host or step.
     """
-    run = of_step(run, None if classic else step, classic=classic)
+    run = run.in_mode(classic=classic)
+    rules = run.rules
+    run = of_step(run, None if rules.keeps_rows_of_capture else step)
     hosts = run.chosen(host)
-    device = device_of(replace(run, hosts=hosts), classic=classic)
-    ops = run_device_ops(hosts, classic=classic)
-    steps = _step_costs(run, hosts, classic=classic)
-    remarks = _step_notes(run, device, bool(steps), classic=classic)
+    device = device_of(replace(run, hosts=hosts))
+    ops = run_device_ops(hosts)
+    steps = _step_costs(run, hosts)
+    remarks = _step_notes(run, device, bool(steps))
     remarks += remarks_on(ops, device)
-    if ops.total_ps and not classic:
+    if ops.total_ps and not rules.omits_notes:
         remarks.append(_of_the_capture(ops, device, has_steps=bool(steps)))
     notes = [*run.notes, *device_notes(hosts, ops), *remarks]
     rows = [
         row_of_op
-        for part in _parts(run, ops, steps, device, classic=classic)
+        for part in _parts(run, ops, steps, device)
         if step is None or part.label.rpartition(" ")[2] in ("Total", "Average", str(step))
-        for row_of_op in rows_of(part, device.peaks, device.n_cores, classic=classic)
+        for row_of_op in rows_of(part, device.peaks, device.n_cores, rules)
     ]
     columns = columns_of(device.hardware)
 
     def table(name: str, title: str, chosen: Sequence[Row]) -> Table:
         return Table(name, columns, [chosen_cells(row, columns) for row in chosen], title=title)
 
-    def reference_json() -> list[dict[str, Any]]:
-        cells = [chosen_cells(with_source_html(op, row), columns) for op, row in rows]
-        own_notes = [*run.notes, *remarks] if classic else notes
-        return [
-            Table("roofline", columns, cells, properties_of(device, ops)).to_gviz(),
-            diagnostics(own_notes, classic=classic),
-        ]
-
+    told = [*run.notes, *remarks] if rules.omits_notes else notes
     return ToolResult(
         "roofline",
         "Roofline model",
@@ -95,7 +90,7 @@ def roofline(
         tables={
             "ops": table(
                 "ops",
-                "Ops" if classic else "Ops, shares of the time of all ops",
+                "Ops" if rules.counts_idle_time else "Ops, shares of the time of all ops",
                 [r for _, r in rows if r[RANK] and r[WITH_TRANSFERS]],
             ),
             "programs": table(
@@ -107,16 +102,16 @@ def roofline(
         charts=charts_of(ops, device),
         notes=tuple(notes),
         data={"device": device.name, "roofs": roofs_of(device.peaks)},
-        gviz=reference_json,
+        gviz=reference_json("roofline", device, ops, rows, told, rules),
     )
 
 
-def _step_costs(run: Run, hosts: Sequence[Host], *, classic: bool) -> dict[str, list[StepCost]]:
+def _step_costs(run: Run, hosts: Sequence[Host]) -> dict[str, list[StepCost]]:
     """Costs of each step on the hosts that have TPUs, by the name of the step."""
     costs: dict[str, list[StepCost]] = {}
     for host in filter(has_tpu, hosts):
-        of_host = _costs_of(host, classic=classic)
-        names = {} if classic else of_host.names | _names(run, host)
+        of_host = _costs_of(host)
+        names = {} if run.rules.numbers_core_steps else of_host.names | _names(run, host)
         for cost in of_host.costs:
             name = names.get(cost.group, str(cost.group))
             costs.setdefault(name, []).append(cost)
@@ -130,9 +125,9 @@ class _Costs(NamedTuple):
     names: dict[int, str]
 
 
-@fact
-def _costs_of(host: Host, *, classic: bool) -> _Costs:
-    groups = host.groups(classic=classic)
+@fact_by_rules
+def _costs_of(host: Host) -> _Costs:
+    groups = host.groups()
     return _Costs(tuple(tpu_step_costs(host.timeline, groups.of_event)), dict(groups.names))
 
 
@@ -147,24 +142,23 @@ def _parts(
     ops: DeviceOps,
     steps: Mapping[str, Sequence[StepCost]],
     device: Device,
-    *,
-    classic: bool,
 ) -> Iterator[Part]:
     """Everything with infeeds and outfeeds; if there are any, then without them."""
-    if not ops.ops and (device.hardware == "CPU_ONLY" or not classic):
+    has_zeros = run.rules.writes_zeros
+    if not ops.ops and (device.hardware == "CPU_ONLY" or not has_zeros):
         return
     gpu_steps: Sequence[str] = ()
-    if classic and device.hardware == "GPU":
-        gpu_steps = run_steps(run, classic=True, inner_only=True).names
-    shown = _shown(ops, classic=classic)
+    if has_zeros and device.hardware == "GPU":
+        gpu_steps = run_steps(run, inner_only=True).names
+    shown = _shown(ops, run.rules)
     has_transfers = any(is_transfer(op.category) for op in ops.ops)
-    for with_transfers in (True, False) if classic or has_transfers else (True,):
-        took_ps = ops.total_ps if classic else ops.self_ps
+    for with_transfers in (True, False) if has_zeros or has_transfers else (True,):
+        took_ps = ops.total_ps if run.rules.counts_idle_time else ops.self_ps
         program = whole_program(ops.ops, took_ps, with_transfers=with_transfers)
         kept = [op for op in shown if with_transfers or not is_transfer(op.category)]
         yield Part("Total", program, 1, kept, with_transfers)
         every = [cost for costs in steps.values() for cost in costs]
-        if steps or (classic and device.hardware == "TPU"):
+        if steps or (has_zeros and device.hardware == "TPU"):
             average = _program_of(every, with_transfers=with_transfers)
             yield Part("Average", average, max(len(steps), 1), (), with_transfers)
         for name, costs in steps.items():
@@ -174,9 +168,9 @@ def _parts(
             yield Part(name, whole_program((), 0), 1, (), with_transfers)
 
 
-def _shown(ops: DeviceOps, *, classic: bool) -> Sequence[DeviceOp]:
+def _shown(ops: DeviceOps, rules: Rules) -> Sequence[DeviceOp]:
     shown = shown_ops(ops)
-    if not classic:
+    if not rules.cuts_tables:
         return shown
     # The reference cuts before it removes the entry of idle time.
     is_idle_among = sum(op.self_ps >= ops.idle_ps for op in shown) < _MOST_CLASSIC
@@ -206,14 +200,14 @@ def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
     )
 
 
-def _step_notes(run: Run, device: Device, has_steps: bool, *, classic: bool) -> list[Note]:
+def _step_notes(run: Run, device: Device, has_steps: bool) -> list[Note]:
     """Why rows of steps are missing."""
     if device.hardware == "TPU" and not has_steps:
         return [Note("warning", "the TPUs recorded no steps: rows are of the whole capture only")]
     if device.hardware != "GPU":
         return []
     return [
-        *run_steps(run, classic=classic, inner_only=True).notes,
+        *run_steps(run, inner_only=True).notes,
         Note(
             "info",
             "on GPUs costs are known for whole ops only, so there are no rows of single steps",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.events.ops.op_roofline import op_roofline
 from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.rules import Rules
 from tfprof.captures.run.table import Cell, Column
 from tfprof.captures.tools.hlo_statistics import source_text
 
@@ -150,12 +150,10 @@ def chosen_cells(row: Row, columns: Sequence[Column]) -> Row:
     return tuple([row[_PLACES[column.id]] for column in columns])
 
 
-def rows_of(
-    part: Part, peaks: Peaks, n_cores: int, *, classic: bool
-) -> Iterator[tuple[DeviceOp, Row]]:
+def rows_of(part: Part, peaks: Peaks, n_cores: int, rules: Rules) -> Iterator[tuple[DeviceOp, Row]]:
     """A row of all columns for the program, and one for each op.
 
-    Unknown cells are None; in classic mode 0, as in the reference.
+    Unknown cells are None; by the rules of the reference 0.
     """
     total_ps, so_far = part.program.time_ps, 0.0
     knows_some = not part.ops or any(op.has_known_cost for op in part.ops)
@@ -163,7 +161,7 @@ def rows_of(
         share = op.self_ps / total_ps if rank and total_ps else 0.0
         so_far += share
         row = _row(part, op, (rank, share, so_far), peaks, n_cores)
-        if not classic:
+        if not rules.writes_zeros:
             left_out = _NOT_RECORDED if any(peaks) else _NOT_RECORDED | _OF_LIMITS
             left_out |= set() if n_cores else _PER_CORE
             left_out |= _PROGRAM if op.key.program_id is None else set()
@@ -191,15 +189,3 @@ def _row(
         roofline.optimal_gflops, roofline.efficiency, roofline.compute_share, roofline.memory_share,
         part.with_transfers, str(op.key.program_id or 0), source_text(op),
     )  # fmt: skip
-
-
-def with_source_html(op: DeviceOp, row: Row) -> Row:
-    """A row of all columns with the call stack in the source's cell, as in the reference."""
-    text = source_text(op)
-    if text:
-        text = f"<div class='source-info-cell' title='{_safe(op.source[2])}'>{_safe(text)}</div>"
-    return (*row[:-1], text)
-
-
-def _safe(text: str) -> str:
-    return html.escape(text, quote=True).replace("&#x27;", "&#39;")

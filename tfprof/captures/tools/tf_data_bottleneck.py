@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.tf_data import SLOW_CALL_PS, Call, Iterator, Pipeline, TfData
@@ -18,6 +18,7 @@ from tfprof.captures.facts.slow_iterators import (
     told_pipelines,
 )
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -79,7 +80,7 @@ _LOOPED = (
 )
 
 
-class _Slow(NamedTuple):
+class SlowPipeline(NamedTuple):
     """A pipeline of a host with its slowest iterator."""
 
     host: Host
@@ -89,10 +90,12 @@ class _Slow(NamedTuple):
 
     @property
     def call(self) -> Call:
+        """Its slowest call."""
         return self.pipeline.calls[0]
 
     @property
     def bottleneck(self) -> int | None:
+        """Number of the iterator that made that call slow."""
         return self.call.bottleneck
 
 
@@ -112,28 +115,33 @@ def tf_data(
     Raises:
         UsageError: There is no such host or step.
     """
-    hosts = run.chosen(host)
+    run = run.in_mode(classic=classic)
+    hosts, rules = run.chosen(host), run.rules
     if step is None:
-        every = [(one, told_pipelines(one, classic=classic)) for one in hosts]
+        every = [(one, told_pipelines(one)) for one in hosts]
         pipelines = [
-            _Slow(one, told.data, pipeline, held)
+            SlowPipeline(one, told.data, pipeline, held)
             for one, told in every
             for pipeline, held in zip(told.data.pipelines, told.slowest, strict=True)
         ]
     else:
-        pipelines = _in_step(run, hosts, step, classic=classic)
+        pipelines = in_step(run, hosts, step)
     of_hosts = sorted(
-        (slow for slow in pipelines if not (classic and slow.pipeline.feeds_device)),
+        (
+            slow
+            for slow in pipelines
+            if not (rules.drops_pipelines_of_devices and slow.pipeline.feeds_device)
+        ),
         key=lambda slow: -slow.pipeline.max_ps,
     )
     is_bound = bool(of_hosts) and of_hosts[0].pipeline.max_ps > SLOW_CALL_PS
-    none = _LOOPED if not classic and are_looped_over(hosts) else _NONE
+    none = _LOOPED if not rules.ignores_loops and are_looped_over(hosts) else _NONE
     message = _SLOW if is_bound else _FAST if pipelines else none
     slow = [one for one in of_hosts if one.pipeline.max_ps > SLOW_CALL_PS]
     properties = {"is_input_bound": str(is_bound).lower(), "summary_message": message}
     tables = {
-        "bottlenecks": _bottlenecks(of_hosts if classic else slow, properties, classic=classic),
-        "pipelines": _pipelines(pipelines, classic=classic),
+        "bottlenecks": _bottlenecks(of_hosts if rules.shows_fast_pipelines else slow, properties),
+        "pipelines": _pipelines(pipelines),
         "iterators": _iterators(pipelines),
     }
     notes = list(run.notes)
@@ -151,7 +159,7 @@ def tf_data(
         claims=scoped(
             [
                 _answer(pipelines, of_hosts, message),
-                *(_claim(one, classic=classic) for one in slow),
+                *map(_claim, slow),
             ],
             scope_of([one.name for one in hosts], step),
             "calls of the last iterator of each pipeline",
@@ -159,21 +167,24 @@ def tf_data(
         tables=tables,
         advice=tuple(advice for one in slow for advice in _advice(one)),
         notes=tuple(notes),
-        gviz=lambda: [
-            _graph_json(run, hosts, step, classic=classic),
-            _pipelines(pipelines, classic=classic).to_gviz(),
-            _bottlenecks(of_hosts, properties, classic=classic).to_gviz(),
-        ],
+        gviz=reference_json(
+            "tf_data",
+            run,
+            hosts,
+            step,
+            tables["pipelines"],
+            partial(_bottlenecks, of_hosts, properties),
+        ),
     )
 
 
-def _in_step(run: Run, hosts: Sequence[Host], step: Steps, *, classic: bool) -> list[_Slow]:
+def in_step(run: Run, hosts: Sequence[Host], step: Steps) -> list[SlowPipeline]:
     """The pipelines of some hosts with the calls that began in a step."""
-    steps = run_steps(run, classic=classic)
+    steps = run_steps(run)
     spans = spans_at(steps, steps.places(step))
     chosen = []
     for host in hosts:
-        data = pipelines_of(host, classic=classic)
+        data = pipelines_of(host)
         for pipeline in data.pipelines:
             calls = [
                 call
@@ -182,51 +193,44 @@ def _in_step(run: Run, hosts: Sequence[Host], step: Steps, *, classic: bool) -> 
             ]
             if calls:
                 within = replace(pipeline, calls=calls)
-                held = None if classic else held_by(host, data, within, step)
-                chosen.append(_Slow(host, data, within, held))
+                is_one_call = run.rules.judges_slowest_call
+                held = None if is_one_call else held_by(host, data, within, step)
+                chosen.append(SlowPipeline(host, data, within, held))
     return chosen
 
 
-def _with_all_calls(
-    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
-) -> list[_Slow]:
-    """The pipelines with what iterators did in every call."""
-    if step is not None:
-        return _in_step(run, hosts, step, classic=classic)
-    every = [(host, pipelines_of(host, classic=classic)) for host in hosts]
-    return [
-        _Slow(host, data, pipeline, None) for host, data in every for pipeline in data.pipelines
-    ]
-
-
-def _micros(ps: int) -> int:
+def whole_us(ps: int) -> int:
+    """Whole microseconds."""
     return ps // _PS_PER_US
 
 
-def _host_name(host: Host, classic: bool) -> str:
-    return host.machine if classic else host.name
+def host_name(host: Host) -> str:
+    """What a host is called in the tables."""
+    return host.machine if host.rules.names_hosts_by_machine else host.name
 
 
-def _answer(pipelines: Sequence[_Slow], of_hosts: Sequence[_Slow], message: str) -> Claim:
+def _answer(
+    pipelines: Sequence[SlowPipeline], of_hosts: Sequence[SlowPipeline], message: str
+) -> Claim:
     if not pipelines:
         return unknown("tf.data", "slowest_call", message)
     longest_ps = max((one.pipeline.max_ps for one in of_hosts), default=0)
-    return Claim("tf.data", "slowest_call", _micros(longest_ps), "us", words=message)
+    return Claim("tf.data", "slowest_call", whole_us(longest_ps), "us", words=message)
 
 
-def _claim(slow: _Slow, *, classic: bool) -> Claim:
+def _claim(slow: SlowPipeline) -> Claim:
     pipeline, held = slow.pipeline, slow.held
     details: dict[str, str | float] = {
         "host": slow.host.name, "slow_count": pipeline.n_slow, "call_count": len(pipeline.calls),
-        "slow_from_us": _micros(SLOW_CALL_PS),
+        "slow_from_us": whole_us(SLOW_CALL_PS),
     }  # fmt: skip
     words = (
         "{subject} on {host}: {slow_count} of {call_count} calls took longer than {slow_from_us},"
         " the slowest {value}."
     )
     parts = []
-    if pipeline.is_first_slowest and not classic:
-        details["next_us"] = _micros(pipeline.calls[1].duration_ps)
+    if pipeline.is_first_slowest and not slow.host.rules.judges_slowest_call:
+        details["next_us"] = whole_us(pipeline.calls[1].duration_ps)
         words += (
             " That was the first, when buffers may have been empty; the slowest of the others "
             "took {next_us}."
@@ -239,11 +243,11 @@ def _claim(slow: _Slow, *, classic: bool) -> Claim:
                   words=f"{{subject}} took {{value}} of the time of {of_calls}.")
         )  # fmt: skip
         words += " {parts}"
-    return Claim(pipeline.name, "slowest_call", _micros(pipeline.max_ps), "us", details=details,
+    return Claim(pipeline.name, "slowest_call", whole_us(pipeline.max_ps), "us", details=details,
                  parts=tuple(parts), words=words)  # fmt: skip
 
 
-def _advice(slow: _Slow) -> list[Advice]:
+def _advice(slow: SlowPipeline) -> list[Advice]:
     held = slow.held
     if held is None:
         return []
@@ -256,8 +260,8 @@ def _advice(slow: _Slow) -> list[Advice]:
         "host": slow.host.name,
         "pipeline": slow.pipeline.name,
         "iterator": held.iterator.long_name,
-        "self_us": _micros(held.self_ps),
-        "calls_us": _micros(held.calls_ps),
+        "self_us": whole_us(held.self_ps),
+        "calls_us": whole_us(held.calls_ps),
         "slow_calls": slow.pipeline.n_slow,
         "iterator_type": held.iterator.type,
         **advised.details,
@@ -265,14 +269,14 @@ def _advice(slow: _Slow) -> list[Advice]:
     return [Advice(f"tf-data/{advised.rule}", f"{{iterator_type}}: {advised.words}", evidence)]
 
 
-def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
+def _pipelines(pipelines: Sequence[SlowPipeline]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            _host_name(one.host, classic),
+            host_name(one.host),
             one.pipeline.name,
-            _micros(one.pipeline.min_ps),
-            _micros(one.pipeline.mean_ps),
-            _micros(one.pipeline.max_ps),
+            whole_us(one.pipeline.min_ps),
+            whole_us(one.pipeline.mean_ps),
+            whole_us(one.pipeline.max_ps),
             len(one.pipeline.calls),
             one.pipeline.n_slow,
         )
@@ -281,7 +285,7 @@ def _pipelines(pipelines: Sequence[_Slow], *, classic: bool) -> Table:
     return Table("pipelines", PIPELINES, rows, title="Input pipelines")
 
 
-def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: bool) -> Table:
+def _bottlenecks(slow: Sequence[SlowPipeline], properties: dict[str, str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in slow:
         iterator, held = one.bottleneck, one.held
@@ -290,23 +294,24 @@ def _bottlenecks(slow: Sequence[_Slow], properties: dict[str, str], *, classic: 
             slowest, took = held.iterator, f"{held.share:.1%} of the slow calls"
         elif iterator is not None:
             slowest = one.data.iterators[iterator]
-            took = f"{_micros(one.call.times[iterator].self_ps):,} µs"
+            took = f"{whole_us(one.call.times[iterator].self_ps):,} µs"
         cell = f"{slowest.type} ({slowest.long_name}), {took}" if slowest else ""
         text = ""
         if slowest:
-            is_alone = not classic and not _has_stages_below(one.data, slowest)
-            parallelism = 0 if classic else slowest.parallelism
+            by_type = one.host.rules.advises_by_type
+            is_alone = not by_type and not _has_stages_below(one.data, slowest)
+            parallelism = 0 if by_type else slowest.parallelism
             advised = suggestion(
                 slowest.type, slowest.long_name, is_alone=is_alone, parallelism=parallelism,
                 calls_python=held is not None and held.calls_python,
             )  # fmt: skip
             text = advised.words.format_map(advised.details)
-        host = _host_name(one.host, classic)
-        rows.append((host, one.pipeline.name, _micros(one.pipeline.max_ps), cell, text))
+        host = host_name(one.host)
+        rows.append((host, one.pipeline.name, whole_us(one.pipeline.max_ps), cell, text))
     return Table("bottlenecks", BOTTLENECKS, rows, properties, title="Bottlenecks")
 
 
-def _iterators(pipelines: Sequence[_Slow]) -> Table:
+def _iterators(pipelines: Sequence[SlowPipeline]) -> Table:
     """The slowest call of each pipeline, iterator by iterator."""
     rows: list[tuple[Cell, ...]] = []
     for one in pipelines:
@@ -332,7 +337,7 @@ def _iterators(pipelines: Sequence[_Slow]) -> Table:
     return Table("iterators", ITERATORS, rows, title="The slowest call of each pipeline")
 
 
-def _other_stages(slow: _Slow) -> list[Iterator]:
+def _other_stages(slow: SlowPipeline) -> list[Iterator]:
     """The stages of a pipeline that its slowest call did not wait for: they ran at other times."""
     iterators, times = slow.data.iterators, slow.call.times
     is_inside = dict.fromkeys((slow.pipeline.root, *times), True)
@@ -352,41 +357,3 @@ def _other_stages(slow: _Slow) -> list[Iterator]:
 
 def _has_stages_below(data: TfData, iterator: Iterator) -> bool:
     return any(one.parent_id == iterator.id for one in data.iterators.values())
-
-
-def _shown_id(iterator: int, classic: bool) -> str:
-    """An id as a number; the reference shows large ones as negative."""
-    return str(iterator - (1 << 64) if classic and iterator >= 1 << 63 else iterator)
-
-
-def _graph_json(
-    run: Run, hosts: Sequence[Host], step: Steps | None, *, classic: bool
-) -> dict[str, object]:
-    """The time of iterators in every call, with a label for each."""
-    pipelines = _with_all_calls(run, hosts, step, classic=classic)
-    rows: list[tuple[Cell, ...]] = []
-    labels = []
-    calls = [(slow, *one) for slow in pipelines for one in enumerate(slow.pipeline.calls)]
-    for slow, rank, call in calls:
-        worst = call.bottleneck
-        for iterator in sorted(call.times):
-            times, known = call.times[iterator], slow.data.iterators.get(iterator)
-            parent = known.parent_id if known else 0
-            rows.append((
-                _host_name(slow.host, classic),
-                slow.pipeline.name,
-                rank,
-                _shown_id(iterator, classic),
-                _shown_id(parent, classic) if parent else "",
-                2 if iterator == worst else int(times.is_blocking),
-            ))  # fmt: skip
-            start = times.start_ps + slow.host.base_ns * 1000
-            labels.append(
-                f"<b>{html.escape(known.type if known else str(iterator))}</b><br/>"
-                f"from {_micros(start)} us, {_micros(times.duration_ps)} us, "
-                f"{_micros(times.self_ps)} us of it its own, {times.n_calls} calls"
-            )
-    graph = Table("graph", GRAPH, rows).to_gviz()
-    for row, label in zip(graph["rows"], labels, strict=True):
-        row["c"][3]["f"] = label
-    return graph

@@ -4,7 +4,6 @@ all-reduce ops, and where the cores are."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -83,6 +82,8 @@ class TpuPod:
     Attributes:
         steps: Steps of the cores.
         replicas: The replica of the program that each core runs, if known.
+        channels: Channels by the place of their step.
+        collectives: Collectives by the place of their step.
     """
 
     def __init__(self, run: Run, steps: RunSteps) -> None:
@@ -94,55 +95,25 @@ class TpuPod:
             for one, core in self._cores
             if (replica := _replicas(one.host).get(core.core.plane)) is not None
         }
-        self._channels: dict[int, list[Channel]] = {}
+        self.channels: dict[int, list[Channel]] = {}
         for channel in channels(self._transfers):
-            self._channels.setdefault(channel.step, []).append(channel)
-        self._collectives: dict[int, list[Collective]] = {}
+            self.channels.setdefault(channel.step, []).append(channel)
+        self.collectives: dict[int, list[Collective]] = {}
         for collective in collectives(self._transfers):
-            self._collectives.setdefault(collective.step, []).append(collective)
+            self.collectives.setdefault(collective.step, []).append(collective)
 
     def tables(self, places: Sequence[int]) -> dict[str, Table]:
         """The tables of some steps by name, without empty ones."""
         every = (
             self._core_table(places),
             Table("channels", CHANNELS,
-                  [self._channel_row(one) for at in places for one in self._channels.get(at, ())],
+                  [self._channel_row(one) for at in places for one in self.channels.get(at, ())],
                   title="Channels of send and receive"),
             Table("all_reduces", ALL_REDUCES, self._all_reduce_rows(places),
                   title="All-reduce and other collective ops"),
             self._topology(),
         )  # fmt: skip
         return {table.name: table for table in every if len(table)}
-
-    def channel_db(self, place: int) -> list[dict[str, Any]]:
-        """Channels of a step as Cloud TPU wrote them."""
-        return [
-            {
-                "channelId": str(one.channel),
-                "dataSize": str(one.n_bytes),
-                "srcCoreId": one.source,
-                "dstCoreId": one.target,
-                "durationUs": one.latency_ps / _PS_PER_US,
-                "sendDelayUs": one.send_delay_ps / _PS_PER_US,
-                "occurrences": one.occurrences,
-                "hloNames": list(one.names),
-            }
-            for one in self._channels.get(place, ())
-        ]
-
-    def all_reduce_db(self, place: int) -> list[dict[str, Any]]:
-        """All-reduce ops of a step as Cloud TPU wrote them."""
-        return [
-            {
-                "name": one.instruction.name,
-                "description": one.instruction.text,
-                "dataSize": str(one.instruction.n_bytes),
-                "durationUs": one.duration_ps / _PS_PER_US,
-                "occurrences": one.occurrences,
-                "replicaGroups": one.instruction.replica_groups,
-            }
-            for one in self._collectives.get(place, ())
-        ]
 
     def _core_table(self, places: Sequence[int]) -> Table:
         columns = (
@@ -194,12 +165,12 @@ class TpuPod:
         )  # fmt: skip
 
     def _all_reduce_rows(self, places: Sequence[int]) -> list[tuple[Cell, ...]]:
-        everything = [one for group in self._collectives.values() for one in group]
+        everything = [one for group in self.collectives.values() for one in group]
         begin = min((one.start_ps for one in everything), default=0)
         return [
             self._all_reduce_row(one, begin)
             for place in places
-            for one in self._collectives.get(place, ())
+            for one in self.collectives.get(place, ())
         ]
 
     def _all_reduce_row(self, one: Collective, begin_ps: int) -> tuple[Cell, ...]:

@@ -33,11 +33,11 @@ _MOST_SHOWN = 10_000
 class _PlaneStats:
     """Stats of the events of a plane and of their metadata."""
 
-    def __init__(self, plane: Plane, *, classic: bool) -> None:
-        self._plane, self._classic = plane, classic
+    def __init__(self, plane: Plane, *, is_viewers: bool) -> None:
+        self._plane, self._is_viewers = plane, is_viewers
         names = plane.stat_metadata
         self._heads = [f"{quoted(name)}:" for name in names.names]
-        hidden = INTERNAL_STATS if classic else _CONNECTIONS
+        hidden = INTERNAL_STATS if is_viewers else _CONNECTIONS
         self._is_hidden = np.array([*(name in hidden for name in names.names), False], np.bool_)
         # References are to the same entries; what nobody refers to need not be quoted.
         self._references = ["" for _ in range(len(names))] + ['""']
@@ -89,7 +89,7 @@ class _PlaneStats:
         if self._shared is None:
             ends = table.first[1:].astype(np.int64)
             stats = self._stats(table, np.arange(len(table)), ends)
-            self._shared = stat_texts(stats, classic=self._classic)
+            self._shared = stat_texts(stats, as_texts=self._is_viewers)
         return Texts(np.asarray(rows, np.int32), self._shared)
 
     def overrides(self, own: OwnStats) -> bool:
@@ -105,14 +105,14 @@ class _PlaneStats:
         bounds = np.concatenate([[0], own.ends])
         columns = []
         for place, (row, text) in enumerate(
-            zip(rows.tolist(), stat_texts(own, classic=self._classic), strict=True)
+            zip(rows.tolist(), stat_texts(own, as_texts=self._is_viewers), strict=True)
         ):
             mine = set(own.heads[bounds[place] : bounds[place + 1]].tolist())
             at = np.array(table.rows_of(row) if row >= 0 else [], np.int64)
             heads = by_key.rows(table.metadata_ids[at]).tolist()
             kept = at[[head not in mine for head in heads]] if len(at) else at
             shared = stat_texts(
-                self._stats(table, kept, np.array([len(kept)])), classic=self._classic
+                self._stats(table, kept, np.array([len(kept)])), as_texts=self._is_viewers
             )
             columns += joined([shared, [text]], 1)
         return columns
@@ -124,11 +124,12 @@ class EventArgs:
     Args:
         forest: The events, and what leads to what.
         groups: Their steps.
-        classic: As the reference shows them: steps as numbers, arrows as ``flow``, all as texts.
+        is_viewers: As the reference's viewer shows them: steps as numbers, arrows as ``flow``, all
+            as texts.
     """
 
-    def __init__(self, forest: Forest, groups: Groups, *, classic: bool) -> None:
-        self._forest, self._groups, self._classic = forest, groups, classic
+    def __init__(self, forest: Forest, groups: Groups, *, is_viewers: bool) -> None:
+        self._forest, self._groups, self._is_viewers = forest, groups, is_viewers
         self._timeline = forest.timeline
         self._planes: dict[int, _PlaneStats] = {}
         self._long_names = [""] * len(self._timeline.names)
@@ -146,7 +147,7 @@ class EventArgs:
         """What tells the step of an event."""
         if group < 0:
             return ""
-        if self._classic:
+        if self._is_viewers:
             return f'"group_id":"{group}"'
         name = self._groups.names.get(group)
         return f'"group_id":{group}' + (f',"step":{quoted(name)}' if name is not None else "")
@@ -162,7 +163,7 @@ class EventArgs:
             is_begin = self._begins[at] == events
             if is_begin.any():
                 columns.append(Texts(np.where(is_begin, at, -1).astype(np.int32), self._step_names))
-        if self._classic:
+        if self._is_viewers:
             flows = self._flows[events].tolist()
             columns.append(each([f'"flow":"{flow}"' if flow else "" for flow in flows]))
         return columns
@@ -190,7 +191,7 @@ class EventArgs:
 
     @property
     def _eager_texts(self) -> list[str]:
-        mark = '"' if self._classic else ""
+        mark = '"' if self._is_viewers else ""
         return [f'"is_eager":{mark}{value}{mark}' for value in (0, 1)]
 
     @cached_property
@@ -208,7 +209,7 @@ class EventArgs:
         kinds = timeline.kinds[events]
         for kind in np.unique(kinds[~self._has_long_name[kinds]]).tolist():
             texts[kind] = long_name(
-                timeline.names[kind], timeline.display_names[kind], classic=self._classic
+                timeline.names[kind], timeline.display_names[kind], is_cut=self._is_viewers
             )
         self._has_long_name[kinds] = True
         return Texts(kinds.astype(np.int32), texts)
@@ -232,7 +233,7 @@ class EventArgs:
                 for column in shared
             ]
             if own is not None:
-                columns.append(stat_texts(own, classic=self._classic))
+                columns.append(stat_texts(own, as_texts=self._is_viewers))
             for row, text in zip(rows.tolist(), joined(columns, len(rows)), strict=True):
                 texts[row] = text
         return [each(texts)], None
@@ -242,7 +243,7 @@ class EventArgs:
     ) -> tuple[list[Texts], OwnStats | None]:
         plane = self._timeline.space.planes[number]
         if number not in self._planes:
-            self._planes[number] = _PlaneStats(plane, classic=self._classic)
+            self._planes[number] = _PlaneStats(plane, is_viewers=self._is_viewers)
         stats = self._planes[number]
         events = np.where(is_there, sources - self._timeline.first_sources[number], 0)
         own = stats.own(events, is_there.astype(np.int64))
@@ -255,8 +256,8 @@ class EventArgs:
         return [shared], own
 
 
-def long_name(name: str, shown: str, *, classic: bool) -> str:
+def long_name(name: str, shown: str, *, is_cut: bool) -> str:
     """The full name as an argument, if another one is shown."""
     if not shown:
         return ""
-    return f'"long_name":{quoted(name[:_MOST_SHOWN] if classic else name)}'
+    return f'"long_name":{quoted(name[:_MOST_SHOWN] if is_cut else name)}'

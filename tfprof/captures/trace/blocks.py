@@ -84,7 +84,7 @@ class Block:
         names: Names of the events, none without.
         args: Arguments, as JSON.
         stats: Their own stats, which are arguments, too.
-        classic: All values are texts.
+        as_texts: All values are texts.
     """
 
     places: Texts
@@ -93,7 +93,7 @@ class Block:
     names: Texts
     args: Sequence[Texts]
     stats: OwnStats | None
-    classic: bool
+    as_texts: bool
 
     def to_json(self) -> bytes:
         """The events, with commas and line ends between them."""
@@ -102,7 +102,7 @@ class Block:
         data = self.stats.data if self.stats is not None else b""
 
         def text(kind: int, value: int) -> str:
-            return stat_text(kind, value, data, classic=self.classic)
+            return stat_text(kind, value, data, as_texts=self.as_texts)
 
         made: bytes = _native.events_text(
             (np.ascontiguousarray(self.starts_ps), np.ascontiguousarray(self.durations_ps)),
@@ -111,7 +111,7 @@ class Block:
                 for column in (self.places, self.names, *self.args)
             ],
             None if self.stats is None else tuple(self.stats),
-            self.classic,
+            self.as_texts,
             text,
         )
         return made
@@ -140,7 +140,7 @@ class Block:
     def _members(self) -> list[str]:
         columns = [self._texts(column) for column in self.args]
         if self.stats is not None:
-            columns.append(stat_texts(self.stats, classic=self.classic))
+            columns.append(stat_texts(self.stats, as_texts=self.as_texts))
         return joined(columns, len(self.starts_ps))
 
     @staticmethod
@@ -149,7 +149,7 @@ class Block:
         return [texts[number] if number >= 0 else "" for number in column.numbers.tolist()]
 
 
-def stat_texts(stats: OwnStats, *, classic: bool) -> list[str]:
+def stat_texts(stats: OwnStats, *, as_texts: bool) -> list[str]:
     """The stats of each event as JSON, with commas between them."""
     heads, references, data = stats.head_texts, stats.references, stats.data
     columns = zip(stats.heads.tolist(), stats.kinds.tolist(), stats.values.tolist(), strict=True)
@@ -158,14 +158,14 @@ def stat_texts(stats: OwnStats, *, classic: bool) -> list[str]:
         if head < 0
         else heads[head] + references[value]
         if kind == StatKind.REF
-        else heads[head] + stat_text(kind, value, data, classic=classic)
+        else heads[head] + stat_text(kind, value, data, as_texts=as_texts)
         for head, kind, value in columns
     ]
     bounds = [0, *stats.ends.tolist()]
     return [",".join(filter(None, texts[start:end])) for start, end in pairwise(bounds)]
 
 
-def stat_text(kind: int, value: int, data: Buffer, *, classic: bool) -> str:
+def stat_text(kind: int, value: int, data: Buffer, *, as_texts: bool) -> str:
     """The value of a stat that is not a reference."""
     shown: StatValue = value
     if kind in (StatKind.STR, StatKind.BYTES):
@@ -177,16 +177,16 @@ def stat_text(kind: int, value: int, data: Buffer, *, classic: bool) -> str:
         shown = value % (1 << 64)
     elif kind == StatKind.NONE:
         shown = None
-    return value_text(shown, classic=classic)
+    return value_text(shown, as_texts=as_texts)
 
 
-def value_text(value: StatValue, *, classic: bool) -> str:
-    """A value as JSON; in classic mode all are texts, doubles with six digits."""
+def value_text(value: StatValue, *, as_texts: bool) -> str:
+    """A value as JSON; or all as texts, doubles with six digits."""
     if isinstance(value, bytes):
-        return '"<opaque bytes>"' if classic else f'"<{len(value)} bytes>"'
+        return '"<opaque bytes>"' if as_texts else f'"<{len(value)} bytes>"'
     if isinstance(value, str) or value is None:
         return quoted(value or "")
-    if classic:
+    if as_texts:
         return f'"{value:g}"' if isinstance(value, float) else f'"{value}"'
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else f'"{value}"'

@@ -93,7 +93,7 @@ def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
 
 def _numbers(timeline: Timeline, event: int) -> str:
     return ",".join(
-        f"{quoted(name)}:{value_text(value, classic=False)}"
+        f"{quoted(name)}:{value_text(value, as_texts=False)}"
         for name, value in timeline.stats_of(event).items()
         if isinstance(value, (int, float))
     )

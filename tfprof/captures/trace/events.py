@@ -71,7 +71,8 @@ def trace(
     Raises:
         UsageError: There is no such host or step.
     """
-    traces = RunTraces.of(run, host=host, step=step, classic=classic)
+    run = run.in_mode(classic=classic)
+    traces = RunTraces.of(run, host=host, step=step)
     rows: list[tuple[Cell, ...]] = []
     for made in traces:
         rows += _rows(made)
@@ -82,8 +83,8 @@ def trace(
         claims=_claims(rows, scope_of([one.name for one in run.chosen(host)], step)),
         tables={"threads": table},
         notes=run.notes,
-        gviz=lambda: json.loads(b"".join(trace_chunks(traces, classic=classic))),
-        pieces=lambda: trace_chunks(traces, classic=classic),
+        gviz=lambda: json.loads(b"".join(trace_chunks(traces, run.rules))),
+        pieces=lambda: trace_chunks(traces, run.rules),
     )
 
 
@@ -107,17 +108,14 @@ class RunTraces:
         *,
         host: str | None = None,
         step: Steps | None = None,
-        classic: bool = False,
     ) -> RunTraces:
         """Arguments and errors are those of ``trace``."""
         hosts = run.chosen(host)
-        if classic:  # one host at a time
+        if run.rules.shows_viewer_events:  # one host at a time
             hosts = hosts[:1]
-        windows = None if step is None else _windows(run, step, classic=classic)
+        windows = None if step is None else _windows(run, step)
         makers = []
-        for place, (one, since) in enumerate(
-            zip(hosts, begins_ps(hosts, classic=classic), strict=True)
-        ):
+        for place, (one, since) in enumerate(zip(hosts, begins_ps(hosts), strict=True)):
             if windows is not None and one.name not in windows:
                 continue
             make = partial(
@@ -126,7 +124,6 @@ class RunTraces:
                 place if len(hosts) > 1 else None,
                 window=None if windows is None else windows[one.name],
                 since_ps=since,
-                classic=classic,
             )
             makers.append(cache(make) if one.has_events else make)
         return cls(makers)
@@ -135,23 +132,23 @@ class RunTraces:
         return (make() for make in self.makers)
 
 
-def _windows(run: Run, step: Steps, *, classic: bool) -> dict[str, Window]:
+def _windows(run: Run, step: Steps) -> dict[str, Window]:
     """From the first event of some steps to their last, by host; not of hosts without steps."""
-    steps = run_steps(run, classic=classic)
+    steps = run_steps(run)
     places = steps.places(step)
     if not places:
         raise UsageError(f"no step {step} in this run: it has no steps")
     windows = {}
     for own in steps.hosts:  # of a TPU each core is one: the first tells
         if own.host.name not in windows:
-            parts = [_window(own, place, classic=classic) for place in places]
+            parts = [_window(own, place) for place in places]
             windows[own.host.name] = min(p[0] for p in parts), max(p[1] for p in parts)
     return windows
 
 
-def _window(steps: HostSteps, place: int, *, classic: bool) -> Window:
+def _window(steps: HostSteps, place: int) -> Window:
     host, times = steps.host, steps.times
-    events = np.flatnonzero(host.groups(classic=classic).of_event == times.groups[place])
+    events = np.flatnonzero(host.groups().of_event == times.groups[place])
     start = int(times.start_ps[place])
     if not len(events):  # nobody has marked it
         return start, start + int(times.duration_ps[place])
@@ -159,14 +156,14 @@ def _window(steps: HostSteps, place: int, *, classic: bool) -> Window:
     return int(timeline.starts_ps[events].min()), int(timeline.ends_of(events).max())
 
 
-def begins_ps(hosts: Sequence[Host], *, classic: bool) -> list[int]:
+def begins_ps(hosts: Sequence[Host]) -> list[int]:
     """When the first line of each host begins, in the time of the trace.
 
     Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the
     reference a space with an empty plane begins at 0, or not at all where that overflows.
     """
     bases = [host.base_ns for host in hosts]
-    if classic:
+    if hosts and hosts[0].rules.shows_viewer_events:
         return [
             base * 1000
             if abs(base) <= MOST_NS and any(not len(plane.lines) for plane in host.space.planes)

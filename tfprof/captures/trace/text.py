@@ -13,6 +13,7 @@ import numpy as np
 
 from tfprof.captures.events.derived.lines import STEPS, DerivedLine
 from tfprof.captures.events.timeline.links import Links
+from tfprof.captures.rules import OURS, Rules
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.args import EventArgs, long_name
 from tfprof.captures.trace.blocks import Block, Texts, in_whole_ns, one, quoted, value_text
@@ -39,7 +40,6 @@ class HostTrace:
         place: Its place among several that are in one trace; None if it is alone.
         window: Only events that are within it at least in part.
         since_ps: When the host's first line begins, in the time of the trace.
-        classic: What the reference's viewer shows, the way it tells it.
 
     Attributes:
         host: The host.
@@ -55,16 +55,14 @@ class HostTrace:
         *,
         window: Window | None = None,
         since_ps: int = 0,
-        classic: bool = False,
     ) -> None:
         self.host = host
-        self.tracks: Tracks = find_tracks(host, place, classic=classic)
+        self.tracks: Tracks = find_tracks(host, place)
         self.since_ps = since_ps
         self._shown = Shown(self.tracks, since_ps, window)
-        self._classic = classic
-        self._forest = host.forest(classic=classic)
-        self.groups = host.groups(classic=classic)
-        self._args = EventArgs(self._forest, self.groups, classic=classic)
+        self._is_viewers = host.rules.shows_viewer_events
+        self._forest, self.groups = host.forest(), host.groups()
+        self._args = EventArgs(self._forest, self.groups, is_viewers=self._is_viewers)
         step_names, n_kinds = self.groups.step_names, len(self.tracks.timeline.names)
         self._begins = np.array(sorted(step_names), np.int64)
         self._names = [""] * n_kinds + [quoted(step_names[e]) for e in self._begins.tolist()]
@@ -77,7 +75,7 @@ class HostTrace:
 
     def blocks(self) -> Iterator[bytes]:
         """Events as JSON, one a line: first what processes and threads are called."""
-        rows = Rows(self.tracks, split=not self._classic)
+        rows = Rows(self.tracks, split=not self._is_viewers)
         yield lines_of(self._metadata(rows))
         shown = ((place, track) for place, track in enumerate(self.tracks.tracks) if track.is_shown)
         for kind, some in groupby(shown, lambda each: _kind(each[1])):
@@ -91,7 +89,7 @@ class HostTrace:
             else:
                 for row in (row for place, _ in some for row in rows.of(place)):
                     yield from self._derived(row)
-        if not self._classic:
+        if not self._is_viewers:
             yield from arrows(self._shown, self._forest.links, rows)
             yield from memory_counters(self._shown)
 
@@ -124,7 +122,7 @@ class HostTrace:
             for tid in sorted(threads):
                 track, at = threads[tid], f'"pid":{pid},"tid":{tid}'
                 args = f'"name":{quoted(track.name)}'
-                if not self._classic and track.thread_id != tid:
+                if not self._is_viewers and track.thread_id != tid:
                     args += f',"thread_id":"{track.thread_id}"'
                 yield metadata_event("thread_name", at, args)
                 yield metadata_event("thread_sort_index", at, f'"sort_index":{track.order}')
@@ -141,7 +139,7 @@ class HostTrace:
             self._names_of(events),
             args,
             stats,
-            self._classic,
+            self._is_viewers,
         )
 
     def _times(
@@ -149,7 +147,7 @@ class HostTrace:
     ) -> tuple[Int64Array, Int64Array]:
         """Starts in the time of the trace, and durations."""
         starts = starts_ps + self._shown.since_ps
-        return (starts, durations_ps) if self._classic else in_whole_ns(starts, durations_ps)
+        return (starts, durations_ps) if self._is_viewers else in_whole_ns(starts, durations_ps)
 
     def arguments(self, track: Track, events: Int64Array) -> list[str]:
         """What events of a thread say besides name and time, each as a JSON object.
@@ -193,7 +191,7 @@ class HostTrace:
     ) -> Iterator[Block]:
         shown = list(zip(line.names, line.display_names, strict=True))
         names = [quoted(short or name) for name, short in shown]
-        longs = [long_name(name, short, classic=self._classic) for name, short in shown]
+        longs = [long_name(name, short, is_cut=self._is_viewers) for name, short in shown]
         groups = sorted(set(line.groups.tolist()))
         steps = [self._args.step(group) for group in groups]
         if line.name == STEPS:
@@ -214,7 +212,7 @@ class HostTrace:
                 Texts(kinds, names),
                 args,
                 None,
-                self._classic,
+                self._is_viewers,
             )
 
     def _more(self, line: DerivedLine) -> list[str]:
@@ -222,7 +220,7 @@ class HostTrace:
         texts = ["" for _ in range(len(line))] if line.stats else []
         for row, stats in line.stats.items():
             texts[row] = ",".join(
-                f"{quoted(name)}:{value_text(value, classic=self._classic)}"
+                f"{quoted(name)}:{value_text(value, as_texts=self._is_viewers)}"
                 for name, value in stats.items()
             )
         return texts
@@ -244,12 +242,13 @@ def _at(track: Track) -> str:
     return f'"pid":{track.pid},"tid":{track.tid}'
 
 
-def trace_chunks(traces: Iterable[HostTrace], *, classic: bool = False) -> Iterator[bytes]:
+def trace_chunks(traces: Iterable[HostTrace], rules: Rules = OURS) -> Iterator[bytes]:
     """The traces of hosts as the content of one file, one event a line.
 
     Args:
         traces: The traces.
-        classic: With an empty event at the end, as the reference writes it.
+        rules: Whether an empty event is at the end.
     """
     blocks = (block for trace in traces for block in trace.blocks())
-    return whole_trace(chain(blocks, [b"{}"] if classic else []), HEAD, first=b"\n")
+    last = [b"{}"] if rules.shows_viewer_events else []
+    return whole_trace(chain(blocks, last), HEAD, first=b"\n")

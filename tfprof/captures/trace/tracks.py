@@ -37,7 +37,7 @@ class Track(NamedTuple):
 
     Attributes:
         pid: Process.
-        tid: Unique in the process; in classic mode nearly so.
+        tid: Unique in the process; by the rules of the reference nearly so.
         name: What it is called.
         thread_id: The id that the line has.
         order: Its place in the process.
@@ -95,24 +95,23 @@ class ThreadNumbers:
         return tid
 
 
-def find_tracks(host: Host, place: int | None = None, *, classic: bool = False) -> Tracks:
+def find_tracks(host: Host, place: int | None = None) -> Tracks:
     """The threads of a host's trace.
 
     Args:
         host: The host.
         place: Its place among several that are in one trace; None if it is alone.
-        classic: Those of the reference, with its numbers.
     """
     timeline = host.timeline
-    derived = derived_lines(host, classic=classic)
-    pids = _pids(timeline, derived, place, classic=classic)
+    derived, is_viewers = derived_lines(host), host.rules.shows_viewer_events
+    pids = _pids(timeline, derived, place, is_viewers=is_viewers)
     processes = {
         pid: timeline.space.planes[plane].name
         if place is None
         else f"{host.name} {timeline.space.planes[plane].name}"
         for plane, pid in pids.items()
     }
-    tracks = list(_recorded(timeline, derived, pids, classic=classic))
+    tracks = list(_recorded(timeline, derived, pids, is_viewers=is_viewers))
     for line in derived.lines:
         tracks.append(
             Track(pids[line.plane], line.display_id or line.id, line.name, line.id, 0, -1, line)
@@ -120,14 +119,14 @@ def find_tracks(host: Host, place: int | None = None, *, classic: bool = False) 
     # Derived lines stand behind the recorded ones of their plane; hosts come first.
     ranks = {pid: rank for rank, pid in enumerate(dict.fromkeys(track.pid for track in tracks))}
     tracks.sort(key=lambda track: ranks[track.pid])
-    tracks = _numbered(tracks, classic=classic)
+    tracks = _numbered(tracks, is_viewers=is_viewers)
     # Memory is shown as counters; what the others hand on to each other, as arrows.
-    hidden = INTERNAL_EVENTS if classic else frozenset((ALLOCATION, DEALLOCATION))
+    hidden = INTERNAL_EVENTS if is_viewers else frozenset((ALLOCATION, DEALLOCATION))
     is_hidden = timeline.named(hidden.__contains__)
     return Tracks(timeline, dict(sorted(processes.items())), tuple(tracks), is_hidden)
 
 
-def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
+def derived_lines(host: Host) -> DerivedLines:
     """The derived lines of a host, worked out once."""
 
     def hlo(program: int | None, module: str, name: str) -> HloSource | None:
@@ -138,19 +137,19 @@ def derived_lines(host: Host, *, classic: bool) -> DerivedLines:
             return None
         instruction = known.instruction
         place = known.program.module().place(instruction)
-        if classic:
+        if host.rules.shows_viewer_events:
             tf_op = f"{instruction.op_name}:{instruction.op_type}"
             return HloSource(tf_op, place.rpartition("/")[2])
         return HloSource(instruction.tf_op, place)
 
     def make() -> DerivedLines:
-        return derive_lines(host.timeline, host.groups(classic=classic), hlo, classic=classic)
+        return derive_lines(host.timeline, host.groups(), hlo, rules=host.rules)
 
-    return host.memo.once(("derived lines", classic), make)
+    return host.memo.once("derived lines", make)
 
 
 def _pids(
-    timeline: Timeline, derived: DerivedLines, place: int | None, *, classic: bool
+    timeline: Timeline, derived: DerivedLines, place: int | None, *, is_viewers: bool
 ) -> dict[int, int]:
     """The process of each plane that is shown."""
     busy = {line.plane for line in timeline.lines} | {line.plane for line in derived.lines}
@@ -161,12 +160,12 @@ def _pids(
         if is_device(plane.name):
             first = _CUSTOM_PID if plane.name.startswith(CUSTOM_PREFIX) else _DEVICE_PID
             pid = first + (plane.id if 0 <= plane.id <= _MOST_DEVICES else 0)
-        elif number in busy and (not classic or plane.name.startswith("/host:")):
+        elif number in busy and (not is_viewers or plane.name.startswith("/host:")):
             pid = _HOST_PID
         else:
             continue
         pid += base
-        while pid in taken and (pid >= base + _HOST_PID or not classic):
+        while pid in taken and (pid >= base + _HOST_PID or not is_viewers):
             pid += 1
         taken.add(pid)
         pids[number] = pid
@@ -174,17 +173,17 @@ def _pids(
 
 
 def _recorded(
-    timeline: Timeline, derived: DerivedLines, pids: dict[int, int], *, classic: bool
+    timeline: Timeline, derived: DerivedLines, pids: dict[int, int], *, is_viewers: bool
 ) -> Iterator[Track]:
     for place, line in enumerate(timeline.lines):
-        if line.plane not in pids or (classic and line.name.startswith(_MORE_COUNTERS)):
+        if line.plane not in pids or (is_viewers and line.name.startswith(_MORE_COUNTERS)):
             continue
         tid = line.display_id or derived.display_ids.get(place, 0) or line.id
-        is_shown = not (classic and line.name == _ASYNC)
+        is_shown = not (is_viewers and line.name == _ASYNC)
         yield Track(pids[line.plane], tid, line.name, line.id, 0, place, None, is_shown)
 
 
-def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
+def _numbered(tracks: list[Track], *, is_viewers: bool) -> list[Track]:
     """Threads with numbers that viewers can hold, and their order in the process.
 
     The reference keeps the lower 32 bits of an id. Two threads with equal ones get one row there;
@@ -194,9 +193,9 @@ def _numbered(tracks: list[Track], *, classic: bool) -> list[Track]:
     numbers = ThreadNumbers()
     for place, track in enumerate(_by_origin(tracks)):
         tid = track.tid % _TIDS
-        if not classic:
+        if not is_viewers:
             tid = numbers.take(track.pid, tid)
-        numbered.append(track._replace(tid=tid, order=tid if classic else place))
+        numbered.append(track._replace(tid=tid, order=tid if is_viewers else place))
     ranks = {id(track): rank for rank, track in enumerate(_by_origin(tracks))}
     return [numbered[ranks[id(track)]] for track in tracks]
 

@@ -92,7 +92,7 @@ def input_share(run: Run, steps: RunSteps) -> Measurement:
     if not claim.is_known and steps.n_steps:
         return Missing(claim.unknown)
     typical = steps.typical
-    tpu = tpu_run_steps(run, typical, classic=False)
+    tpu = tpu_run_steps(run, typical)
     waiting = typical.of(BY_KEY["infeed"]) if tpu is None else tpu.breakdown.waiting
     return _timed(steps, _shares(typical, waiting))
 

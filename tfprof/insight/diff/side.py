@@ -125,7 +125,7 @@ class Side:
         if self.steps is None or not self.steps.n_steps:
             return {}
         assert self.run is not None
-        tpu = tpu_run_steps(self.run, self.steps, classic=False)
+        tpu = tpu_run_steps(self.run, self.steps)
         if tpu is not None:
             return {name: amounts / _PS_PER_MS for name, amounts in parts_of(tpu)}
         return {one.name: self.steps.of(one) / _PS_PER_MS for one in CATEGORIES}

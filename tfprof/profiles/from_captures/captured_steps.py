@@ -24,6 +24,7 @@ from tfprof.captures.facts.op_sums import (
 )
 from tfprof.captures.facts.run_steps import run_steps, steps_of_host
 from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.rules import OURS
 from tfprof.captures.run.run import Host, Run
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.compact import CompactColumn
@@ -88,9 +89,8 @@ def add_executions(
         known: Names of the graph's ops.
         of_host: Which of its groups are steps.
     """
-    classic, timeline = profile.classic, host.timeline
-    forest, groups = host.forest(classic=classic), host.groups(classic=classic)
-    ran = op_runs(host, job, classic=classic)
+    timeline, forest, groups = host.timeline, host.forest(), host.groups()
+    ran = op_runs(host, job)
     runs = ran.all
     group_of = groups.of_event[runs.events].astype(np.int64)
     memory = op_memory(forest, runs.events[: ran.n_on_host])
@@ -279,6 +279,7 @@ def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:
         UsageError: There is no such host.
     """
     known = frozenset(profile.ops.name(row) for row in range(len(profile.ops)))
+    run = run.in_mode(classic=profile.classic)
     hosts = run.chosen(host)
     if all(each.has_events for each in hosts):
         _add_executions(profile, run, hosts, known)
@@ -294,7 +295,7 @@ def _add_executions(
 ) -> None:
     for task, host in enumerate(hosts):
         part = profile if task == 0 else Profile(classic=profile.classic)
-        steps = _steps_of(run, hosts, host, classic=part.classic)
+        steps = _steps_of(run, hosts, host)
         add_executions(part, host, _job(task), known, steps)
         if part is not profile:
             profile.add_profile(part)
@@ -305,14 +306,14 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
     summed, numbers = SummedSteps(), dict[int, None]()
     for task, host in enumerate(hosts):
         part = profile if task == 0 else Profile(classic=classic)
-        steps = _steps_of(run, hosts, host, classic=classic)
-        sums = op_sums(host, classic=classic)
+        steps = _steps_of(run, hosts, host)
+        sums = op_sums(host)
         own, own_numbers = add_sums(part, host, sums, _job(task), known, steps)
         numbers |= dict.fromkeys(own_numbers)
         rows = np.arange(len(part.ops)) if part is profile else profile.add_ops(part)
         profile.steps.intern(part.steps.strings.values)
         summed = summed.merge(own, rows)
-        host.memo.forget()  # sums of a thousand hosts would fill the memory
+        host.by(OURS).memo.forget()  # sums of a thousand hosts would fill the memory
 
     @cache
     def details() -> dict[int, StepDetail]:
@@ -325,12 +326,12 @@ def _add_sums(profile: Profile, run: Run, hosts: Sequence[Host], known: frozense
     profile.steps.add_sums(summed.of_steps(numbers), lambda step: details()[step])
 
 
-def _steps_of(run: Run, hosts: Sequence[Host], host: Host, *, classic: bool) -> StepsOfHost:
-    """The steps of a host, as all tools count them; in classic mode all groups.
+def _steps_of(run: Run, hosts: Sequence[Host], host: Host) -> StepsOfHost:
+    """The steps of a host, as all tools count them; by the rules of the reference all groups.
 
     Of several hosts the same step has the number that it has on the first.
     """
-    if classic:
+    if run.rules.keeps_all_steps:
         return StepsOfHost()
     steps = run_steps(run)
     groups = [one.times.groups for one in steps.hosts if one.host is host]

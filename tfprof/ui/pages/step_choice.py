@@ -105,7 +105,7 @@ def step_chart(steps: RunSteps, params: Mapping[str, str]) -> Block:
     slowest = np.argmax([one.times.duration_ps for one in steps.hosts], axis=0)
     series = []
     for category in CATEGORIES:
-        of_hosts = np.stack([one.of(category, classic=False) for one in steps.hosts])
+        of_hosts = np.stack([one.of(category) for one in steps.hosts])
         amounts = of_hosts[slowest, np.arange(steps.n_steps)] / 1e6
         if amounts.any():
             series.append({"name": category.name, "values": column(amounts)})

@@ -11,6 +11,7 @@ from tfprof.captures.events.derived.tpu import tpu_lines
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import GPU_PREFIX, TENSOR_CORE
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS, Rules
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class DerivedLines:
 
 
 def derive_lines(
-    timeline: Timeline, groups: Groups, hlo: HloLookup, *, classic: bool = False
+    timeline: Timeline, groups: Groups, hlo: HloLookup, *, rules: Rules = OURS
 ) -> DerivedLines:
     """Make them; none if the file has its steps, and so these lines, already.
 
@@ -35,7 +36,7 @@ def derive_lines(
         timeline: The events.
         groups: Their steps.
         hlo: Finds the op and the source of an instruction.
-        classic: Only those that the reference makes: none of threads that ran XLA:CPU.
+        rules: Whether threads that ran XLA:CPU have any.
     """
     if groups.are_given:
         return DerivedLines((), {})
@@ -43,11 +44,11 @@ def derive_lines(
     display_ids: dict[int, int] = {}
     for number, plane in enumerate(timeline.space.planes):
         if plane.name.startswith(GPU_PREFIX):
-            made, own_ids = gpu_lines(timeline, groups, number, hlo, classic=classic)
+            made, own_ids = gpu_lines(timeline, groups, number, hlo, rules=rules)
             lines += made
             display_ids |= own_ids
         elif TENSOR_CORE.fullmatch(plane.name):
             lines += tpu_lines(timeline, groups, number)
-    if not classic:
+    if not rules.derives_no_host_lines:
         lines += host_lines(timeline, groups, hlo)
     return DerivedLines(tuple(lines), display_ids)

@@ -25,6 +25,7 @@ from tfprof.captures.events.derived.spans import covering_spans
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import Rules
 from tfprof.core.columns.columns import Int64Array
 
 _STREAM_BASE = DERIVED_BASE + 290
@@ -33,7 +34,7 @@ _DISPLAYED_PER_STREAM = 7
 
 
 def gpu_lines(
-    timeline: Timeline, groups: Groups, number: int, hlo: HloLookup, *, classic: bool
+    timeline: Timeline, groups: Groups, number: int, hlo: HloLookup, *, rules: Rules
 ) -> tuple[list[DerivedLine], dict[int, int]]:
     """The derived lines of a GPU, and the place of each stream in the display, by line.
 
@@ -42,7 +43,7 @@ def gpu_lines(
         groups: Their steps.
         number: Place of the plane in the space.
         hlo: Finds the op and the source of an instruction.
-        classic: A kernel of an instruction that no program knows has no op, as in the reference.
+        rules: What kernels without a known op belong to.
     """
     streams = _streams(timeline, number)
     display = {line: 1 + place * _DISPLAYED_PER_STREAM for place, line in enumerate(streams)}
@@ -52,7 +53,7 @@ def gpu_lines(
         events = timeline.events_of(line)
         chosen = np.flatnonzero(is_kernel[events]) + events.start
         if len(chosen):
-            lines += _lines_of(timeline, groups, chosen, (line, place), hlo, classic=classic)
+            lines += _lines_of(timeline, groups, chosen, (line, place), hlo, rules=rules)
     lines.append(_launches(timeline, groups, number))
     return [line for line in lines if len(line)], display
 
@@ -87,7 +88,7 @@ def _lines_of(
     stream: tuple[int, int],
     hlo: HloLookup,
     *,
-    classic: bool,
+    rules: Rules,
 ) -> list[DerivedLine]:
     """What the kernels of a stream belong to."""
     line, place = stream
@@ -99,20 +100,21 @@ def _lines_of(
         title = f"{name} - from #{stream_id}"
         return LineKey(number, first_id + at, title, first_display + shown_at, line)
 
-    facts = provenance_of(timeline, events, hlo, classic=classic)
+    facts = provenance_of(timeline, events, hlo, rules=rules)
     items = items_of(timeline, groups, events)
     modules, ops = Names(), Names()
     in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])
     breaks = in_modules.begun(len(events))
+    cuts_last = not rules.keeps_last_derived_span
     op_paths = facts.op_paths(ops)[facts.what]
-    in_ops = covering_spans(items, op_paths, breaks, cuts_last=not classic)
+    in_ops = covering_spans(items, op_paths, breaks, cuts_last=cuts_last)
     framework = FrameworkLines(facts.tf_ops, facts.places)
     scopes, tf_ops, source = framework.lines(
         items,
         facts.what,
         (key(NAME_SCOPE, 0, 0), key(OPS, 1, 1), key(SOURCE, 5, 4)),
         breaks,
-        cuts_last=not classic,
+        cuts_last=cuts_last,
     )
     return [
         tf_ops,

@@ -9,6 +9,7 @@ import numpy as np
 from tfprof.captures.events.derived.lines import HloLookup, Names, table_of
 from tfprof.captures.events.ops.executions import UNKNOWN_MODULE
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import Rules
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.distinct import distinct_rows
 
@@ -45,7 +46,7 @@ class Provenance(NamedTuple):
 
 
 def provenance_of(
-    timeline: Timeline, events: Int64Array, hlo: HloLookup, *, classic: bool
+    timeline: Timeline, events: Int64Array, hlo: HloLookup, *, rules: Rules
 ) -> Provenance:
     """The programs, instructions and ops of events.
 
@@ -53,7 +54,7 @@ def provenance_of(
         timeline: All events.
         events: Places of some of them, shape (n,).
         hlo: Finds the op and the source of an instruction.
-        classic: An instruction that no program knows has no op, as in the reference.
+        rules: Whether an instruction that no program knows has an op.
     """
     n_events = len(timeline)
     stats = [timeline.stat(name) for name in ("hlo_op", "hlo_module", "tf_op")]
@@ -77,7 +78,8 @@ def provenance_of(
         facts.prefixes.append(texts[1] if program_id is None else str(program_id))
         own = texts[2]
         source = hlo(program_id, texts[1], stack[-1]) if stack else None
-        if stack and (classic or source is not None or own == UNKNOWN_MODULE):
+        is_lost = source is not None or own == UNKNOWN_MODULE or rules.clears_unknown_ops
+        if stack and is_lost:
             own = source.tf_op if source is not None else ""
         facts.tf_ops.append(own)
         facts.places.append(source.place if source is not None else "")

@@ -22,6 +22,7 @@ from tfprof.captures.events.derived.spans import covering_spans
 from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.names import DERIVED_BASE
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS
 
 _THREAD_BASE = DERIVED_BASE + 49
 _IDS_PER_THREAD = 4
@@ -62,7 +63,7 @@ def _lines_of(
         number = _THREAD_BASE + count * _IDS_PER_THREAD + at
         return LineKey(line.plane, number, f"{line.name}-{name}", 0, place)
 
-    facts = provenance_of(timeline, events, hlo, classic=False)
+    facts = provenance_of(timeline, events, hlo, rules=OURS)
     items = items_of(timeline, groups, events)
     modules = Names()
     in_modules = covering_spans(items, facts.module_paths(modules)[facts.what])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, DeviceOp, Traffic
 from tfprof.captures.events.ops.executions import runs_of_parts
 from tfprof.captures.events.timeline.op_names import parse_op_name
+from tfprof.captures.rules import OURS, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +41,22 @@ class FrameworkOp:
     program: str = ""
 
 
-def framework_ops(ops: Iterable[DeviceOp], *, classic: bool = False) -> list[FrameworkOp]:
+def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[FrameworkOp]:
     """Ops of devices by what the framework calls them (``op_metrics_db_utils.cc``).
 
     Args:
         ops: Instructions and kernels.
-        classic: Take what is called alike for one op, whatever program it is in, that ran as
-            often as its part that ran the most.
+        rules: Whether ops of different programs are one.
     """
     groups: dict[tuple[str, str, str], list[DeviceOp]] = {}
     for op in ops:
-        groups.setdefault(_framework_name(op, classic), []).append(op)
-    return [_united(*key, parts, classic) for key, parts in groups.items()]
+        groups.setdefault(_framework_name(op, rules), []).append(op)
+    return [_united(*key, parts, rules) for key, parts in groups.items()]
 
 
-def _framework_name(op: DeviceOp, classic: bool) -> tuple[str, str, str]:
+def _framework_name(op: DeviceOp, rules: Rules) -> tuple[str, str, str]:
     """Name, type and program."""
-    program = "" if classic else op.key.program
+    program = "" if rules.unites_ops_of_programs else op.key.program
     if op.provenance:
         parsed = parse_op_name(op.provenance)
         return parsed.name, parsed.type, program
@@ -66,9 +66,9 @@ def _framework_name(op: DeviceOp, classic: bool) -> tuple[str, str, str]:
 
 
 def _united(
-    name: str, type_: str, program: str, parts: Sequence[DeviceOp], classic: bool
+    name: str, type_: str, program: str, parts: Sequence[DeviceOp], rules: Rules
 ) -> FrameworkOp:
-    if classic:
+    if rules.unites_ops_of_programs:
         runs = max(part.occurrences for part in parts)
     elif name == WITHOUT_OP:
         runs = sum(part.occurrences for part in parts)

@@ -12,6 +12,7 @@ from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.distinct import distinct_rows
 
@@ -73,15 +74,14 @@ def gpu_kernels(
     timeline: Timeline,
     op_of_hlo: OpOfHlo | None = None,
     *,
-    classic: bool = False,
+    rules: Rules = OURS,
 ) -> list[KernelTimes]:
     """All kernels of the GPUs of a host, those with the most time first.
 
     Args:
         timeline: The events.
         op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` counts.
-        classic: Know tensor cores as the reference does, which misses those of Hopper and
-            Blackwell, and all kernels where the vendor is unknown.
+        rules: Which tensor cores are known.
     """
     details = timeline.stat("kernel_details")
     gpus = np.array([plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes], bool)
@@ -116,7 +116,7 @@ def gpu_kernels(
             equation_stat.texts[equation] if equation >= 0 else "",
             has_op=bool(known),
             vendor=vendors[vendor],
-            classic=classic,
+            rules=rules,
         )
         times = KernelTimes(kernel, occupancy, *sums.of(row))
         by_kernel[kernel] = _added(by_kernel[kernel], times) if kernel in by_kernel else times
@@ -202,14 +202,14 @@ def _kernel(
     *,
     has_op: bool,
     vendor: str,
-    classic: bool,
+    rules: Rules,
 ) -> tuple[Kernel, float]:
     """What the details of a kernel's run say of it (``xplane_schema.h``, ``kernel_details``)."""
     fields: dict[str, str] = dict(_FIELD.findall(details))
-    amd = "" if classic else fields.get("group_mem", "")  # which the reference does not read
+    amd = "" if rules.ignores_group_memory else fields.get("group_mem", "")
     static = _whole(fields.get("static_shared") or fields.get("shm") or amd)
-    uses = uses_tensor_cores(name, vendor=vendor, classic=classic)
-    eligible = has_op and (uses or is_eligible(op_name, equation, classic=classic))
+    uses = uses_tensor_cores(name, vendor=vendor, rules=rules)
+    eligible = has_op and (uses or is_eligible(op_name, equation, rules=rules))
     kernel = Kernel(
         name,
         _three(fields.get("grid", "")),
@@ -264,23 +264,23 @@ NVIDIA, AMD = "Nvidia", "AMD"
 """What ``device_vendor`` says."""
 
 
-def uses_tensor_cores(kernel: str, *, vendor: str = "", classic: bool = False) -> bool:
+def uses_tensor_cores(kernel: str, *, vendor: str = "", rules: Rules = OURS) -> bool:
     """Whether the name of a kernel tells that it uses tensor cores, or AMD's matrix cores.
 
     Args:
         kernel: Its name.
         vendor: Of the device; if empty, names of both vendors count.
-        classic: As the reference: not kernels of Hopper and Blackwell, and nothing without vendor.
+        rules: Whether those of newer devices, and of an unknown vendor, are known.
     """
     is_amd, is_nvidia = vendor == AMD, vendor == NVIDIA
-    if not (classic or is_amd or is_nvidia):
+    if not (rules.ignores_newer_tensor_cores or is_amd or is_nvidia):
         is_amd = is_nvidia = True
     if is_amd and (any(part in kernel for part in _AMD_NAMES) or _AMD_TILE.search(kernel)):
         return True
     if not is_nvidia:
         return False
-    names = _NVIDIA_NAMES if classic else (*_NVIDIA_NAMES, *_NEWER_NAMES)
-    return any(part in kernel for part in names)
+    newer = () if rules.ignores_newer_tensor_cores else _NEWER_NAMES
+    return any(part in kernel for part in (*_NVIDIA_NAMES, *newer))
 
 
 _ELIGIBLE_ENDS = (
@@ -297,15 +297,15 @@ _EQUATION = re.compile(r"[^,>]+,[^,>]+->[^,>]*")
 _NUMBER_AT_END = re.compile(r"_\d+$")
 
 
-def is_eligible(op_name: str, equation: str = "", *, classic: bool = False) -> bool:
+def is_eligible(op_name: str, equation: str = "", *, rules: Rules = OURS) -> bool:
     """Whether an op could use tensor cores (``kernel_stats_utils.cc``).
 
     Args:
         op_name: Name of the op, without its type.
         equation: Of an einsum.
-        classic: As the reference: not ``MatMul_1``, nor ``MatMul`` without a scope.
+        rules: Whether ``MatMul_1``, and ``MatMul`` without a scope, could.
     """
-    name = op_name if classic else "/" + _NUMBER_AT_END.sub("", op_name)
+    name = op_name if rules.needs_scope_of_matmul else "/" + _NUMBER_AT_END.sub("", op_name)
     return (
         name.endswith(_ELIGIBLE_ENDS)
         or any(part in name for part in _ELIGIBLE_PARTS)

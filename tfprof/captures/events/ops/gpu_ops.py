@@ -22,6 +22,7 @@ from tfprof.captures.events.steps.forest import Forest
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
@@ -31,7 +32,7 @@ capture."""
 
 
 def gpu_ops(
-    forest: Forest, eager: BoolArray, describe: Describe, *, classic: bool = False
+    forest: Forest, eager: BoolArray, describe: Describe, *, rules: Rules = OURS
 ) -> DeviceOps:
     """Ops of the GPUs of a host (``xplane_to_op_metrics_db.cc``).
 
@@ -43,16 +44,15 @@ def gpu_ops(
         forest: The events, with what launched them.
         eager: Whether each event ran eagerly, shape (n events,).
         describe: What an instruction is.
-        classic: Take each kernel for a run, as the reference does, whose float operations are
-            too many for it.
+        rules: Whether each kernel is a run.
     """
     timeline = forest.timeline
-    launched_by = np.zeros(0, np.int64) if classic else launching_runs(forest)
+    launched_by = np.zeros(0, np.int64) if rules.counts_kernels_as_runs else launching_runs(forest)
     parts = []
     for number in timeline.planes_of_gpus():
         events = timeline.events_of_plane(number)
         if len(events):
-            by = None if classic else launched_by[events]
+            by = None if rules.counts_kernels_as_runs else launched_by[events]
             parts.append(_ops_of_plane(timeline, events, eager, describe, by))
     return merged(parts)
 
@@ -64,14 +64,14 @@ def _ops_of_plane(
     describe: Describe,
     launched_by: Int64Array | None,
 ) -> DeviceOps:
-    classic = launched_by is None
+    are_runs = launched_by is None
     described = _instructions(timeline, events, describe)
     durations = timeline.durations_ps[events]
-    ops = _runs_of_instructions(timeline, events, described, durations, eager, classic)
+    ops = _runs_of_instructions(timeline, events, described, durations, eager, are_runs)
     unknown = described.place < 0
-    has_op = _has_text(timeline, "tf_op", events, {"", *(() if classic else (UNKNOWN_MODULE,))})
+    has_op = _has_text(timeline, "tf_op", events, {"", *(() if are_runs else (UNKNOWN_MODULE,))})
     ops += _framework_ops(timeline, events, unknown & has_op, durations, eager, launched_by)
-    if not classic:
+    if not are_runs:
         ops += _other_kernels(timeline, events, unknown & ~has_op, durations, eager)
     busy = sum(op.self_ps for op in ops)
     span = int(timeline.ends_of(events).max() - timeline.starts_ps[events].min())
@@ -106,14 +106,14 @@ def _runs_of_instructions(
     described: _Described,
     durations: Int64Array,
     eager: BoolArray,
-    classic: bool,
+    are_runs: bool,
 ) -> list[DeviceOp]:
     rows = np.flatnonzero(described.place >= 0)
     if not len(rows):
         return []
     place = described.place[rows]
     size = len(described.ops)
-    if classic:
+    if are_runs:
         runs = np.bincount(place, minlength=size)
     else:
         kernels = distinct_rows([place, timeline.kinds[events[rows]]])

@@ -17,6 +17,7 @@ from tfprof.captures.events.ops.executions import (
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray, no_rows, sums_by
 
 IDLE = "IDLE"
@@ -66,7 +67,7 @@ def host_op_times(
     eager: BoolArray,
     op_of: OpOfInstruction | None = None,
     *,
-    classic: bool = False,
+    rules: Rules = OURS,
 ) -> OpTimes:
     """Sum up ops of all threads (``host_threads_op_metrics.cc``).
 
@@ -77,23 +78,24 @@ def host_op_times(
         timeline: The events.
         eager: Whether each event ran eagerly, shape (n events,).
         op_of: What the framework calls an instruction of a program.
-        classic: Count what the reference counts: allocations that name an op are runs of it,
-            and ops of programs and those of Python are none. Lose what ends at the same moment
-            as what it lies in, but stands behind it, as the reference does: its time counts for
-            the outer one. Of several types take the one that ended last on the first thread.
+        rules: What counts as a run, and which ops are lost.
     """
-    runs = reference_executions(timeline) if classic else host_executions(timeline, eager, op_of)
+    is_lost = rules.ends_ops_with_parent
+    if rules.counts_allocations_as_runs:
+        runs = reference_executions(timeline)
+    else:
+        runs = host_executions(timeline, eager, op_of)
     ops = runs.names
     spans = _Spans(
         np.searchsorted(runs.events, timeline.first), runs.events, runs.ops,
         timeline.starts_ps[runs.events], timeline.ends_of(runs.events),
     )  # fmt: skip
-    if classic:  # only events that are named as ops of TensorFlow tell it there
+    if rules.counts_allocations_as_runs:  # only ops of TensorFlow tell it there
         eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
     own = spans.end_ps - spans.start_ps
     op, times, ran_eagerly = spans.op, own.copy(), eager[spans.event]
     is_counted = None
-    if classic:
+    if is_lost:
         is_counted, inside = _by_stack(spans)
         own = (own - inside)[is_counted]
         op, times, ran_eagerly = op[is_counted], times[is_counted], ran_eagerly[is_counted]
@@ -108,7 +110,7 @@ def host_op_times(
     rank = sums[1] if is_counted is None else _last_ended(spans, is_counted, n_ops)
     chosen, member = _one_of_each_name(ops, sums[0], rank)
     united = [sums_by(member[member >= 0], column[member >= 0], len(chosen)) for column in sums]
-    if not classic:
+    if not is_lost:
         united[0] = _runs(ops, sums[0], member, len(chosen))
     return OpTimes(
         tuple([ops[place] for place in chosen]),

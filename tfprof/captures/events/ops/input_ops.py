@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tfprof.captures.events.ops.executions import ExecutedOp
 from tfprof.captures.events.ops.host_ops import OpTimes
 from tfprof.captures.events.timeline.op_names import OpKind, OpName
+from tfprof.captures.rules import OURS, Rules
 
 
 class InputWork(str, enum.Enum):
@@ -58,31 +59,31 @@ _STAGES = {
 """Categories of instrumented pipelines (``_ipl_stage_cat``)."""
 
 
-def work_of(op: OpName | ExecutedOp, *, classic: bool = False) -> InputWork | None:
+def work_of(op: OpName | ExecutedOp, *, rules: Rules = OURS) -> InputWork | None:
     """What an op does for the input; None if nothing.
 
     Args:
         op: The op.
-        classic: As the reference, which knows neither ``TFRecordV2`` nor ``Interleave[0]``.
+        rules: Whether ``TFRecordV2`` and ``Interleave[0]`` are known.
     """
     if op.kind is OpKind.COPY_H2D or op.type.startswith("InfeedEnqueue"):
         return InputWork.ENQUEUE
     if op.type == "Dataset":
-        return _work_of_iterator(op.name, classic)
+        return _work_of_iterator(op.name, rules)
     return _STAGES.get(op.type)
 
 
-def _work_of_iterator(long_name: str, classic: bool) -> InputWork:
-    name = long_name if classic else _SUFFIX.sub("", long_name)
-    readers = _READERS if classic else _MORE_READERS
+def _work_of_iterator(long_name: str, rules: Rules) -> InputWork:
+    name = long_name if rules.misses_newer_readers else _SUFFIX.sub("", long_name)
+    readers = _READERS if rules.misses_newer_readers else _MORE_READERS
     if not name.endswith(tuple("::" + reader for reader in readers)):
         return InputWork.PREPROCESSING
-    ahead = _AHEAD if classic else (*_AHEAD, *_MORE_AHEAD)
+    ahead = _AHEAD if rules.misses_newer_readers else (*_AHEAD, *_MORE_AHEAD)
     is_ahead = any("::" + stage in name for stage in ahead)
     return InputWork.ADVANCED_READ if is_ahead else InputWork.DEMANDED_READ
 
 
-def input_ops(ops: OpTimes, *, classic: bool = False) -> list[InputOp]:
+def input_ops(ops: OpTimes, *, rules: Rules = OURS) -> list[InputOp]:
     """The ops that work for the input, those with the most time of their own first."""
     sums: dict[tuple[str, InputWork], list[int]] = {}
     columns = zip(
@@ -90,7 +91,7 @@ def input_ops(ops: OpTimes, *, classic: bool = False) -> list[InputOp]:
         strict=True,
     )  # fmt: skip
     for op, *values in columns:
-        work = work_of(op, classic=classic)
+        work = work_of(op, rules=rules)
         if work is None:
             continue
         known = sums.setdefault((op.name, work), [0, 0, 0])
@@ -113,7 +114,7 @@ class InputBreakdown(NamedTuple):
 
 
 def break_down(
-    ops: Sequence[InputOp], enqueue_ratio: float, *, classic: bool = False
+    ops: Sequence[InputOp], enqueue_ratio: float, *, rules: Rules = OURS
 ) -> InputBreakdown:
     """Share out the time that is not spent on enqueues (``GenerateHostResult``).
 
@@ -121,7 +122,7 @@ def break_down(
         ops: The input ops.
         enqueue_ratio: How much of the time from one enqueue to the next is the enqueue itself; 0
             if there are none.
-        classic: As the reference: with a ratio, but no enqueues, everything is 0.
+        rules: What a ratio without enqueues means.
     """
     own = {work: float(sum(op.self_ps for op in ops if op.work is work)) for work in InputWork}
     parts = (
@@ -130,7 +131,7 @@ def break_down(
     explained = sum(parts)
     enqueue = own[InputWork.ENQUEUE]
     ratio = min(1.0, enqueue_ratio)
-    is_scaled = ratio > 0 and (enqueue > 0 or classic)
+    is_scaled = ratio > 0 and (enqueue > 0 or rules.scales_by_enqueues)
     rest = enqueue * (1.0 - ratio) / ratio if is_scaled else explained
     demanded, advanced, preprocessing = (
         rest * part / explained if explained else 0.0 for part in parts

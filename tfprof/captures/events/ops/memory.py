@@ -12,6 +12,7 @@ from tfprof.captures.events.steps.grouping import Groups
 from tfprof.captures.events.timeline.op_names import parse_op_name
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.core.columns.distinct import distinct_rows
 
@@ -54,8 +55,8 @@ class MemoryEvents:
         stack_bytes: Bytes that are reserved.
         free_bytes: Bytes that are free.
         peak_bytes: Most bytes in use since the allocator was made.
-        fragmentation: Part of the free memory that is not in the largest free chunk; in classic
-            mode what the recorder wrote, which is not a number where nothing is free.
+        fragmentation: Part of the free memory that is not in the largest free chunk; by the
+            rules of the reference what the recorder wrote, no number where nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.
@@ -109,7 +110,7 @@ class Peak(NamedTuple):
 
 
 def memory_events(
-    timeline: Timeline, groups: Groups, *, classic: bool = False
+    timeline: Timeline, groups: Groups, *, rules: Rules = OURS
 ) -> dict[str, MemoryEvents]:
     """What the allocators of a host did, by their names, in the order of the names.
 
@@ -118,8 +119,7 @@ def memory_events(
     Args:
         timeline: The events.
         groups: The steps.
-        classic: Count times from the beginning of each thread, as the reference does, and pass
-            on what is not a number.
+        rules: From when times count, and whether what is not a number is passed on.
     """
     chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     events = np.flatnonzero(chosen)
@@ -133,7 +133,8 @@ def memory_events(
     place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # the last: no allocator
     place_of[[names[name] for name in in_order]] = np.arange(len(in_order))
     place = place_of[allocator]
-    time_ps = timeline.offsets_ps(events) if classic else timeline.starts_ps[events]
+    from_thread = rules.counts_from_thread
+    time_ps = timeline.offsets_ps(events) if from_thread else timeline.starts_ps[events]
     order = np.lexsort((time_ps, place))
     # One column after the other: together they are large.
     whole: dict[str, Any] = {
@@ -147,7 +148,9 @@ def memory_events(
         "stack_bytes": columns.sizes("bytes_reserved")[order],
         "free_bytes": columns.sizes("bytes_available")[order],
         "peak_bytes": columns.sizes("peak_bytes_in_use")[order],
-        "fragmentation": columns.floats("fragmentation", as_written=classic)[order],
+        "fragmentation": columns.floats(
+            "fragmentation", as_written=rules.keeps_unknown_fragmentation
+        )[order],
         "step": groups.of_event[events[order]],
         "text": text[order],
         "dtype": columns.dtypes()[order],
@@ -273,20 +276,21 @@ def _named_as_allocated(events: MemoryEvents) -> MemoryEvents:
     return replace(events, text=text, dtype=dtype)
 
 
-def peak_of(events: MemoryEvents, *, classic: bool = False) -> Peak:
+def peak_of(events: MemoryEvents, *, rules: Rules = OURS) -> Peak:
     """When an allocator held the most; of equal moments the last.
 
     Args:
         events: What it did.
-        classic: Of equal moments the last in the file, whatever the time.
+        rules: Which of equal moments counts.
     """
     if not len(events):
         return Peak(-1, 0, 0)
     used = events.used_bytes
     candidates = np.flatnonzero(used == used.max())
-    place = int(candidates[np.argmax(events.place[candidates])] if classic else candidates[-1])
-    last = int(np.argmax(events.place)) if classic else len(events) - 1
-    lifetime = int(events.peak_bytes[last]) if classic else int(events.peak_bytes.max())
+    place, lifetime = int(candidates[-1]), int(events.peak_bytes.max())
+    if rules.takes_file_order:
+        place = int(candidates[np.argmax(events.place[candidates])])
+        lifetime = int(events.peak_bytes[np.argmax(events.place)])
     return Peak(place, lifetime, int(used[place] + events.free_bytes[place]))
 
 

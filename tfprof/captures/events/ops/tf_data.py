@@ -19,6 +19,7 @@ from tfprof.captures.events.timeline.names import CONSUME, PRODUCE, SECOND_STAGE
 from tfprof.captures.events.timeline.op_names import OpKind, iterator_type, plain_iterator_type
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.model.xspace_stats import IntArray, StatKind
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.lookup import rows_by
 from tfprof.core.wire.compiled import is_native, native_module
@@ -205,13 +206,12 @@ class TfData:
     pipelines: Sequence[Pipeline]
 
 
-def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
+def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
     """Find the pipelines of a host, whose calls can be taken apart.
 
     Args:
         forest: The events.
-        classic: Take ids that are written as unsigned numbers for 0, as the reference does,
-            which makes one of several iterators.
+        rules: How to read ids and types.
     """
     timeline = forest.timeline
     is_iterator = timeline.on_host & timeline.kind_mask(
@@ -222,8 +222,8 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
         return TfData({}, ())
     seen = _Found(
         events,
-        _unsigned(timeline.stat("id").among(events), classic),
-        _unsigned(timeline.stat("parent_id").among(events), classic),
+        _unsigned(timeline.stat("id").among(events), rules),
+        _unsigned(timeline.stat("parent_id").among(events), rules),
     )
     with_id, ids = seen.ids.events, seen.ids.values.view(np.uint64)
     parents = seen.parents.at(with_id).view(np.uint64)
@@ -235,7 +235,7 @@ def find_pipelines(forest: Forest, *, classic: bool = False) -> TfData:
             int(parents[row]),
             timeline.name(int(with_id[row])),
             int(parallelism[row]),
-            classic,
+            rules,
         )
         for row in np.sort(np.unique(ids, return_index=True)[1]).tolist()
     }
@@ -269,15 +269,15 @@ class _Found(NamedTuple):
     parents: SparseStat
 
 
-def _iterator(number: int, parent: int, name: str, parallelism: int, classic: bool) -> Iterator:
-    shown = iterator_type(name) if classic else plain_iterator_type(name)
+def _iterator(number: int, parent: int, name: str, parallelism: int, rules: Rules) -> Iterator:
+    shown = (iterator_type if rules.keeps_iterator_suffix else plain_iterator_type)(name)
     return Iterator(number, parent, shown, name, parallelism)
 
 
-def _unsigned(stat: SparseStat, classic: bool) -> SparseStat:
+def _unsigned(stat: SparseStat, rules: Rules) -> SparseStat:
     """Integers, to be looked at as unsigned numbers."""
     whole = stat.only(stat.is_integer())
-    if not classic:
+    if not rules.drops_unsigned_ids:
         return whole
     values = np.where(whole.kinds == StatKind.UINT64, 0, whole.values)
     return SparseStat(whole.events, whole.kinds, values, whole.texts)

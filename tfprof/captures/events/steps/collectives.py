@@ -19,6 +19,7 @@ from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.programs import HloKey, hlo_keys
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import BoolArray, Int64Array, concatenate_tables, taken_rows
 from tfprof.core.columns.distinct import distinct_rows
 
@@ -174,7 +175,7 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
         return no_work()
     events = np.concatenate(parts)
     device = np.repeat(np.array(planes, np.int64), [len(part) for part in parts])
-    spent = np.array([device_kind(name, False) for name in timeline.names], np.int64)
+    spent = np.array([device_kind(name, OURS) for name in timeline.names], np.int64)
     kernels = spent[timeline.kinds[events]]
     keys, place = hlo_keys(timeline, events)
     is_together = kernels == Spent.DEVICE_COLLECTIVES

@@ -33,6 +33,7 @@ from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace import SLICE_STEPS
 from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.core.wire.compiled import is_native, native_module
 
@@ -82,26 +83,26 @@ def _has_groups(timeline: Timeline) -> bool:
     return any(plane.stat_metadata.keys_of("group_id") for plane in timeline.space.planes)
 
 
-def find_groups(forest: Forest, *, classic: bool = False) -> Groups:
+def find_groups(forest: Forest, *, rules: Rules = OURS) -> Groups:
     """Find the steps.
 
     Args:
         forest: The events.
-        classic: Find none if there is any event of a TFRT loop, as the reference does.
+        rules: What counts as a step.
     """
     timeline = forest.timeline
     if _has_groups(timeline):
         return _given(timeline)
-    if classic and not LOOP_EVENTS.isdisjoint(timeline.names):
+    if rules.prefers_loops and not LOOP_EVENTS.isdisjoint(timeline.names):
         return Groups(np.full(len(timeline), NO_GROUP, np.int32), {}, {}, {})
-    groups = _classic_groups(forest) if classic else _found(forest)
+    groups = _with_loops_alone(forest) if rules.prefers_loops else _found(forest)
     _fill_devices(timeline, groups.of_event)
-    _group_tpus(timeline, groups, classic=classic)
+    _group_tpus(timeline, groups, rules=rules)
     return groups
 
 
-def _classic_groups(forest: Forest) -> Groups:
-    """As the reference: iterations of loops, if there are any, are its only steps."""
+def _with_loops_alone(forest: Forest) -> Groups:
+    """Iterations of loops are the only steps, if there are any."""
     loops, roots = _loop_iterations(forest)
     if roots:
         return grouped(loops, roots)
@@ -163,9 +164,9 @@ def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArr
     return is_work
 
 
-def _group_tpus(timeline: Timeline, groups: Groups, *, classic: bool) -> None:
+def _group_tpus(timeline: Timeline, groups: Groups, *, rules: Rules) -> None:
     n_groups = len(groups)
-    steps = group_tpus(timeline, groups.of_event, n_groups=n_groups, classic=classic)
+    steps = group_tpus(timeline, groups.of_event, n_groups=n_groups, rules=rules)
     counted = np.unique(groups.of_event[groups.of_event >= n_groups]).tolist()
     for group, number in zip(counted, group_numbers(timeline, counted), strict=True):
         groups.names[group], groups.roots[group] = str(number), NO_GROUP

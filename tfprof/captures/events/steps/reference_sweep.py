@@ -1,4 +1,4 @@
-"""What the reference takes a step's events for where some of them take no time, for classic mode.
+"""What the reference takes a step's events for where some of them take no time in the reference.
 
 The reference goes through the starts and ends of a step's events in order of time, ends first, and
 keeps count of the kinds that are open (``event_span.cc``). The end of an event without duration

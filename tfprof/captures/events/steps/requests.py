@@ -93,7 +93,7 @@ def served_requests(forest: Forest) -> Requests:
     spans = np.stack([starts[chosen], ends[chosen]], axis=1)
     events = [_tpu_events(timeline, groups)]
     if timeline.planes_of_gpus():
-        events.append(gpu_step_events(timeline, groups, classic=False)[0])
+        events.append(gpu_step_events(timeline, groups)[0])
     requests = _of_requests(concatenate_tables(events), chosen, pairs)
     start, end = spans[requests.group, 0], spans[requests.group, 1]
     clipped = StepEvents(

@@ -23,6 +23,7 @@ from tfprof.captures.events.timeline.op_names import OpKind
 from tfprof.captures.events.timeline.threadpool import REGION
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.model.xspace_stats import IntArray
+from tfprof.captures.rules import OURS, Rules
 from tfprof.core.columns.columns import (
     BoolArray,
     Int64Array,
@@ -115,16 +116,16 @@ def joined(parts: list[tuple[StepEvents, Markers]]) -> tuple[StepEvents, Markers
     return concatenate_tables(events), concatenate_tables(markers)
 
 
-def step_markers(timeline: Timeline, groups: Groups, *, classic: bool = False) -> Markers:
+def step_markers(timeline: Timeline, groups: Groups, *, rules: Rules = OURS) -> Markers:
     """The spans on the threads of a host that mark its steps.
 
     Args:
         timeline: Its events.
         groups: Its steps.
-        classic: As in ``host_step_events``.
+        rules: Whether names mark steps.
     """
     is_mark = np.zeros(len(timeline), np.bool_)
-    if classic or groups.are_given:
+    if rules.takes_names_for_markers or groups.are_given:
         is_mark |= timeline.named(_is_marker_name)
     is_mark[list(groups.step_names)] = True
     is_mark &= (groups.of_event >= 0) & timeline.on_threads
@@ -140,7 +141,7 @@ def host_step_events(
     groups: Groups,
     *,
     has_device: bool,
-    classic: bool = False,
+    rules: Rules = OURS,
     periods: Periods | None = None,
 ) -> StepEvents:
     """What the threads of a host did in steps (``xplane_to_step_events.cc``).
@@ -150,16 +151,15 @@ def host_step_events(
         groups: Its steps, or those of ``periods``.
         has_device: Whether launches are for a device.
         periods: The periods of the steps; without, events between steps do not count.
-        classic: Take Python's frames and annotations for computation, tracing and compiling too,
-            and whatever is called ``train…`` or ``test…`` for a marker, as the reference does.
+        rules: What counts as computation, and what marks a step.
     """
     timeline = forest.timeline
     of_event = groups.of_event
-    if classic:
-        spent = looked_up(_spent_of_kinds(timeline, groups, classic=True), timeline.kinds)
+    if rules.counts_waits_as_work:
+        spent = looked_up(_spent_of_kinds(timeline, groups, rules=rules), timeline.kinds)
     else:
         code = own_code(timeline, groups) if periods is None else periods.is_code
-        spent = _spent_on_threads(timeline, groups, code)
+        spent = _spent_on_threads(timeline, groups, code, rules)
     spent[list(groups.step_names)] = _MARKER
     if has_device:
         prepares = timeline.kind_mask(_prepares(timeline))
@@ -218,21 +218,24 @@ _MAKES_INPUT = "MakeIterator::"
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
-def _spent_of_kinds(timeline: Timeline, groups: Groups, *, classic: bool) -> IntArray:
+def _spent_of_kinds(timeline: Timeline, groups: Groups, *, rules: Rules) -> IntArray:
     """What each kind of event is spent on, as far as names tell it, shape (n kinds,)."""
-    marks_by_name = classic or groups.are_given
+    marks_by_name = rules.takes_names_for_markers or groups.are_given
+    is_all_work = rules.counts_waits_as_work
     return np.array(
         [
-            _spent_of_name(name, op.kind, op.type, classic, marks_by_name)
+            _spent_of_name(name, op.kind, op.type, marks_by_name, is_all_work=is_all_work)
             for name, op in zip(timeline.names, timeline.ops, strict=True)
         ],
         np.int16,
     )
 
 
-def _spent_on_threads(timeline: Timeline, groups: Groups, is_code: BoolArray) -> IntArray:
+def _spent_on_threads(
+    timeline: Timeline, groups: Groups, is_code: BoolArray, rules: Rules
+) -> IntArray:
     """What each event is spent on if it is one of a thread, shape (n,)."""
-    of_kind = _spent_of_kinds(timeline, groups, classic=False)
+    of_kind = _spent_of_kinds(timeline, groups, rules=rules)
     is_computing = of_kind == Spent.HOST_COMPUTE
     of_kind[_loop_waits(timeline.names)] = Spent.HOST_WAIT_INPUT
     of_kind[_calls_python(timeline) & is_computing] = Spent.HOST_CALLBACK
@@ -277,22 +280,23 @@ def _calls_python(timeline: Timeline) -> BoolArray:
 
 
 def _spent_of_name(
-    name: str, kind: OpKind, op_type: str, classic: bool, marks_by_name: bool
+    name: str, kind: OpKind, op_type: str, marks_by_name: bool, *, is_all_work: bool
 ) -> int:
     if marks_by_name and _is_marker_name(name):
         return _MARKER
-    if name.startswith(_CONTAINERS) or (name == REGION and not classic):  # what is inside counts
-        is_op = not classic and EAGER.fullmatch(name) is not None
+    is_region = name == REGION and not is_all_work
+    if name.startswith(_CONTAINERS) or is_region:  # what is inside counts
+        is_op = not is_all_work and EAGER.fullmatch(name) is not None
         return Spent.HOST_COMPUTE if is_op else _IGNORED
     is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
-    is_put = not classic and name.startswith(_PUTS_ON_DEVICE)
+    is_put = not is_all_work and name.startswith(_PUTS_ON_DEVICE)
     if is_enqueue or is_put or kind is OpKind.COPY_H2D:
         return Spent.HOST_TO_DEVICE
     if kind is OpKind.COPY_H2H:
         return Spent.HOST_TO_HOST
-    if is_input_op(name) or (not classic and name.startswith(_MAKES_INPUT)):
+    if is_input_op(name) or (not is_all_work and name.startswith(_MAKES_INPUT)):
         return Spent.HOST_WAIT_INPUT
-    is_compiled = not classic and kind is OpKind.UNKNOWN and is_compiling(name)
+    is_compiled = not is_all_work and kind is OpKind.UNKNOWN and is_compiling(name)
     return Spent.HOST_COMPILE if is_compiled else Spent.HOST_COMPUTE
 
 
@@ -316,21 +320,20 @@ def _root_stages(forest: Forest) -> Int64Array:
 
 
 def gpu_step_events(
-    timeline: Timeline, groups: Groups, *, classic: bool
+    timeline: Timeline, groups: Groups, *, rules: Rules = OURS
 ) -> tuple[StepEvents, Markers]:
     """What the GPUs of a host did in steps.
 
     Args:
         timeline: The events of the host and its GPUs.
         groups: Its steps.
-        classic: Take copies for computation, as the reference does, which does not know the
-            names that CUPTI gives them; and bfloat16 for 32 bits.
+        rules: What copies, collectives and bfloat16 count as.
     """
-    spent_of_kind = np.array([device_kind(name, classic) for name in timeline.names], np.int64)
-    is_16_bit = timeline.kind_mask([_is_16_bit(name, classic) for name in timeline.names])
+    spent_of_kind = np.array([device_kind(name, rules) for name in timeline.names], np.int64)
+    is_16_bit = timeline.kind_mask([_is_16_bit(name, rules) for name in timeline.names])
     shapes = timeline.stat("shape")
     has_shape = shapes.only(shapes.is_text())
-    wide = np.array([_is_16_bit(text, classic, shape=True) for text in shapes.texts] or [False])
+    wide = np.array([_is_16_bit(text, rules, shape=True) for text in shapes.texts] or [False])
     is_16_bit[has_shape.events] = wide[has_shape.values]
     launched = timeline.having("correlation_id")
     parts = []
@@ -352,20 +355,22 @@ _HALF = ("half", "fp16")
 _BRAIN = ("bf16", "bfloat16")
 
 
-def _is_16_bit(text: str, classic: bool, *, shape: bool = False) -> bool:
+def _is_16_bit(text: str, rules: Rules, *, shape: bool = False) -> bool:
     """Whether a kernel's name, or the shape of what it works on, tells of 16-bit numbers."""
     words = ("half",) if shape else _HALF
-    return any(map(text.__contains__, words if classic else (*words, "f16", *_BRAIN)))
+    if not rules.ignores_bfloat16:
+        words = (*words, "f16", *_BRAIN)
+    return any(map(text.__contains__, words))
 
 
-def device_kind(name: str, classic: bool) -> int:
+def device_kind(name: str, rules: Rules) -> int:
     """What an event of a GPU is spent on, by its name."""
     lower = name.lower()
-    if lower.startswith("nccl") or (lower.startswith("rccl") and not classic):
+    if lower.startswith("nccl") or (lower.startswith("rccl") and not rules.ignores_rccl):
         return Spent.DEVICE_COLLECTIVES
     if not lower.startswith("memcpy"):
         return Spent.DEVICE_COMPUTE_32
-    spellings = ("{}to{}",) if classic else ("{}to{}", "{}2{}")
+    spellings = ("{}to{}",) if rules.counts_copies_as_compute else ("{}to{}", "{}2{}")
     for source, target, spent in (
         ("h", "d", Spent.HOST_TO_DEVICE),
         ("d", "h", Spent.DEVICE_TO_HOST),
@@ -373,7 +378,7 @@ def device_kind(name: str, classic: bool) -> int:
     ):
         if any(lower.startswith("memcpy" + form.format(source, target)) for form in spellings):
             return spent
-    if lower.startswith("memcpyp2p") and not classic:
+    if lower.startswith("memcpyp2p") and not rules.counts_copies_as_compute:
         return Spent.DEVICE_TO_DEVICE
     return Spent.DEVICE_COMPUTE_32
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tfprof.captures.events.timeline.names import TPU_PREFIX
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.rules import Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
 STEP_LINES = frozenset(("Steps", "Sparse Core Steps"))
@@ -32,7 +33,7 @@ class _Device(NamedTuple):
 
 
 def group_tpus(
-    timeline: Timeline, of_event: Int64Array, *, n_groups: int, classic: bool
+    timeline: Timeline, of_event: Int64Array, *, n_groups: int, rules: Rules
 ) -> dict[int, int]:
     """Put what TPUs did into groups.
 
@@ -40,11 +41,9 @@ def group_tpus(
         timeline: The events.
         of_event: The group of each event, changed; -1 without one, shape (n events,).
         n_groups: How many steps the host has; runs of programs that they led to are in them.
-        classic: Count the cores' steps by their place, only if the host has none, and let what
-            begins where a run ends belong to that run, as the reference does. By default steps of
-            different cores are the same if they have the same name (their number), runs of
-            programs if each is the k-th run of a program; and they are counted, too, where
-            nothing leads from the host's steps to the cores.
+        rules: Which steps of different cores are the same. By ours those with the same name (their
+            number), runs of programs if each is the k-th run of a program; and they are counted,
+            too, where nothing leads from the host's steps to the cores.
 
     Returns:
         The group of each event that tells of a step.
@@ -53,11 +52,11 @@ def group_tpus(
         return {}
     devices = _devices(timeline)
     is_led = any((of_event[device.modules] >= 0).any() for device in devices)
-    if n_groups and (is_led or classic):
+    if n_groups and (is_led or rules.numbers_core_steps):
         for device in devices:
-            _by_modules(timeline, of_event, device, classic=classic)
+            _by_modules(timeline, of_event, device, rules=rules)
     else:
-        _in_lockstep(timeline, of_event, devices, n_groups, classic=classic)
+        _in_lockstep(timeline, of_event, devices, n_groups, rules=rules)
     return {
         event: group
         for device in devices
@@ -87,9 +86,7 @@ def _devices(timeline: Timeline) -> list[_Device]:
     return devices
 
 
-def _by_modules(
-    timeline: Timeline, of_event: Int64Array, device: _Device, *, classic: bool
-) -> None:
+def _by_modules(timeline: Timeline, of_event: Int64Array, device: _Device, *, rules: Rules) -> None:
     """Give the groups of runs of programs to what overlaps them."""
     n_steps, n_modules = (line.stop - line.start for line in (device.steps, device.modules))
     if not n_modules or n_steps > n_modules:  # a loop on the device: many steps in one run
@@ -97,7 +94,7 @@ def _by_modules(
     others = [line for line in device.lines if line not in (device.steps, device.modules)]
     groups = of_event[device.modules].copy()
     for line in (device.steps, *others):
-        _spread(timeline, of_event, line, device.modules, groups, classic=classic)
+        _spread(timeline, of_event, line, device.modules, groups, rules=rules)
 
 
 def _in_lockstep(
@@ -106,7 +103,7 @@ def _in_lockstep(
     devices: list[_Device],
     first: int,
     *,
-    classic: bool,
+    rules: Rules,
 ) -> None:
     """Count the steps of each core, or its runs of programs if it tells of no steps."""
     leading = [
@@ -114,11 +111,11 @@ def _in_lockstep(
         for device in devices
     ]
     numbered = [np.arange(line.stop - line.start, dtype=np.int64) for line in leading]
-    if not classic:
+    if not rules.numbers_core_steps:
         numbered = _numbered_by_name(timeline, leading)
     for device, line, groups in zip(devices, leading, numbered, strict=True):
         for other in device.lines:
-            _spread(timeline, of_event, other, line, groups + first, classic=classic)
+            _spread(timeline, of_event, other, line, groups + first, rules=rules)
 
 
 def _numbered_by_name(timeline: Timeline, lines: list[Events]) -> list[Int64Array]:
@@ -147,14 +144,14 @@ def _spread(
     leading: Events,
     groups: Int64Array,
     *,
-    classic: bool,
+    rules: Rules,
 ) -> None:
     """Give the groups of the events of one line to the events of another that overlap them."""
     starts, ends = timeline.starts_ps[line], timeline.ends_of(line)
     first = timeline.starts_ps[leading]
     last = np.maximum.accumulate(timeline.ends_of(leading))
     place = _overlapping(starts, ends, first, last, touching=True)
-    if not classic:
+    if not rules.joins_touching_events:
         inside = _overlapping(starts, ends, first, last, touching=False)
         place = np.where(inside >= 0, inside, place)
     known: BoolArray = place >= 0

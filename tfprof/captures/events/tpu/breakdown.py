@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tfprof.captures.events.tpu.categories import HOST_TRANSFER, OUTFEED
 from tfprof.captures.events.tpu.steps import CoreSteps
+from tfprof.captures.rules import Rules
 from tfprof.core.columns.columns import Int64Array
 
 Float64Array = npt.NDArray[np.float64]
@@ -67,14 +68,14 @@ class TpuBreakdown:
 
 
 def break_down(
-    cores: Sequence[CoreSteps], took_ps: Int64Array | None = None, *, classic: bool
+    cores: Sequence[CoreSteps], took_ps: Int64Array | None = None, *, rules: Rules
 ) -> TpuBreakdown:
     """Put the steps of cores together.
 
     Args:
         cores: TensorCores with the same steps; without any there are no steps.
         took_ps: How long the steps take, shape (n,); None for the shortest core of each.
-        classic: All-reduce counts as computation and is not separated, as in the reference.
+        rules: Whether all-reduce counts as computation.
     """
     span = _stacked(core.span_ps for core in cores)
     infeed = _stacked(core.infeed_ps for core in cores)
@@ -83,7 +84,8 @@ def break_down(
     transfer = _stacked(core.of(HOST_TRANSFER) for core in cores)
     wait = _stacked(core.sparse_wait_ps for core in cores)
     steps = np.arange(span.shape[1])
-    reduce_compute, reduce_sync = all_reduce_parts(() if classic else cores, span.shape)
+    reducing = () if rules.counts_all_reduce_as_compute else cores
+    reduce_compute, reduce_sync = all_reduce_parts(reducing, span.shape)
     longest = np.argmax(reduce_compute + reduce_sync, axis=0)
     all_reduce = reduce_compute + reduce_sync
     compute = (span - infeed - outfeed - transfer - idle - wait - all_reduce).min(axis=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.events.timeline.collective_names import COLLECTIVE_OPCODES
+from tfprof.captures.rules import Rules
 
 INFEED = ("infeed",)
 OUTFEED = ("outfeed",)
@@ -32,14 +33,15 @@ _SPENT_ON: dict[str, Spent] = {
 }
 
 
-def spent_on(category: str, *, classic: bool) -> Spent:
+def spent_on(category: str, *, rules: Rules) -> Spent:
     """What the time of instructions of a category counts as.
 
     Args:
         category: The ``hlo_category``.
-        classic: Of the collectives know only all-reduce and all-to-all, as the reference does.
+        rules: Which collectives are known.
     """
     known = _SPENT_ON.get(category)
-    if known is None and not classic and category.startswith(COLLECTIVE_OPCODES):
-        return Spent.DEVICE_COLLECTIVES
-    return Spent.DEVICE_COMPUTE_32 if known is None else known
+    if known is not None:
+        return known
+    is_collective = not rules.knows_two_collectives and category.startswith(COLLECTIVE_OPCODES)
+    return Spent.DEVICE_COLLECTIVES if is_collective else Spent.DEVICE_COMPUTE_32

@@ -22,6 +22,7 @@ from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans
 from tfprof.captures.events.tpu.transfers import replica_groups
+from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 _STARTED = re.compile(r"[ (]%?([\w.-]+-start[\w.-]*)[,)]")
@@ -47,7 +48,7 @@ def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
     kinds, first, place = np.unique(timeline.kinds[events], return_index=True, return_inverse=True)
     texts = [timeline.names[kind] for kind in kinds.tolist()]
     of_kind = [stat.texts[at] if at >= 0 else "" for at in category[first].tolist()]
-    spent = np.array([spent_on(text, classic=False) for text in of_kind], np.int64)
+    spent = np.array([spent_on(text, rules=OURS) for text in of_kind], np.int64)
     names = [
         CollectiveKind(_name(text), is_joint=n_replica_groups(replica_groups(text)) == 1)
         if kind == Spent.DEVICE_COLLECTIVES else None

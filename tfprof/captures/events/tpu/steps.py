@@ -30,6 +30,7 @@ from tfprof.captures.events.tpu.categories import (
     spent_on,
 )
 from tfprof.captures.events.tpu.cores import Core, tpu_cores
+from tfprof.captures.rules import Rules
 from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.core.columns.covered import extents
 from tfprof.core.columns.distinct import distinct_rows
@@ -127,7 +128,7 @@ class TpuSteps:
     program: str = ""
     cut: Mapping[int, str] = field(default_factory=dict)
 
-    def times(self, steps: CoreSteps, *, classic: bool) -> StepTimes:
+    def times(self, steps: CoreSteps, *, rules: Rules) -> StepTimes:
         """The steps of a core by what people see.
 
         Ops that reach out of a step count as its own: in that case a step is as long as what it is
@@ -135,10 +136,12 @@ class TpuSteps:
         """
         spent = np.zeros((len(self.groups), len(SPENT)), np.int64)
         for category, amounts in steps.category_ps.items():
-            spent[:, SPENT_COLUMN[spent_on(category, classic=classic)]] += amounts
+            spent[:, SPENT_COLUMN[spent_on(category, rules=rules)]] += amounts
         spent[:, SPENT_COLUMN[Spent.DEVICE_WAIT_HOST]] += steps.host_input_ps
         spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = steps.idle_ps
-        spans = steps.span_ps if classic else np.maximum(steps.span_ps, spent.sum(axis=1))
+        spans = steps.span_ps
+        if not rules.bounds_core_steps:
+            spans = np.maximum(spans, spent.sum(axis=1))
         return StepTimes.of_columns(self.groups, self.start_ps, spans, spent, (0, 0))
 
 
@@ -160,7 +163,7 @@ class _Spans(NamedTuple):
 
 
 def tpu_steps(
-    timeline: Timeline, groups: Groups, host_input_ps: Mapping[int, int], *, classic: bool
+    timeline: Timeline, groups: Groups, host_input_ps: Mapping[int, int], *, rules: Rules
 ) -> TpuSteps:
     """The steps of all cores of a host.
 
@@ -169,13 +172,13 @@ def tpu_steps(
         groups: Their groups.
         host_input_ps: How long the host waited for input in a step, by group. Where no
             instruction of a core waits for input, so much of its idle time counts as that.
-        classic: Without marked steps there are none. By default the runs of the program that
-            takes the most time are steps then.
+        rules: Whether runs of programs are steps where none is marked.
     """
     cores = tpu_cores(timeline)
     markers = {core: _marked(timeline, groups, core, STEP_LINES) for core in cores}
     program = ""
-    if not classic and not any(len(spans.group) for spans in markers.values()):
+    is_marked = any(len(spans.group) for spans in markers.values())
+    if not is_marked and not rules.needs_marked_core_steps:
         program = _longest_program(timeline, cores)
         markers = {core: _marked(timeline, groups, core, MODULE_LINES, program) for core in cores}
     known, start, span = _longest(list(markers.values()))
@@ -186,7 +189,7 @@ def tpu_steps(
             replace(steps, host_input_ps=np.minimum(steps.uncovered_ps, waited))
             for steps in steps_of_cores
         ]
-    names = _names(timeline, groups, known, program, classic=classic)
+    names = _names(timeline, groups, known, program, rules=rules)
     steps_of_cores.sort(key=lambda steps: steps.core.id)
     cut = _cut(known, [own.group for core, own in markers.items() if not core.is_sparse])
     return TpuSteps(known, start, names, steps_of_cores, program, cut)
@@ -251,11 +254,11 @@ def _longest(markers: Sequence[_Spans]) -> tuple[Int64Array, Int64Array, Int64Ar
 
 
 def _names(
-    timeline: Timeline, groups: Groups, known: Int64Array, program: str, *, classic: bool
+    timeline: Timeline, groups: Groups, known: Int64Array, program: str, *, rules: Rules
 ) -> list[str]:
     """By the host's step; without one, the number that the device gives."""
     names = [groups.names.get(group, str(group)) for group in known.tolist()]
-    if classic or program:
+    if rules.numbers_core_steps or program:
         return names
     shown = {
         int(groups.of_event[event]): timeline.display_names[timeline.kinds[event]]

@@ -18,6 +18,7 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.events.tpu.categories import spent_on
 from tfprof.captures.events.tpu.cores import Core
 from tfprof.captures.events.tpu.steps import op_spans, rows_of, self_times
+from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.numerals import LARGEST, whole_number
 
@@ -160,8 +161,7 @@ def core_transfers(timeline: Timeline, groups: Groups, core: Core) -> CoreTransf
     group = groups.of_event[spans.events]
     stat = timeline.stat("hlo_category")
     wanted = [
-        category in (_SEND, _RECEIVED)
-        or spent_on(category, classic=False) is Spent.DEVICE_COLLECTIVES
+        category in (_SEND, _RECEIVED) or spent_on(category, rules=OURS) is Spent.DEVICE_COLLECTIVES
         for category in stat.texts
     ]
     category = stat.texts_at(spans.events)
