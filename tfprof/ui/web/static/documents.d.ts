@@ -150,6 +150,8 @@ export interface TableColumn {
   about: string;
   type: "number" | "string" | "boolean";
   unit: string;
+  /** What it holds. */
+  meaning?: string;
 }
 export interface TableLink {
   /** Pairs of a page and its parameter. */
