@@ -64,15 +64,15 @@ _SUMMARY = timed_by(
     amount("share", "Share of the step", "fraction", "part of the time of these steps"),
 )
 _ENVIRONMENT = (
-    text("what", "What", "what is told of the run"),
-    text("value", "Value", "what it is"),
+    text("what", "What", "property of the run"),
+    text("value", "Value", "its value"),
 )
 _FUNCTIONS = timed_by(
     "host",
     text("function", "Function", "name of the tf.function", links=("trace",)),
     count("calls", "Calls", "calls in the capture"),
-    count("traced_calls", "Calls that traced", "calls that traced the function anew"),
-    count("n_traces", "Traces", "how often it was traced in all, as the last call tells"),
+    count("traced_calls", "Calls that traced", "calls that traced the function again"),
+    count("n_traces", "Traces", "traces of the function up to the last call"),
     amount("self_us", "Self time", "us", "time of its calls without calls inside them"),
     amount("expensive_share", "Tracing and eager calls", "fraction",
            "part of this time in calls that traced, or ran eagerly"),

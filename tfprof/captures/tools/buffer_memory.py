@@ -43,7 +43,7 @@ PROGRAMS = timed_by(
            "most that is in use at a time, by the compiler's plan"),
     amount("self_us", "Time of its instructions", "us",
            "self time of its instructions in the capture, 0 if it did not run; n/a if the "
-           "capture does not tell which programs ran"),
+           "capture does not show which programs ran"),
 )  # fmt: skip
 
 SUMMARY = (
@@ -64,9 +64,8 @@ BUFFERS = (
     shared.TF_OP,
     shared.SOURCE,
     count("allocation", "Allocation", "number of the memory that it lies in"),
-    count(
-        "start", "From event", "place in the plan at which it comes; empty if it is always there"
-    ),
+    count("start", "From event",
+          "place in the plan at which it comes; empty if it is always there"),
     count("end", "To event", "place in the plan at which it goes"),
 )  # fmt: skip
 

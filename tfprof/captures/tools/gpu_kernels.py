@@ -32,9 +32,8 @@ COLUMNS = (
     shared.RANK,
     text("kernel_name", "Kernel Name", "name of the kernel", links=("trace",)),
     count("registers_per_thread", "Registers per thread", "registers of a thread"),
-    amount(
-        "shmem_bytes", "Shared Mem bytes", "bytes", "shared memory of a block, static and dynamic"
-    ),
+    amount("shmem_bytes", "Shared Mem bytes", "bytes",
+           "shared memory of a block, static and dynamic"),
     text("block_dim", "Block dim", "threads of a block: x,y,z"),
     text("grid_dim", "Grid dim", "blocks: x,y,z"),
     amount("occupancy_pct", "Theoretical Occupancy %", "percent",
@@ -42,7 +41,7 @@ COLUMNS = (
     flag("is_op_tensor_core_eligible", "Op is TensorCore eligible",
          "tensor cores could do its op's work"),
     flag("is_kernel_using_tensor_core", "Kernel uses TensorCore",
-         "it uses tensor cores, as its name tells"),
+         "it uses tensor cores, by its name"),
     text("op_name", "Op Name", "op that launched it; empty if unknown", links=("op-stats",)),
     shared.OCCURRENCES,
     *timed_by(

@@ -59,13 +59,13 @@ COLUMNS = timed_by(
     text("hlo_rematerialization", "Rematerialization", "computed again to save memory: Yes or No"),
     text("outside_compilation", "Outside Compilation",
          "runs on the host within a program of a TPU: Yes or No"),
-    text("autotuned", "Autotuned", "No: the column of the reference, which captures do not tell"),
+    text("autotuned", "Autotuned", "No: a column of the reference that no capture fills"),
     shared.SOURCE_INFO,
     text("core_type", "TPU core type", "TensorCore on a TPU"),
     text("parent_op_name", "Parent op name",
-         "empty: the column of the reference, which captures do not tell"),
+         "empty: a column of the reference that no capture fills"),
     amount("vdd_energy", "VDD Energy (J)", "joules",
-           "empty: the column of the reference, which captures do not tell"),
+           "empty: a column of the reference that no capture fills"),
 )  # fmt: skip
 
 

@@ -34,22 +34,19 @@ HOSTS = timed_by(
            "collectives and computed nothing"),
     amount("excess_us", "More than others", "us",
            "by how much that exceeds the median of the other hosts"),
-    amount(
-        "excess_error_us", "±", "us", "how far that may be off by noise; empty with too few steps"
-    ),
+    amount("excess_error_us", "±", "us",
+           "how far that may be off by noise; empty with too few steps"),
     text("cause", "Most of it",
          "in what it exceeds the median of the other hosts most, if it works longer"),
     amount("step_us", "Step time", "us", "mean duration of its steps"),
-    amount(
-        "collectives_us", "Collectives", "us", "mean time in collectives, on average of its devices"
-    ),
+    amount("collectives_us", "Collectives", "us",
+           "mean time in collectives, on average of its devices"),
     amount("exposed_us", "Exposed", "us", "the same without what a device computed meanwhile"),
     amount("waits_us", "Waits for last", "us",
            "how much longer collectives take it than the host that comes last"),
     count("last_count", "Comes last", "to how many collectives it comes last"),
     amount("clock_us", "Clock ahead", "us",
-           "by how much its clock is ahead of that of the first host; empty if that cannot be "
-           "told"),
+           "by how much its clock is ahead of that of the first host; empty if unknown"),
     amount("clock_error_us", "±", "us", "how far that may be off"),
 )  # fmt: skip
 STEPS = timed_by(
@@ -72,9 +69,8 @@ WORK = timed_by(
     shared.STEP,
     shared.HOST,
     amount("step_us", "Step time", "us", "how long the step took"),
-    amount(
-        "works_us", "Works", "us", "time that the host worked, and did not only wait in collectives"
-    ),
+    amount("works_us", "Works", "us",
+           "time that the host worked, and did not only wait in collectives"),
     amount("collectives_us", "Collectives", "us", "time in collectives, on average of its devices"),
     amount("exposed_us", "Exposed", "us", "the same without what a device computed meanwhile"),
     amount("waits_us", "Waits for last", "us",

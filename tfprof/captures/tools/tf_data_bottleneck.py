@@ -44,7 +44,7 @@ PIPELINES = timed_by(
     shared.HOST,
     _PIPELINE,
     amount("min", "Min (us)", "us", "the shortest call"),
-    amount("mean", "Avg (us)", "us", "calls on average"),
+    amount("mean", "Avg (us)", "us", "a call on average"),
     amount("max", "Max (us)", "us", "the longest call"),
     count("num_calls", "# calls", "calls in the capture"),
     count("num_slow_calls", "# slow calls", "calls that took longer than 50 µs"),
@@ -67,9 +67,8 @@ ITERATORS = timed_by(
            "other times only"),
     amount("total_us", "Total time", "us", "its time in the slowest call"),
     count("calls", "Calls", "how often it was called in there"),
-    text(
-        "role", "Role", "bottleneck, blocking if the call waited for it, not in this call, or empty"
-    ),
+    text("role", "Role",
+         "bottleneck, blocking if the call waited for it, not in this call, or empty"),
     text("long_name", "Long name", "the iterator with all that encloses it", links=("trace",)),
 )  # fmt: skip
 

@@ -38,11 +38,10 @@ CHANNELS = timed_by(
     count("dstCoreId", "To core", "core that receives"),
     amount("dataSize", "Size", "bytes", "bytes sent"),
     amount("durationUs", "Latency", "us",
-           "from the begin of sending to the end of receiving, of one transfer"),
+           "from the start of sending to the end of receiving, of one transfer"),
     amount("bandwidth", "Bandwidth", "gib_per_s", "bytes per time"),
-    amount(
-        "sendDelayUs", "Send delay", "us", "how long the receiver had waited before sending began"
-    ),
+    amount("sendDelayUs", "Send delay", "us",
+           "how long the receiver had waited before sending began"),
     shared.OCCURRENCES,
     text("hloNames", "HLO ops", "instructions that send and receive"),
 )  # fmt: skip
@@ -53,8 +52,8 @@ ALL_REDUCES = timed_by(
     amount("dataSize", "Size", "bytes", "bytes of its data"),
     amount("durationUs", "Duration", "us", "how long it took"),
     amount("startUs", "Begin in the capture", "us",
-           "begin, since the first of these ops in the capture"),
-    amount("endUs", "End in the capture", "us", "end, since then"),
+           "start, from that of the first of these ops in the capture"),
+    amount("endUs", "End in the capture", "us", "end, from there"),
     shared.OCCURRENCES,
     text("replicaGroups", "Replica groups", "which replicas take part together"),
     text("description", "HLO text", "text of the instruction"),

@@ -38,8 +38,8 @@ _COLUMNS = timed_by(
     count("tid", "Thread id", "its number in the trace"),
     count("events", "Events", "events on it"),
     amount("busy_us", "Busy", "us", "time in which at least one of them ran"),
-    amount("first_us", "First event", "us", "begin of the first, since the begin of the run"),
-    amount("last_us", "End of the last event", "us", "end of the last, since the begin of the run"),
+    amount("first_us", "First event", "us", "start of the first, from the start of the run"),
+    amount("last_us", "End of the last event", "us", "end of the last, from the start of the run"),
 )
 
 
