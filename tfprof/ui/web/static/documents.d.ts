@@ -249,6 +249,8 @@ export interface TreeMeasure {
   /** The text of an unknown number. */
   absent: string;
   is_cost: boolean;
+  /** What it is. */
+  meaning?: string;
 }
 
 /** Boxes and lines, laid out by the library. */
