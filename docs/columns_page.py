@@ -5,49 +5,36 @@ from __future__ import annotations
 import functools
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-from column_meanings import (
-    BOTH,
-    CATEGORIES,
-    CLOCKS,
-    COMMON,
-    COMPARED,
-    NO_CLOCK,
-    OF_PROFILES,
-    ROW,
-    TABLES,
-    VIEWS,
-    WHATIF,
-)
 
 import tfprof
 from tfprof import tools
-from tfprof.captures.facts import tpu_steps
-from tfprof.captures.facts.steps import CATEGORIES as STEP_CATEGORIES
+from tfprof.captures.facts.tpu_steps import NEW_SPARSE_COLUMN
 from tfprof.captures.run.contents import tools_with_data
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Column
-from tfprof.captures.tools import tpu_pod
+from tfprof.captures.tools.tpu_pod import CHANNELS
+from tfprof.core.columns.described import Described
 from tfprof.demo import DEMO_CAPTURES, demo_capture, tutorial_files
 from tfprof.insight.diff.answer import DIFFERENCE_TABLES
 from tfprof.insight.diff.views import VIEW_COLUMNS
-from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.profiles.write.tables import TABLES as PROFILE_TABLES
 from tfprof.sql.capture_tables import CAPTURE_TABLES
+from tfprof.views.result import COLUMNS as OF_VIEWS
 
 _RECORDED = Path(__file__).parents[1] / "tests" / "data"
 _ARCHIVES = ("gpu-synthetic", "tpu-synthetic", "tpu-v6e-jax", "cpu-xla")
 """With the demos and the requests, these fill every table that a tool can answer."""
 
 _UNANSWERED = {
-    ("pod", "channels"): tpu_pod.CHANNELS,
-    ("overview", "steps"): (tpu_steps._NEW_SPARSE_COLUMN,),
-    ("input-pipeline", "steps"): (tpu_steps._NEW_SPARSE_COLUMN,),
+    ("pod", "channels"): CHANNELS,
+    ("overview", "steps"): (NEW_SPARSE_COLUMN,),
+    ("input-pipeline", "steps"): (NEW_SPARSE_COLUMN,),
 }
 """Columns that none of these captures has: of cores that send, and of newer SparseCores."""
+
+_DURATIONS = ("ps", "ns", "us", "µs", "ms")
 
 _HEAD = """\
 <!-- Written by docs/generate_reference.py from the tables' declarations; do not edit. -->
@@ -71,60 +58,32 @@ which texts and pages show as a percentage; `percent` is a part of a hundred. `g
 Tables of files that older profilers wrote, and the reference's own JSON in classic mode, are not
 listed.
 """  # noqa: E501
-_TIMES = {"ps", "ns", "us", "µs", "ms", "gflops_per_s", "gib_per_s", "fraction", "percent"}
-"""Units of times, of what is divided by them, and of parts of them."""
-
-
-class Meant(NamedTuple):
-    """A column as the page shows it."""
-
-    name: str
-    unit: str
-    meaning: str
-    clock: str
-
-    def row(self) -> str:
-        """Its row in Markdown."""
-        cells = (f"`{self.name}`", self.unit, self.meaning, self.clock)
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def columns_page() -> str:
     """The whole page.
 
     Raises:
-        KeyError: A column of a tool has no meaning, or a meaning has no column.
+        KeyError: A column has no meaning, or no clock for its times.
     """
     parts = [_HEAD, "\n## Views\n"]
-    parts.append(_table("", "Each node of the op, scope, graph and code view.", _of_views()))
-    answered = _answered()
-    _check(answered)
-    for (tool, name), (title, columns) in answered.items():
+    parts.append(_table("", "Each node of the op, scope, graph and code view.", OF_VIEWS))
+    for (tool, name), (title, columns) in _answered().items():
         if f"\n## {tool}\n" not in parts:
             parts.append(f"\n## {tool}\n")
-        meant = [_of_tool(f"{tool}/{name}", column) for column in columns.values()]
-        parts.append(_table(f"{tool}: {name}", f"{title}." if title else "", meant))
+        about = f"{title}." if title else ""
+        parts.append(_table(f"{tool}: {name}", about, columns.values()))
     parts += _of_two_runs()
     parts.append(
         "\n## Tables behind the views\n\nThose of `tfprof export`, in SQL `profile_NAME`.\n"
     )
     for behind in PROFILE_TABLES:
-        meant = [
-            Meant(f.name, f.unit, f.meaning, _clock(f.unit, OF_PROFILES.get(f.name, ROW)))
-            for f in behind.fields
-        ]
-        parts.append(_table(f"profile: {behind.name}", _sentence(behind.about), meant))
+        parts.append(_table(f"profile: {behind.name}", _sentence(behind.about), behind.fields))
     parts.append(
         "\n## Tables of SQL\n\nTables of tools are `TOOL_TABLE` there, such as `op_stats_ops`.\n"
     )
     for name, table in CAPTURE_TABLES.items():
-        of_categories = {f"{key}_ps": clock for key, (_, clock) in CATEGORIES.items()}
-        usual = BOTH if name == "steps" else ROW
-        meant = [
-            Meant(c.name, c.unit, c.meaning, _clock(c.unit, of_categories.get(c.name, usual)))
-            for c in table.columns
-        ]
-        parts.append(_table(f"sql: {name}", _sentence(table.about), meant))
+        parts.append(_table(f"sql: {name}", _sentence(table.about), table.columns))
     return "".join(parts)
 
 
@@ -136,49 +95,32 @@ def _of_two_runs() -> Iterator[str]:
         "`NAME_after` and `NAME_difference`,\nand `in` says which run has the row.\n"
     )
     for name, (title, columns) in DIFFERENCE_TABLES.items():
-        meant = [Meant(c.id, c.unit, COMPARED[c.id], _clock(c.unit, BOTH)) for c in columns]
-        yield _table(f"diff: {name}", f"{title}.", meant)
-    meant = [Meant(c.id, c.unit, COMPARED[c.id], _clock(c.unit, BOTH)) for c in VIEW_COLUMNS]
-    yield _table("diff: views", "With `--view`, a step on average.", meant)
+        yield _table(f"diff: {name}", f"{title}.", columns)
+    yield _table("diff: views", "With `--view`, a step on average.", VIEW_COLUMNS)
     yield "\n## whatif\n"
     for table in tfprof.whatif(demo_capture("input-bound")).tables.values():
-        meant = [Meant(c.id, c.unit, WHATIF[c.id], _clock(c.unit, BOTH)) for c in table.columns]
-        yield _table(f"whatif: {table.name}", f"{table.title}.", meant)
+        yield _table(f"whatif: {table.name}", f"{table.title}.", table.columns)
 
 
-def _table(heading: str, about: str, columns: list[Meant]) -> str:
+def _table(heading: str, about: str, columns: Iterable[Column | Described]) -> str:
     lines = [f"\n### {heading}\n"] if heading else []
     lines += [f"\n{about}\n"] if about else []
     lines.append("\n| column | unit | meaning | clock |\n| --- | --- | --- | --- |\n")
-    return "".join([*lines, *(f"{column.row()}\n" for column in columns)])
+    return "".join([*lines, *map(_row, columns)])
+
+
+def _row(column: Column | Described) -> str:
+    name = column.id if isinstance(column, Column) else column.name
+    if not column.meaning:
+        raise KeyError(f"column {name} has no meaning")
+    if column.unit in _DURATIONS and not column.clock:
+        raise KeyError(f"column {name} has no clock")
+    cells = (f"`{name}`", column.unit, column.meaning, column.clock)
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _clock(unit: str, clock: str) -> str:
-    return clock if unit in _TIMES else ""
-
-
-def _of_views() -> list[Meant]:
-    own = {name: VIEWS[name] for name in ("name", "depth", *METRICS)}
-    rows = [Meant(name, *told) for name, told in own.items()]
-    for name in (*METRICS, "definition_count"):
-        unit, meaning, clock = VIEWS[name]
-        below = meaning if name == "definition_count" else f"{meaning}, with all below"
-        rows.append(Meant(f"total_{name}", unit, below, clock))
-    return rows
-
-
-def _of_tool(place: str, column: Column) -> Meant:
-    usual, own = TABLES[place]
-    for category in STEP_CATEGORIES:
-        if column.id in (category.column, f"{category.key}_us") and column.id not in own:
-            return Meant(column.id, column.unit, *CATEGORIES[category.key])
-    meaning = own.get(column.id) or COMMON[column.id]
-    clock = "" if column.id in NO_CLOCK else CLOCKS.get(column.id, usual)
-    return Meant(column.id, column.unit, meaning, _clock(column.unit, clock))
 
 
 @functools.cache
@@ -208,21 +150,6 @@ def _general(tool: str, name: str, title: str) -> str:
         ("memory-viewer", "summary"): "Memory of a program by kind",
     }
     return special.get((tool, name), title.partition(",")[0])
-
-
-def _check(found: dict[tuple[str, str], tuple[str, dict[str, Column]]]) -> None:
-    """No meaning is left over."""
-    known = {f"{tool}/{name}": columns for (tool, name), (_, columns) in found.items()}
-    stale = [
-        f"{place}/{column}"
-        for place, (_, own) in TABLES.items()
-        for column in own
-        if column not in known.get(place, ())
-    ]
-    everywhere = {column for columns in known.values() for column in columns}
-    stale += [column for column in (*COMMON, *CLOCKS) if column not in everywhere]
-    if stale:
-        raise KeyError(f"meanings of columns that are not there: {', '.join(stale)}")
 
 
 def _runs() -> Iterator[Run]:

@@ -78,12 +78,16 @@ CLASSIC_ONLY = {
 """Columns of the reference's own JSON, or of files of older profilers."""
 
 
+MAKE_COLUMNS = {"Column", "text", "flag", "count", "amount", "_ms"}
+
+
 def declared_columns():
     """Ids of all columns that tools declare as literals."""
-    for folder in ("facts", "overview", "tools", "trace"):
+    for folder in ("run", "facts", "overview", "tools", "trace"):
         for path in sorted((ROOT / "tfprof" / "captures" / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                is_column = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column"
+                is_call = isinstance(node, ast.Call) and node.args
+                is_column = is_call and getattr(node.func, "id", "") in MAKE_COLUMNS
                 if is_column and isinstance(node.args[0], ast.Constant):
                     yield node.args[0].value
 
@@ -100,18 +104,18 @@ def test_every_column_is_on_the_page():
     assert set(of_time) == {"host", "device", "both", "of the row"}
 
 
-def test_a_column_without_a_meaning_is_an_error(docs, monkeypatch):
+def test_a_column_without_a_meaning_or_a_clock_is_an_error(docs):
     import columns_page
 
+    from tfprof.captures.run.columns import amount
     from tfprof.captures.run.table import Column
 
-    of_kernels = columns_page.TABLES["kernel-stats/kernels"][1]
-    assert columns_page._of_tool("kernel-stats/kernels", Column("op_name", "Op")).meaning
-    with pytest.raises(KeyError, match="new_us"):
-        columns_page._of_tool("kernel-stats/kernels", Column("new_us", "New", unit="us"))
-    monkeypatch.setitem(of_kernels, "old_us", "what is no more")
-    with pytest.raises(KeyError, match="kernel-stats/kernels/old_us"):
-        columns_page.columns_page()
+    busy = amount("busy_us", "Busy", "us", "time in which a|b ran", "host")
+    assert columns_page._row(busy) == "| `busy_us` | us | time in which a\\|b ran | host |\n"
+    with pytest.raises(KeyError, match="new_us has no meaning"):
+        columns_page._row(Column("new_us", "New", unit="us", clock="host"))
+    with pytest.raises(KeyError, match="old_us has no clock"):
+        columns_page._row(amount("old_us", "Old", "us", "time in which it ran"))
 
 
 def test_every_module_says_what_it_is_for(generator):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tfprof
 from tfprof import tools
+from tfprof.demo import DEMO_CAPTURES, demo_capture
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.sql import Database, Limits, query
 from tfprof.sql.catalog import snake_case
@@ -76,6 +77,10 @@ def test_tables_of_tools_are_what_tools_answer(database, run):
     ids = [snake_case(column.id) for column in stats.columns]
     assert [column.id for column in got.columns] == ids
     assert list(got.rows) == [tuple(row) for row in stats.rows]
+    _, *described = database.table("op_stats_ops").columns
+    assert [(one.unit, one.meaning) for one in described] == [
+        (column.unit, column.meaning) for column in stats.columns
+    ]
 
 
 def test_claims_are_those_of_all_tools(database, run):
@@ -237,6 +242,19 @@ def test_all_tables_are_shown_before_any_is_asked(run):
     assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for _, name in columns)
     described = {(table.name, one.name) for table in database.tables() for one in table.columns}
     assert set(columns) == described
+
+
+@pytest.mark.parametrize("capture", DEMO_CAPTURES)
+def test_the_catalogue_has_one_form_of_names_and_a_meaning_for_each(capture):
+    with Database(demo_capture(capture)) as database:
+        tables = database.tables()
+    for table in tables:
+        names = [one.name for one in table.columns]
+        assert len(names) == len(set(names))
+        for name in (table.name, *names):
+            assert re.fullmatch("[a-z][a-z0-9]*(_[a-z0-9]+)*", name), (table.name, name)
+        assert all(one.meaning for one in table.columns), table.name
+        assert all(one.clock for one in table.columns if one.unit in ("ps", "us", "µs", "ms"))
 
 
 def test_names_in_snake_case():

@@ -3,6 +3,7 @@ import pytest
 import tfprof
 from tfprof.profiles.accounting.accounting import METRICS
 from tfprof.testing.builders import graph, op, options, run, stat
+from tfprof.views.result import COLUMNS
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_rows(tree):
     assert [(row["name"], row["depth"], row["total_exec_micros"]) for row in rows] == [
         ("_TFProfRoot", 0, 13), ("s", 1, 12), ("s/a", 2, 5), ("s/b", 2, 7), ("t", 1, 1),
     ]  # fmt: skip
-    assert set(rows[0]) == {"name", "depth", *tree.columns}
+    assert list(rows[0]) == ["name", "depth", *tree.columns] == [one.name for one in COLUMNS]
     unknown = {"float_ops", "total_float_ops"}
     for row in rows:
         assert {name for name, value in row.items() if value is None} == unknown

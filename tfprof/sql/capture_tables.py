@@ -15,37 +15,12 @@ from tfprof.captures.trace.events import begins_ps
 from tfprof.captures.trace.model import TraceModel, TraceTrack
 from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, Numbers
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.described import Described
 from tfprof.core.columns.stacks import Stacks
 from tfprof.sql.event_tables import argument_chunks, detail_chunks, is_derived, self_times_ps
 
 NamedRun = tuple[str, Run]
 """A captured run, and what it is called."""
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A column as people read of it.
-
-    Attributes:
-        name: Its name.
-        type: ``string``, ``bool``, ``int64`` or ``float64``.
-        unit: Unit of its numbers, empty for texts.
-        meaning: What it holds.
-    """
-
-    name: str
-    type: str
-    unit: str
-    meaning: str
-
-    def field(self, places: str = "") -> Field:
-        """Its type in Arrow.
-
-        Args:
-            places: Type of places in a dictionary of texts; empty for texts as they are.
-        """
-        told = {"unit": self.unit} if self.unit else {}
-        return Field(self.name, places or self.type, told, is_coded=bool(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +68,10 @@ _EVENTS = (
     Described("name", "string", "", "what it is"),
     Described("op", "string", "", "op that the name tells; null without one"),
     Described("op_type", "string", "", "type of that op"),
-    Described("start_ps", "int64", "ps", "start, since the begin of the run"),
-    Described("duration_ps", "int64", "ps", "how long it took"),
+    Described("start_ps", "int64", "ps", "start, since the begin of the run", "of the row"),
+    Described("duration_ps", "int64", "ps", "how long it took", "of the row"),
     Described("self_ps", "int64", "ps", "the same without the recorded events inside it on its "
-              "line"),
+              "line", "of the row"),
     Described("step", "string", "", "step it belongs to; null without one"),
     Described("event_id", "int64", "", "its number in its host, which other tables of events have"),
 )  # fmt: skip
@@ -180,13 +155,11 @@ _STEPS = (
     Described("host", "string", "", "host, or core of a TPU"),
     Described("step", "string", "", "its name"),
     Described("step_number", "int64", "", "the number at the end of its name; null without one"),
-    Described("start_ps", "int64", "ps", "start, since the begin of the run"),
-    Described("duration_ps", "int64", "ps", "from its start to that of the next step"),
-    Described("between_ps", "int64", "ps", "how much of that lies between it and the next step"),
-    *(
-        Described(f"{category.key}_ps", "int64", "ps", f"time of it: {category.name.lower()}")
-        for category in CATEGORIES
-    ),
+    Described("start_ps", "int64", "ps", "start, since the begin of the run", "both"),
+    Described("duration_ps", "int64", "ps", "from its start to that of the next step", "both"),
+    Described("between_ps", "int64", "ps", "how much of that lies between it and the next step",
+              "both"),
+    *(Described(f"{one.key}_ps", "int64", "ps", one.meaning, one.clock) for one in CATEGORIES),
     Described("is_cut", "bool", "", "the capture began or ended in the middle of it"),
     Described("is_typical", "bool", "", "averages of tools are of such steps: whole, of the main "
               "kind, not far longer than others"),

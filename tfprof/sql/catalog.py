@@ -22,8 +22,9 @@ import numpy as np
 from tfprof.captures.all_tools import tool_function
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.run.result import ToolResult
-from tfprof.captures.run.table import KINDS, Table
+from tfprof.captures.run.table import KINDS, Column, Table
 from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, stream_of
+from tfprof.core.columns.described import Described
 from tfprof.core.columns.frames_of_rows import column_of
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import session_of
@@ -32,7 +33,6 @@ from tfprof.profiles.write import tables as profile_tables
 from tfprof.sql.capture_tables import (
     CAPTURE_TABLES,
     STACK_COLUMNS,
-    Described,
     NamedRun,
     NamedTrace,
     events_of_trace,
@@ -243,10 +243,7 @@ class Catalog:
         if not tables:
             return None
         columns = {column.id: column for _, table in tables for column in table.columns}
-        described = [
-            Described(snake_case(column.id), KINDS[column.type], column.unit, column.label)
-            for column in columns.values()
-        ]
+        described = [described_column(column) for column in columns.values()]
         about = f"{answers[0][1].title}: {tables[0][1].title or wanted}"
         runs = [(run, _rows_with(list(columns), table)) for run, table in tables]
         return _of_rows(name, about, described, runs)
@@ -255,21 +252,12 @@ class Catalog:
         runs = (
             (run, table.rows(session_of(profiler()).complete())) for run, profiler in self._profiles
         )
-        return _of_rows(name, table.about, _described_fields(table), runs)
+        return _of_rows(name, table.about, table.fields, runs)
 
 
 def table_of_profile(profile: Profile, table: profile_tables.Table) -> SqlTable:
     """A table of one profile, without the name of a run."""
-    return _of_rows(
-        table.name, table.about, _described_fields(table), [(_NO_RUN, table.rows(profile))]
-    )
-
-
-def _described_fields(table: profile_tables.Table) -> list[Described]:
-    return [
-        Described(one.name, "number" if one.unit else "", one.unit, one.meaning)
-        for one in table.fields
-    ]
+    return _of_rows(table.name, table.about, table.fields, [(_NO_RUN, table.rows(profile))])
 
 
 def _rows_with(columns: Sequence[str], table: Table) -> Iterator[Sequence[Any]]:
@@ -291,6 +279,14 @@ def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
 def snake_case(name: str) -> str:
     """A column's name in SQL: ``step_time_ms`` for ``stepTimeMs``."""
     return _WORD.sub("_", name).lower()
+
+
+def described_column(column: Column) -> Described:
+    """A column of a tool as SQL has it."""
+    return Described(
+        snake_case(column.id), KINDS[column.type], column.unit, column.meaning or column.label,
+        column.clock,
+    )  # fmt: skip
 
 
 def _prefix(tool: str) -> str:

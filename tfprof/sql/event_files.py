@@ -18,14 +18,9 @@ from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.core.columns.arrow import ArrowColumn, Field, Numbers
+from tfprof.core.columns.described import Described
 from tfprof.errors import InputError
-from tfprof.sql.capture_tables import (
-    CAPTURE_TABLES,
-    Described,
-    NamedRun,
-    NamedTrace,
-    events_of_trace,
-)
+from tfprof.sql.capture_tables import CAPTURE_TABLES, NamedRun, NamedTrace, events_of_trace
 from tfprof.sql.child import ArrowTable
 from tfprof.sql.connection import Connection
 

@@ -12,8 +12,8 @@ from tfprof.captures.run.recorded_levels import LEVELS, recorded_levels
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Host
 from tfprof.captures.trace.events import first_ns
+from tfprof.core.columns.described import Described
 from tfprof.inputs.opened import Opened
-from tfprof.sql.capture_tables import Described
 
 _SINCE_1970_NS = 10**17
 """Times since 1970 are larger, times since the start of a capture smaller."""
@@ -32,8 +32,10 @@ HOSTS = (
     Described("run", "string", "", "name of the run"),
     Described("host", "string", "", "host: the name of its file up to .xplane.pb"),
     Described("machine", "string", "", "name of the machine in the capture"),
-    Described("begin_ns", "int64", "ns", "when the capture began, since 1970; null if unknown"),
-    Described("covered_ps", "int64", "ps", "from the first event to the last end"),
+    Described(
+        "begin_ns", "int64", "ns", "when the capture began, since 1970; null if unknown", "host"
+    ),
+    Described("covered_ps", "int64", "ps", "from the first event to the last end", "both"),
     Described("events", "int64", "", "events of its planes"),
     Described("devices", "int64", "", "planes of devices"),
     Described("marked_steps", "int64", "", "events that mark a step"),

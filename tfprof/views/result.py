@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
+from tfprof.core.columns.described import Described
 from tfprof.core.columns.frames_of_rows import ReadByDataFrames
 from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
 from tfprof.core.columns.remarks import Notice
@@ -18,7 +19,7 @@ from tfprof.errors import UsageError
 from tfprof.files.checkpoint.value_text import short_text
 from tfprof.files.checkpoint.variable_values import VariableValue
 from tfprof.options.parse import ProfileOptions
-from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
+from tfprof.profiles.accounting.accounting import METRIC_COLUMNS, METRIC_ROW, METRICS, Metrics
 from tfprof.profiles.accounting.op_facts import InputShapes, OpFacts
 from tfprof.profiles.model.ops import OpTable
 from tfprof.profiles.model.profile import Profile
@@ -50,6 +51,20 @@ Row = dict[str, int | str | None]
 
 VIEWS: tuple[ViewKind, ...] = get_args(ViewKind)
 
+COLUMNS = (
+    Described("name", "string", "",
+              "name of the node: an op, a scope, an op type or a line of code"),
+    Described("depth", "number", "", "depth in the tree; the root has 0"),
+    *METRIC_COLUMNS,
+    *(
+        replace(one, name=f"total_{one.name}", meaning=f"{one.meaning}, with all below")
+        for one in METRIC_COLUMNS
+    ),
+    Described("total_definition_count", "number", "ops",
+              "ops of the graph that it is made of; scope and graph view"),
+)  # fmt: skip
+"""What each of ``to_rows`` holds."""
+
 Draw = Callable[["ViewTree", str | None, int | None], "graphviz.Digraph"]
 """Draws a view: the view, and the arguments of ``ViewTree.to_graphviz``."""
 
@@ -66,8 +81,8 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
         options: The options it was made with.
         names: Name of each row, shape (n,).
         parent: Row of the parent, shape (n,); -1 for the root.
-        own: Metrics of the row itself; see ``METRICS`` for units. Each is computed when first
-            read, from what the profile held when the view was built.
+        own: Metrics of the row itself; ``METRIC_COLUMNS`` has their units. Each is computed when
+            first read, from what the profile held when the view was built.
         total: Metrics of the row and all below it: its subtree (scope, graph, code), or
             itself and everything after it in the list (op).
         definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.

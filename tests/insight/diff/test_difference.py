@@ -266,7 +266,7 @@ def test_tables_side_by_side():
     columns = (
         Column("rank", "Rank"),
         Column("op", "Op", "string"),
-        Column("us", "Time", unit="us"),
+        Column("us", "Time", unit="us", meaning="how long it ran", clock="host"),
     )
     first = Table("t", columns, [(1, "a", 5), (2, "b", 4), (3, "b", 3)])
     second = Table("t", columns, [(1, "b", 6), (2, "c", 1)])
@@ -274,6 +274,9 @@ def test_tables_side_by_side():
     assert [column.id for column in answer.table().columns] == [
         "op", "in", "us_before", "us_after", "us_difference",
     ]  # fmt: skip
+    assert {(one.meaning, one.clock) for one in answer.table().columns[2:]} == {
+        ("how long it ran", "host")
+    }
     assert list(answer.table().rows) == [
         ("a", "before", 5, None, None), ("b", "before", 3, None, None), ("b", "both", 4, 6, 2),
         ("c", "after", None, 1, None),

@@ -6,12 +6,14 @@ import pytest
 
 from tfprof import tools
 from tfprof.captures.all_tools import TABLE_TOOLS
+from tfprof.captures.run.columns import text
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Column, Table
 from tfprof.demo import tutorial_files
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
+from tfprof.ui.pages.blocks_of_results import column_dict
 from tfprof.ui.pages.packed_columns import unpacked
 from tfprof.ui.pages.site import Site
 from tfprof.ui.pages.step_choice import chosen_steps
@@ -298,3 +300,9 @@ def test_pictures_stand_above_notes_and_tables_and_notes_on_the_run_stand_once()
             if block["kind"] == "remarks" and "lost something" in str(block["items"])
         ]
         assert told == [page != "start"], page
+
+
+def test_headings_of_tables_have_what_their_columns_hold():
+    shown = column_dict(text("op", "Op", "name of \x1b[31mthe op"))
+    assert shown["meaning"] == "name of \\x1b[31mthe op"
+    assert "meaning" not in column_dict(Column("op", "Op", "string"))

@@ -74,6 +74,8 @@ def test_rows_of_a_tree(small):
     tree = block(site_of(small).page("scope", {}), "tree")
     assert tree["joint"] == "/"
     assert tree["full_names"] == {}
+    meanings = {each["id"]: each["meaning"] for each in tree["measures"] if "meaning" in each}
+    assert meanings["micros"] == "accelerator and CPU time per step"
     assert tree["primary"] == "micros"
     assert [each["unit"] for each in tree["measures"]][:2] == ["us", "bytes"]
 

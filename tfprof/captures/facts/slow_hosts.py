@@ -36,25 +36,31 @@ class Cause(NamedTuple):
         key: Its prefix in columns.
         name: What it is called.
         kinds: The kinds of time that it consists of.
+        meaning: What they are.
     """
 
     key: str
     name: str
     kinds: tuple[Spent, ...]
+    meaning: str
 
 
 CAUSES = (
-    Cause("input", "input", (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)),
+    Cause("input", "input", (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST), "waiting for input"),
     Cause("copies", "copies", (Spent.HOST_TO_DEVICE, Spent.DEVICE_TO_HOST, Spent.DEVICE_TO_DEVICE,
-                               Spent.HOST_TO_HOST)),
-    Cause("device_compute", "device compute", DEVICE_COMPUTE),
-    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE, Spent.HOST_CALLBACK)),
-    Cause("kernel_launch", "kernel launch", (Spent.HOST_PREPARE,)),
-    Cause("compile", "compilation", (Spent.HOST_COMPILE,)),
-    Cause("host_code", "own code", (Spent.HOST_CODE,)),
-    Cause("runtime", "runtime", (Spent.HOST_RUNTIME,)),
-    Cause("unexplained", "unknown", (Spent.UNKNOWN,)),
-    Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE)),
+                               Spent.HOST_TO_HOST),
+          "copies between hosts and devices, and within them"),
+    Cause("device_compute", "device compute", DEVICE_COMPUTE, "a device computed"),
+    Cause("host_compute", "host compute", (Spent.HOST_COMPUTE, Spent.HOST_CALLBACK),
+          "ops on threads of the host"),
+    Cause("kernel_launch", "kernel launch", (Spent.HOST_PREPARE,),
+          "the host launched work of devices"),
+    Cause("compile", "compilation", (Spent.HOST_COMPILE,), "the host compiled"),
+    Cause("host_code", "own code", (Spent.HOST_CODE,), "the program's own code"),
+    Cause("runtime", "runtime", (Spent.HOST_RUNTIME,), "the framework's runtime, while no op ran"),
+    Cause("unexplained", "unknown", (Spent.UNKNOWN,), "nothing that was recorded"),
+    Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE),
+          "collectives, while nothing else of this went on"),
 )  # fmt: skip
 """What steps are spent on; the last is what hosts do together, and makes no host slow."""
 

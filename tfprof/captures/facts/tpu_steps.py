@@ -13,6 +13,8 @@ from tfprof.captures.facts.host_devices import uses_tpu
 from tfprof.captures.facts.statistics import one_digit, summary
 from tfprof.captures.facts.steps import HostSteps, RunSteps
 from tfprof.captures.rules import Rules
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.run import Run
 from tfprof.captures.run.table import Cell, Column, Table
 
@@ -85,36 +87,53 @@ def _unseen_chips(chips: list[int]) -> int:
     return max(chips, default=-1) + 1 - len(set(chips))
 
 
+def _ms(name: str, label: str, meaning: str) -> Column:
+    return amount(name, f"{label} (in ms)", "ms", f"TPU: {meaning}", "device")
+
+
 _SPARSE_COLUMNS = (
-    Column("scv0ComputeTimeMs", "SparseCoreV0 compute (in ms)", unit="ms"),
-    Column("scv0InfeedTimeMs", "SparseCoreV0 input (in ms)", unit="ms"),
-)
+    _ms("scv0ComputeTimeMs", "SparseCoreV0 compute",
+        "time in which SparseCores of the first version computed"),
+    _ms("scv0InfeedTimeMs", "SparseCoreV0 input", "time in which those waited for input"),
+)  # fmt: skip
 _ALL_REDUCE_COLUMNS = (
-    Column("allReduceComputeTimeMs", "All-reduce compute (in ms)", unit="ms"),
-    Column("allReduceSyncTimeMs", "All-reduce synchronisation (in ms)", unit="ms"),
+    _ms("allReduceComputeTimeMs", "All-reduce compute",
+        "all-reduce, without waiting for other cores"),
+    _ms("allReduceSyncTimeMs", "All-reduce synchronisation",
+        "waiting for other cores in all-reduce"),
+)  # fmt: skip
+NEW_SPARSE_COLUMN = _ms(
+    "scComputeTimeMs", "SparseCore compute", "time in which the busiest SparseCore was not idle"
 )
-_NEW_SPARSE_COLUMN = Column("scComputeTimeMs", "SparseCore compute (in ms)", unit="ms")
+_INFEED_SHARES = timed_by(
+    "device",
+    amount("infeedPercentAverage", "% step time waiting for input data", "percent",
+           "TPU: part of the step that cores waited for input, on average"),
+    Column("infeedPercentMin", "Infeed percent min", unit="percent", role="interval",
+           meaning="TPU: the same of the core that waited the least"),
+    Column("infeedPercentMax", "Infeed percent max", unit="percent", role="interval",
+           meaning="TPU: the same of the core that waited the most"),
+)  # fmt: skip
 
 
 def _columns(steps: TpuRunSteps, rules: Rules) -> tuple[Column, ...]:
     has_v0 = not steps.sparse_cores
     times = (
-        Column("tcComputeTimeMs", "TensorCore compute (in ms)", unit="ms"),
+        _ms("tcComputeTimeMs", "TensorCore compute", "time in which TensorCores computed"),
         *(_SPARSE_COLUMNS if has_v0 else ()),
-        Column("tcInfeedTimeMs", "TensorCore input (in ms)", unit="ms"),
-        Column("tcOutfeedTimeMs", "TensorCore output (in ms)", unit="ms"),
-        Column("tcIdleTimeMs", "TensorCore idle (in ms)", unit="ms"),
-        Column("hostTransferTimeMs", "Host transfer (in ms)", unit="ms"),
+        _ms("tcInfeedTimeMs", "TensorCore input", "time in which TensorCores waited for input"),
+        _ms("tcOutfeedTimeMs", "TensorCore output", "time of output of TensorCores"),
+        _ms("tcIdleTimeMs", "TensorCore idle", "time in which TensorCores did nothing"),
+        _ms("hostTransferTimeMs", "Host transfer", "transfers between host and TensorCores"),
     )
     if not rules.counts_all_reduce_as_compute:
-        times += _ALL_REDUCE_COLUMNS + (() if has_v0 else (_NEW_SPARSE_COLUMN,))
+        times += _ALL_REDUCE_COLUMNS + (() if has_v0 else (NEW_SPARSE_COLUMN,))
+    label = "stepnum" if rules.counts_all_reduce_as_compute else "Step"
     return (
-        Column("stepnum", "stepnum" if rules.counts_all_reduce_as_compute else "Step", "string"),
+        text("stepnum", label, "name of the step"),
         *times,
-        Column("tooltip", "tooltip", "string", role="tooltip"),
-        Column("infeedPercentAverage", "% step time waiting for input data", unit="percent"),
-        Column("infeedPercentMin", "Infeed percent min", unit="percent", role="interval"),
-        Column("infeedPercentMax", "Infeed percent max", unit="percent", role="interval"),
+        shared.TOOLTIP,
+        *_INFEED_SHARES,
     )
 
 
@@ -222,10 +241,11 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
 def waiting_cores_table(steps: TpuRunSteps) -> Table:
     """The same with a row for each step."""
     columns = (
-        Column("step", "Step", "string"),
-        Column("core", "Core that waits the longest", "string"),
-        Column("infeed_ms", "Waiting for input", unit="ms"),
-    )
+        shared.STEP,
+        text("core", "Core that waits the longest",
+             "TPU core that waited for input the longest: host:number"),
+        amount("infeed_ms", "Waiting for input", "ms", "how long it waited", "device"),
+    )  # fmt: skip
     rows = [
         (name, steps.core_name(place), float(waited) / _PS_PER_MS)
         for place, (name, waited) in enumerate(

@@ -12,20 +12,24 @@ from tfprof.captures.events.steps.requests import (
     served_requests,
     together,
 )
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.fact import fact_by_rules
 from tfprof.captures.run.run import Host
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 
 _PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9)
 _PS_PER_MS = 1e9
 
-_COLUMNS = (
-    Column("percentile", "percentile", "string"),
-    Column("hostTimeMs", "Host time (in ms)", unit="ms"),
-    Column("deviceTimeMs", "Device time (in ms)", unit="ms"),
-    Column("communicationTimeMs", "Host-device communication time (in ms)", unit="ms"),
-    Column("totalTimeMs", "Total latency (in ms)", unit="ms"),
-)
+_COLUMNS = timed_by(
+    "both",
+    text("percentile", "percentile",
+         "which request: so many of a hundred took at most as long; or the mean"),
+    amount("hostTimeMs", "Host time (in ms)", "ms", "what is left of it for the host", "host"),
+    amount("deviceTimeMs", "Device time (in ms)", "ms", "what of it devices computed", "device"),
+    amount("communicationTimeMs", "Host-device communication time (in ms)", "ms",
+           "what of it was copies to devices and from them alone", "device"),
+    amount("totalTimeMs", "Total latency (in ms)", "ms", "how long the request took"),
+)  # fmt: skip
 
 
 def latency(hosts: Sequence[Host], *, trains: bool) -> Table:

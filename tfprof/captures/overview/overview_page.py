@@ -19,10 +19,11 @@ from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
 from tfprof.captures.overview.latency import latency
 from tfprof.captures.practices.practices import advice
+from tfprof.captures.run.columns import amount, count, flag, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.captures.tools.input_pipeline_analyzer import (
     step_charts,
@@ -37,32 +38,42 @@ from tfprof.core.text.claims import Claim, scoped
 
 _TOP_OPS = 10
 
-_ANALYSIS = (
-    Column("selfTimePercent", "Time (%)", unit="fraction"),
-    Column("cumulativeTimePercent", "Cumulative time (%)", unit="fraction"),
-    Column("category", "Category", "string"),
-    Column("operation", "Operation", "string"),
-)
+_ANALYSIS = timed_by(
+    "device",
+    amount(
+        "selfTimePercent", "Time (%)", "fraction", "self time as part of that of all ops of devices"
+    ),
+    amount("cumulativeTimePercent", "Cumulative time (%)", "fraction",
+           "the same, of this row and those above it"),
+    text("category", "Category", "op type"),
+    text("operation", "Operation", "name of the op", links=("op-stats",)),
+)  # fmt: skip
 _TENSOR_CORES = (
-    Column("tcEligibility", "TensorCore eligibility", "boolean"),
-    Column("tcUtilization", "Op is using TensorCore", "boolean"),
+    flag("tcEligibility", "TensorCore eligibility", "one of its kernels could use tensor cores"),
+    flag("tcUtilization", "Op is using TensorCore", "one of its kernels used tensor cores"),
 )
-_SUMMARY = (
-    Column("category", "Category", "string"),
-    Column("average_ms", "Average", unit="ms"),
-    Column("deviation_ms", "Deviation", unit="ms"),
-    Column("share", "Share of the step", unit="fraction"),
+_SUMMARY = timed_by(
+    "both",
+    text("category", "Category", "what the time of steps goes to; the first row is all of it"),
+    amount("average_ms", "Average", "ms", "average over the steps that are not unusual"),
+    amount("deviation_ms", "Deviation", "ms", "standard deviation over these steps"),
+    amount("share", "Share of the step", "fraction", "part of the time of these steps"),
 )
-_ENVIRONMENT = (Column("what", "What", "string"), Column("value", "Value", "string"))
-_FUNCTIONS = (
-    Column("function", "Function", "string"),
-    Column("calls", "Calls"),
-    Column("traced_calls", "Calls that traced"),
-    Column("n_traces", "Traces"),
-    Column("self_us", "Self time", unit="us"),
-    Column("expensive_share", "Tracing and eager calls", unit="fraction"),
-    Column("compiler", "Compiler", "string"),
+_ENVIRONMENT = (
+    text("what", "What", "property of the run"),
+    text("value", "Value", "its value"),
 )
+_FUNCTIONS = timed_by(
+    "host",
+    text("function", "Function", "name of the tf.function", links=("trace",)),
+    count("calls", "Calls", "calls in the capture"),
+    count("traced_calls", "Calls that traced", "calls that traced the function again"),
+    count("n_traces", "Traces", "traces of the function up to the last call"),
+    amount("self_us", "Self time", "us", "time of its calls without calls inside them"),
+    amount("expensive_share", "Tracing and eager calls", "fraction",
+           "part of this time in calls that traced, or ran eagerly"),
+    text("compiler", "Compiler", "what compiled it: xla, other or mixed; empty if unknown"),
+)  # fmt: skip
 
 
 def overview(
@@ -130,7 +141,10 @@ def _top_ops(facts: Collected) -> Table:
             cores = (op.name in eligible, on_cores.get(op.name, (0, 0))[0] > 0)
         rows.append((share, so_far, op.type, op.name, rate, *cores))
     label = "GFLOPs/Sec" if with_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    rate_column = Column("flopRate", label, unit="gflops_per_s")
+    rate_column = amount(
+        "flopRate", label, "gflops_per_s",
+        "float operations per time; empty if the cost is unknown", "device",
+    )  # fmt: skip
     columns = (*_ANALYSIS, rate_column, *(_TENSOR_CORES if with_gpu else ()))
     return Table("top_ops", columns, rows, _analysis_properties(facts), title="Top device ops")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tfprof.core.columns.arrow import stream_of
+from tfprof.core.columns.described import Clock
 from tfprof.core.columns.frames_of_rows import column_of
 from tfprof.core.columns.mixins import DiffMixin, NotebookMixin
 
@@ -30,6 +31,9 @@ class Column:
         unit: ``us``, ``ms``, ``bytes``, ``fraction`` (of one, shown as a percentage), ``percent``,
             ``gflops_per_s``, ``gib_per_s`` …; empty for texts and plain numbers.
         role: ``tooltip`` for what the reference shows on hovering.
+        meaning: What it holds.
+        clock: The clock of its times: ``host``, ``device``, ``both`` or ``of the row``.
+        links: Pages that have more on what a cell names; the first that has it is the one.
     """
 
     id: str
@@ -37,6 +41,9 @@ class Column:
     type: Literal["string", "number", "boolean"] = "number"
     unit: str = ""
     role: str = ""
+    meaning: str = ""
+    clock: Clock = ""
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,10 +13,12 @@ from tfprof.captures.facts.hlo_programs import (
 )
 from tfprof.captures.hlo.buffers import MemoryUse, memory_use
 from tfprof.captures.model.hlo import HloModule
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.program_times import ProgramTimes, program_times
 from tfprof.core.text.claims import Claim
 
@@ -24,36 +26,44 @@ TOOL = "memory-viewer"
 TITLE = "Memory viewer"
 
 
-PROGRAMS = (
-    Column("host", "Host", "string"),
-    Column("program_id", "Program", "string"),
-    Column("module", "Module", "string"),
-    Column("instructions", "Instructions"),
-    Column("total_bytes", "Memory reserved", unit="bytes"),
-    Column("peak_bytes", "Memory at the peak", unit="bytes"),
-    Column("self_us", "Time of its instructions", unit="us"),
-)
+_KIND = text("kind", "Kind", "parameter, output, constant, temporary or thread-local")
+
+PROGRAMS = timed_by(
+    "both",
+    shared.HOST,
+    text("program_id", "Program", "number of the compiled program"),
+    text("module", "Module", "its name", links=("memory-viewer",)),
+    count("instructions", "Instructions", "how many it has"),
+    amount("total_bytes", "Memory reserved", "bytes", "memory that it reserves"),
+    amount("peak_bytes", "Memory at the peak", "bytes",
+           "most that is in use at a time, by the compiler's plan"),
+    amount("self_us", "Time of its instructions", "us",
+           "self time of its instructions in the capture, 0 if it did not run; n/a if the "
+           "capture does not show which programs ran"),
+)  # fmt: skip
 
 SUMMARY = (
-    Column("kind", "Kind", "string"),
-    Column("allocations", "Allocations"),
-    Column("size_bytes", "Size", unit="bytes"),
-    Column("peak_bytes", "In use at the peak", unit="bytes"),
+    _KIND,
+    count("allocations", "Allocations", "pieces of memory of this kind"),
+    amount("size_bytes", "Size", "bytes", "their size"),
+    amount("peak_bytes", "In use at the peak", "bytes", "what of it is in use at the peak"),
 )
 
 BUFFERS = (
-    Column("instruction", "Instruction", "string"),
-    Column("kind", "Kind", "string"),
-    Column("size_bytes", "Size", unit="bytes"),
-    Column("unpadded_bytes", "Size without padding", unit="bytes"),
-    Column("shape", "Shape", "string"),
-    Column("opcode", "Operation", "string"),
-    Column("tf_op", "Framework op", "string"),
-    Column("source", "Source", "string"),
-    Column("allocation", "Allocation"),
-    Column("start", "From event"),
-    Column("end", "To event"),
-)
+    text("instruction", "Instruction",
+         "instruction, and which part of its result", links=("graph-viewer",)),
+    _KIND,
+    amount("size_bytes", "Size", "bytes", "bytes in memory"),
+    amount("unpadded_bytes", "Size without padding", "bytes", "bytes of its elements alone"),
+    shared.SHAPE,
+    shared.OPCODE,
+    shared.TF_OP,
+    shared.SOURCE,
+    count("allocation", "Allocation", "number of the memory that it lies in"),
+    count("start", "From event",
+          "place in the plan at which it comes; empty if it is always there"),
+    count("end", "To event", "place in the plan at which it goes"),
+)  # fmt: skip
 
 _KINDS = ("parameter", "output", "constant", "temporary", "thread-local")
 

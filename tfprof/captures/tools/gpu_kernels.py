@@ -15,10 +15,12 @@ from tfprof.captures.events.timeline.programs import HloKey
 from tfprof.captures.facts.hlo_programs import known_programs
 from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, flag, text, timed_by
 from tfprof.captures.run.fact import summed_fact
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Column, Table
+from tfprof.captures.run.table import Table
 from tfprof.core.text.claims import Claim, scoped
 from tfprof.core.text.short_names import short_name
 from tfprof.core.text.units import milliseconds
@@ -27,22 +29,29 @@ _MOST_CLASSIC = 1000
 _CHARTED = 10
 
 COLUMNS = (
-    Column("rank", "Rank"),
-    Column("kernel_name", "Kernel Name", "string"),
-    Column("registers_per_thread", "Registers per thread"),
-    Column("shmem_bytes", "Shared Mem bytes", unit="bytes"),
-    Column("block_dim", "Block dim", "string"),
-    Column("grid_dim", "Grid dim", "string"),
-    Column("occupancy_pct", "Theoretical Occupancy %", unit="percent"),
-    Column("is_op_tensor_core_eligible", "Op is TensorCore eligible", "boolean"),
-    Column("is_kernel_using_tensor_core", "Kernel uses TensorCore", "boolean"),
-    Column("op_name", "Op Name", "string"),
-    Column("occurrences", "Occurrences"),
-    Column("total_duration_us", "Total Duration (μs)", unit="us"),
-    Column("avg_duration_us", "Avg Duration (μs)", unit="us"),
-    Column("min_duration_us", "Min Duration (μs)", unit="us"),
-    Column("max_duration_us", "Max Duration (μs)", unit="us"),
-)
+    shared.RANK,
+    text("kernel_name", "Kernel Name", "name of the kernel", links=("trace",)),
+    count("registers_per_thread", "Registers per thread", "registers of a thread"),
+    amount("shmem_bytes", "Shared Mem bytes", "bytes",
+           "shared memory of a block, static and dynamic"),
+    text("block_dim", "Block dim", "threads of a block: x,y,z"),
+    text("grid_dim", "Grid dim", "blocks: x,y,z"),
+    amount("occupancy_pct", "Theoretical Occupancy %", "percent",
+           "part of the multiprocessor's warps that its resources permit"),
+    flag("is_op_tensor_core_eligible", "Op is TensorCore eligible",
+         "tensor cores could do its op's work"),
+    flag("is_kernel_using_tensor_core", "Kernel uses TensorCore",
+         "it uses tensor cores, by its name"),
+    text("op_name", "Op Name", "op that launched it; empty if unknown", links=("op-stats",)),
+    shared.OCCURRENCES,
+    *timed_by(
+        "device",
+        amount("total_duration_us", "Total Duration (μs)", "us", "time of all runs"),
+        amount("avg_duration_us", "Avg Duration (μs)", "us", "time of a run on average"),
+        amount("min_duration_us", "Min Duration (μs)", "us", "the shortest run"),
+        amount("max_duration_us", "Max Duration (μs)", "us", "the longest run"),
+    ),
+)  # fmt: skip
 
 
 @summed_fact(merged_kernels, has_rules=True)

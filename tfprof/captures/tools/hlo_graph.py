@@ -16,9 +16,11 @@ from tfprof.captures.hlo.graph import GraphNode, Neighbourhood, neighbourhood
 from tfprof.captures.hlo.opcodes import category_of
 from tfprof.captures.hlo.text import expression
 from tfprof.captures.model.hlo import HloModule, Instruction
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.result import Note, ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.program_times import program_times
 from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
@@ -27,25 +29,26 @@ TOOL = "graph-viewer"
 TITLE = "Graph viewer"
 
 NODES = (
-    Column("instruction", "Instruction", "string"),
-    Column("opcode", "Operation", "string"),
-    Column("category", "Category", "string"),
-    Column("distance", "Steps away"),
-    Column("computation", "Computation", "string"),
-    Column("shape", "Shape", "string"),
-    Column("flops", "FLOPs"),
-    Column("bytes_accessed", "Bytes accessed", unit="bytes"),
-    Column("tf_op", "Framework op", "string"),
-    Column("source", "Source", "string"),
-    Column("expression", "Text", "string"),
-)
+    text("instruction", "Instruction",
+         "name of the instruction in the compiled program", links=("graph-viewer",)),
+    shared.OPCODE,
+    shared.INSTRUCTION_KIND,
+    count("distance", "Steps away", "how many edges away from the chosen one"),
+    text("computation", "Computation", "computation that it is in"),
+    shared.SHAPE,
+    count("flops", "FLOPs", "float operations of one run; empty if unknown"),
+    amount("bytes_accessed", "Bytes accessed", "bytes", "bytes that one run reads and writes"),
+    shared.TF_OP,
+    shared.SOURCE,
+    text("expression", "Text", "text of the instruction"),
+)  # fmt: skip
 
 EDGES = (
-    Column("tail", "From", "string"),
-    Column("head", "To", "string"),
-    Column("kind", "Kind", "string"),
-    Column("shape", "Shape", "string"),
-    Column("size_bytes", "Size", unit="bytes"),
+    text("tail", "From", "instruction that makes the value"),
+    text("head", "To", "instruction that reads it"),
+    text("kind", "Kind", "data, control (nothing but order), or call of a computation"),
+    text("shape", "Shape", "element type and dimensions of the value"),
+    amount("size_bytes", "Size", "bytes", "its size"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tfprof.captures.events.ops.device_ops import DeviceOp
@@ -16,46 +17,57 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import CMEM
 from tfprof.captures.rules import Rules
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.op_profile_tree import run_device_ops
 from tfprof.captures.tools.op_statistics import gflops_per_s, gib_per_s
 from tfprof.core.text.claims import Claim, unknown
 from tfprof.core.text.short_names import folded
 
-COLUMNS = (
-    Column("rank", "Rank"),
-    Column("program_id", "Program id", "string"),
-    Column("category", "HLO op category", "string"),
-    Column("hlo_op_name", "HLO op name", "string"),
-    Column("hlo_op_expression", "HLO op text", "string"),
-    Column("tf_op_name", "Framework op name", "string"),
-    Column("occurrences", "#Occurrences"),
-    Column("total_time", "Total time (us)", unit="us"),
-    Column("avg_time", "Avg. time (us)", unit="us"),
-    Column("total_self_time", "Total self time (us)", unit="us"),
-    Column("avg_self_time", "Avg. self time (us)", unit="us"),
-    Column("total_self_time_percent", "Total self time (%)", unit="percent"),
-    Column("cumulative_total_self_time_percent", "Cumulative total self time (%)", unit="percent"),
-    Column("dma_stall_percent", "%time stalled by DMA", unit="percent"),
-    Column("model_flop_rate", "Model GFLOP/s", unit="gflops_per_s"),
-    Column("normalized_flop_rate", "Normalized GFLOP/s", unit="gflops_per_s"),
-    Column("measured_memory_bw", "Measured memory BW (GiB/s)", unit="gib_per_s"),
-    Column("hbm_bw", "HBM BW (GiB/s)", unit="gib_per_s"),
-    Column("cmem_read_bw", "CMEM Read BW (GiB/s)", unit="gib_per_s"),
-    Column("cmem_write_bw", "CMEM Write BW (GiB/s)", unit="gib_per_s"),
-    Column("operational_intensity", "Operational intensity (FLOPS/Byte)", unit="flops_per_byte"),
-    Column("bound_by", "Bound by", "string"),
-    Column("hlo_rematerialization", "Rematerialization", "string"),
-    Column("outside_compilation", "Outside Compilation", "string"),
-    Column("autotuned", "Autotuned", "string"),
-    Column("source_info", "Source Info", "string"),
-    Column("core_type", "TPU core type", "string"),
-    Column("parent_op_name", "Parent op name", "string"),
-    Column("vdd_energy", "VDD Energy (J)", unit="joules"),
-)
+COLUMNS = timed_by(
+    "device",
+    shared.RANK,
+    text("program_id", "Program id", "number of the compiled program"),
+    replace(shared.INSTRUCTION_KIND, label="HLO op category"),
+    text("hlo_op_name", "HLO op name", "name of the instruction", links=("graph-viewer",)),
+    text("hlo_op_expression", "HLO op text", "text of the instruction"),
+    text("tf_op_name", "Framework op name",
+         "name of the framework's op that it was made for", links=("op-stats",)),
+    replace(shared.OCCURRENCES, label="#Occurrences"),
+    shared.TOTAL_TIME,
+    shared.AVG_TIME,
+    shared.TOTAL_SELF_TIME,
+    shared.AVG_SELF_TIME,
+    amount("total_self_time_percent", "Total self time (%)", "percent",
+           "part of the self time of all instructions"),
+    amount("cumulative_total_self_time_percent", "Cumulative total self time (%)", "percent",
+           "the same, of this row and those above it"),
+    amount("dma_stall_percent", "%time stalled by DMA", "percent",
+           "waiting for copies of the device; no capture records it: empty"),
+    replace(shared.MODEL_FLOP_RATE, label="Model GFLOP/s"),
+    amount("normalized_flop_rate", "Normalized GFLOP/s", "gflops_per_s",
+           "float operations per time, at the device's nominal clock"),
+    replace(shared.MEMORY_BW, label="Measured memory BW (GiB/s)"),
+    shared.HBM_BW,
+    shared.CMEM_READ_BW,
+    shared.CMEM_WRITE_BW,
+    replace(shared.INTENSITY, label="Operational intensity (FLOPS/Byte)"),
+    shared.BOUND_BY,
+    text("hlo_rematerialization", "Rematerialization", "computed again to save memory: Yes or No"),
+    text("outside_compilation", "Outside Compilation",
+         "runs on the host within a program of a TPU: Yes or No"),
+    text("autotuned", "Autotuned", "No: a column of the reference that no capture fills"),
+    shared.SOURCE_INFO,
+    text("core_type", "TPU core type", "TensorCore on a TPU"),
+    text("parent_op_name", "Parent op name",
+         "empty: a column of the reference that no capture fills"),
+    amount("vdd_energy", "VDD Energy (J)", "joules",
+           "empty: a column of the reference that no capture fills"),
+)  # fmt: skip
 
 
 def hlo_stats(

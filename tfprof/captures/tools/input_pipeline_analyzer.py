@@ -26,31 +26,38 @@ from tfprof.captures.facts.tpu_steps import (
     waiting_cores_table,
 )
 from tfprof.captures.facts.verdict import about_step_time, give_verdict, grounds_of
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Advice, Chart, ToolResult
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.text.claims import Claim, scoped
 
-BETWEEN = Column("betweenMs", "Between steps", unit="ms")
-STEP_COLUMNS = (
-    Column("stepnum", "Step number", "string"),
-    *(Column(category.column, category.name, unit="ms") for category in CATEGORIES),
-    Column("tooltip", "tooltip", "string", role="tooltip"),
-    Column("stepTimeMs", "Step time", unit="ms"),
+BETWEEN = amount(
+    "betweenMs", "Between steps", "ms",
+    "how much of that lies between the end of the step and the start of the next one", "both",
+)  # fmt: skip
+STEP_COLUMNS = timed_by(
+    "both",
+    text("stepnum", "Step number", "name of the step"),
+    *(amount(one.column, one.name, "ms", one.meaning, one.clock) for one in CATEGORIES),
+    shared.TOOLTIP,
+    amount("stepTimeMs", "Step time", "ms", "from the start of the step to that of the next one"),
 )
 
-INPUT_COLUMNS = (
-    Column("opName", "Input Op", "string"),
-    Column("count", "Count"),
-    Column("timeInMs", "Total Time (in ms)", unit="ms"),
-    Column("timeInPercent", "Total Time (as % of total input-processing time)", unit="fraction"),
-    Column("selfTimeInMs", "Total Self Time (in ms)", unit="ms"),
-    Column(
-        "selfTimeInPercent", "Total Self Time (as % of total input-processing time)",
-        unit="fraction",
-    ),
-    Column("category", "Category", "string"),
+INPUT_COLUMNS = timed_by(
+    "host",
+    text("opName", "Input Op", "name of the input op", links=("trace",)),
+    count("count", "Count", "how often it ran"),
+    amount("timeInMs", "Total Time (in ms)", "ms", "time of all runs, with what ran inside them"),
+    amount("timeInPercent", "Total Time (as % of total input-processing time)", "fraction",
+           "the same as part of the self time of all input ops"),
+    amount("selfTimeInMs", "Total Self Time (in ms)", "ms",
+           "time of all runs without what ran inside them"),
+    amount("selfTimeInPercent", "Total Self Time (as % of total input-processing time)", "fraction",
+           "the same as part of that of all input ops"),
+    text("category", "Category", "kind of work: reading, preprocessing, enqueuing …"),
 )  # fmt: skip
 
 TIPS = (
@@ -298,7 +305,7 @@ def _advice(analysis: InputAnalysis) -> list[Advice]:
     total = sum(amounts.values())
     gain = analysis.bottleneck.input_percent / 100.0
     advice = []
-    for key, text in sorted(TIPS, key=lambda tip: -amounts[tip[0]]):
+    for key, words in sorted(TIPS, key=lambda tip: -amounts[tip[0]]):
         if not total or amounts[key] < 0.1 * total:
             continue
         worst = next((op for op in analysis.ops if _KEYS[str(op.work)] == key), None)
@@ -308,7 +315,7 @@ def _advice(analysis: InputAnalysis) -> list[Advice]:
         }
         if worst is not None:
             evidence |= {"op": worst.name, "op_self_ms": worst.self_ps / 1e9}
-        advice.append(Advice(f"input-pipeline/{key.replace('_', '-')}", text, evidence, gain))
+        advice.append(Advice(f"input-pipeline/{key.replace('_', '-')}", words, evidence, gain))
     return advice
 
 

@@ -18,39 +18,47 @@ from tfprof.captures.facts.allocators import (
     told_of,
 )
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim
 from tfprof.core.text.units import milliseconds
 
+_ALLOCATOR = text("allocator", "Allocator", "name of the allocator")
+
 SUMMARY = (
-    Column("host", "Host", "string"),
-    Column("allocator", "Allocator", "string"),
-    Column("allocations", "Allocations"),
-    Column("deallocations", "Deallocations"),
-    Column("capacity_bytes", "Capacity", unit="bytes"),
-    Column("peak_lifetime_bytes", "Peak since start of the program", unit="bytes"),
-    Column("peak_bytes", "Peak in the capture", unit="bytes"),
-    Column("peak_time_ms", "Time of the peak", unit="ms"),
-    Column("stack_bytes", "Stack at the peak", unit="bytes"),
-    Column("heap_bytes", "Heap at the peak", unit="bytes"),
-    Column("free_bytes", "Free at the peak", unit="bytes"),
-    Column("fragmentation", "Fragmentation at the peak", unit="fraction"),
-)
+    shared.HOST,
+    _ALLOCATOR,
+    count("allocations", "Allocations", "allocations in the capture"),
+    count("deallocations", "Deallocations", "deallocations in the capture"),
+    amount("capacity_bytes", "Capacity", "bytes", "stack, heap and free memory together"),
+    amount("peak_lifetime_bytes", "Peak since start of the program", "bytes",
+           "most in use since the allocator exists, by its own count"),
+    amount("peak_bytes", "Peak in the capture", "bytes",
+           "most in use in the capture: stack and heap"),
+    amount("peak_time_ms", "Time of the peak", "ms",
+           "when that was, from the start of the host's events", "host"),
+    amount("stack_bytes", "Stack at the peak", "bytes", "reserved memory then"),
+    amount("heap_bytes", "Heap at the peak", "bytes", "memory in use then"),
+    amount("free_bytes", "Free at the peak", "bytes", "free memory then"),
+    amount("fragmentation", "Fragmentation at the peak", "fraction",
+           "part of the free memory outside its largest piece then"),
+)  # fmt: skip
 
 BREAKDOWN = (
-    Column("host", "Host", "string"),
-    Column("allocator", "Allocator", "string"),
-    Column("op", "Op", "string"),
-    Column("allocation_bytes", "Allocated", unit="bytes"),
-    Column("requested_bytes", "Requested", unit="bytes"),
-    Column("occurrences", "Occurrences"),
-    Column("region", "Region", "string"),
-    Column("dtype", "Data type", "string"),
-    Column("shape", "Shape", "string"),
+    shared.HOST,
+    _ALLOCATOR,
+    text("op", "Op", "op that allocated it", links=("op-stats",)),
+    amount("allocation_bytes", "Allocated", "bytes", "size of the allocated memory, of one"),
+    amount("requested_bytes", "Requested", "bytes", "size of the requested memory, of one"),
+    count("occurrences", "Occurrences", "how many equal ones were in use"),
+    text("region", "Region", "purpose of the memory: output, temp, persist …"),
+    text("dtype", "Data type", "element type"),
+    text("shape", "Shape", "dimensions of the tensor, if they were recorded"),
 )
 
 

@@ -24,25 +24,33 @@ from tfprof.captures.facts.steps import BY_KEY, FEWEST, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.facts.verdict import input_claim
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.fact import fact, fact_by_rules
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.text.claims import Claim, scoped, unknown
 
-_COLUMNS = (
-    Column("device_type", "Device type", "string"),
-    Column("cores", "Device cores"),
-    Column("matrix_unit_percent", "Matrix units used", unit="percent"),
-    Column("idle_percent", "Devices idle", unit="percent"),
-    Column("steps", "Steps"),
-    Column("step_ms_average", "Step time", unit="ms"),
-    Column("step_ms_minimum", "Shortest step", unit="ms"),
-    Column("step_ms_maximum", "Longest step", unit="ms"),
-    Column("infeed_percent_average", "Waiting for input", unit="percent"),
-    Column("infeed_percent_minimum", "Least of a step", unit="percent"),
-    Column("infeed_percent_maximum", "Most of a step", unit="percent"),
-)
+_COLUMNS = timed_by(
+    "both",
+    text("device_type", "Device type", "what the devices are"),
+    count("cores", "Device cores", "how many there are"),
+    amount("matrix_unit_percent", "Matrix units used", "percent",
+           "float operations as part of the peak rate, or a TPU's counter", "device"),
+    amount("idle_percent", "Devices idle", "percent",
+           "part of the time in which devices did nothing", "device"),
+    count("steps", "Steps", "steps that count"),
+    amount("step_ms_average", "Step time", "ms",
+           "time of a step of the worker that the others wait for, on average"),
+    amount("step_ms_minimum", "Shortest step", "ms", "the same of the shortest step"),
+    amount("step_ms_maximum", "Longest step", "ms", "the same of the longest step"),
+    amount("infeed_percent_average", "Waiting for input", "percent",
+           "waiting for input as part of all steps together"),
+    amount("infeed_percent_minimum", "Least of a step", "percent",
+           "the same of the step that waited the least"),
+    amount("infeed_percent_maximum", "Most of a step", "percent",
+           "the same of the step that waited the most"),
+)  # fmt: skip
 
 _CONTAINERS = frozenset(("while", "call", "conditional"))
 """Their floating point operations are those of the ops inside."""

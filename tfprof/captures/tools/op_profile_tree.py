@@ -20,10 +20,12 @@ from tfprof.captures.facts.one_step import of_step
 from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.hlo.memory_breakdown import HBM
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.text.claims import Claim, scoped, unknown
 from tfprof.core.text.short_names import folded
 from tfprof.errors import UsageError
@@ -31,18 +33,22 @@ from tfprof.errors import UsageError
 _GROUPINGS: tuple[Grouping, ...] = ("program", "category", "provenance")
 _GIGA = 1e9
 
-COLUMNS = (
-    Column("level", "Level"),
-    Column("name", "Name", "string"),
-    Column("time_us", "Time", unit="us"),
-    Column("time_share", "Share of the time", unit="fraction"),
-    Column("flops_utilization", "FLOPS utilization", unit="fraction"),
-    Column("hbm_utilization", "HBM utilization", unit="fraction"),
-    Column("wasted_share", "Time that neither uses", unit="fraction"),
-    Column("occurrences", "Occurrences"),
-    Column("category", "Category", "string"),
-    Column("provenance", "Framework op", "string"),
-)
+COLUMNS = timed_by(
+    "device",
+    count("level", "Level", "depth in the tree"),
+    text("name", "Name", "program, category or instruction"),
+    amount("time_us", "Time", "us", "time of all runs of what is below"),
+    amount("time_share", "Share of the time", "fraction", "part of the time of all ops"),
+    amount("flops_utilization", "FLOPS utilization", "fraction",
+           "float operations, as part of what the device can do in the time"),
+    amount("hbm_utilization", "HBM utilization", "fraction",
+           "bytes of the main memory, as part of what it can move in the time"),
+    amount("wasted_share", "Time that neither uses", "fraction",
+           "part of the time of all ops in which neither was used"),
+    shared.OCCURRENCES,
+    shared.INSTRUCTION_KIND,
+    text("provenance", "Framework op", "name of the framework's op that it was made for"),
+)  # fmt: skip
 
 
 def run_device_ops(hosts: Sequence[Host]) -> DeviceOps:

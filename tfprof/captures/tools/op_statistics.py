@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import WITHOUT_OP, Traffic
@@ -19,6 +20,8 @@ from tfprof.captures.facts.statistics import part
 from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.training import is_backward, programs_train
 from tfprof.captures.rules import OURS
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.result import Chart, Note, ToolResult, pie, scope_of
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Column, Table
@@ -29,40 +32,42 @@ from tfprof.core.text.units import milliseconds
 MOST_CLASSIC = 500
 _CHARTED = 10
 
-TIME_COLUMNS = (
-    Column("rank", "Rank"),
-    Column("host_or_device", "Host/device", "string"),
-    Column("type", "Operation Type", "string"),
-    Column("operation", "Operation Name", "string"),
-    Column("occurrences", "#Occurrences"),
-    Column("total_time", "Total time (us)", unit="us"),
-    Column("avg_time", "Avg. time (us)", unit="us"),
-    Column("total_self_time", "Total self-time (us)", unit="us"),
-    Column("avg_self_time", "Avg. self-time (us)", unit="us"),
-    Column("device_total_self_time_percent", "Total self-time on Device (%)", unit="fraction"),
-    Column(
-        "device_cumulative_total_self_time_percent",
-        "Cumulative total-self time on Device (%)",
-        unit="fraction",
-    ),
-    Column("host_total_self_time_percent", "Total self-time on Host (%)", unit="fraction"),
-    Column(
-        "Host_cumulative_total_self_time_percent",
-        "Cumulative total-self time on Host (%)",
-        unit="fraction",
-    ),
-)
+TIME_COLUMNS = timed_by(
+    "of the row",
+    shared.RANK,
+    text("host_or_device", "Host/device", "where the op ran: Host or Device"),
+    text("type", "Operation Type", "op type", links=("trace",)),
+    text("operation", "Operation Name", "name of the op; IDLE is the time without any",
+         links=("kernel-stats", "hlo-stats", "trace")),
+    replace(shared.OCCURRENCES, label="#Occurrences"),
+    shared.TOTAL_TIME,
+    shared.AVG_TIME,
+    replace(shared.TOTAL_SELF_TIME, label="Total self-time (us)"),
+    replace(shared.AVG_SELF_TIME, label="Avg. self-time (us)"),
+    amount("device_total_self_time_percent", "Total self-time on Device (%)", "fraction",
+           "part of the self time of all rows of devices"),
+    amount("device_cumulative_total_self_time_percent", "Cumulative total-self time on Device (%)",
+           "fraction", "the same, of this row and those above it"),
+    amount("host_total_self_time_percent", "Total self-time on Host (%)", "fraction",
+           "part of the self time of all rows of hosts"),
+    amount("Host_cumulative_total_self_time_percent", "Cumulative total-self time on Host (%)",
+           "fraction", "the same, of this row and those above it"),
+)  # fmt: skip
 """What ran, how often and for how long; results of old versions have these columns, too."""
 
-COLUMNS = (
+COLUMNS = timed_by(
+    "of the row",
     *TIME_COLUMNS,
-    Column("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", unit="gflops_per_s"),
-    Column("model_flop_rate", "Model FLOP Rate (GFLOP/s)", unit="gflops_per_s"),
-    Column("measured_memory_bw", "Measured Memory BW (GBytes/Sec)", unit="gib_per_s"),
-    Column("operational_intensity", "Operational Intensity (FLOPs/Byte)", unit="flops_per_byte"),
-    Column("gpu_tensorcore_utilization", "GPU TensorCore utilization", unit="fraction"),
-    Column("bound_by", "Bound by", "string"),
-    Column("eager", "Execution mode", "string"),
+    amount("measured_flop_rate", "Normalized FLOP Rate (FLOPs/s)", "gflops_per_s",
+           "float operations per time; empty if the cost is unknown"),
+    shared.MODEL_FLOP_RATE,
+    replace(shared.MEMORY_BW, label="Measured Memory BW (GBytes/Sec)"),
+    replace(shared.INTENSITY, label="Operational Intensity (FLOPs/Byte)"),
+    amount("gpu_tensorcore_utilization", "GPU TensorCore utilization", "fraction",
+           "part of its kernels' time in kernels that use tensor cores"),
+    shared.BOUND_BY,
+    text("eager", "Execution mode",
+         "Eager if one of its runs was outside a compiled function, else Function"),
 )  # fmt: skip
 
 _TENSOR_CORES = "gpu_tensorcore_utilization"
@@ -241,7 +246,7 @@ class _TableMaker:
         return before, after
 
 
-_PROGRAM = Column("program", "Program", "string")
+_PROGRAM = text("program", "Program", "compiled program that the op is in")
 _BEFORE_PROGRAM = [column.id for column in COLUMNS].index("operation") + 1
 
 

@@ -9,22 +9,25 @@ import numpy as np
 from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.run import Run
-from tfprof.captures.run.table import Column, Table
+from tfprof.captures.run.table import Table
 from tfprof.captures.tools.tpu_pod import TpuPod
 from tfprof.core.text.claims import Claim, Detail, unknown
 
 PS_PER_US = 1e6
 
-COLUMNS = (
-    Column("step", "Step", "string"),
-    Column("host", "Host", "string"),
-    Column("core", "Core"),
-    Column("total_us", "Step time", unit="us"),
-    *(Column(f"{category.key}_us", category.name, unit="us") for category in CATEGORIES),
-    Column("bottleneck", "Bottleneck", "string"),
+COLUMNS = timed_by(
+    "both",
+    shared.STEP,
+    shared.HOST,
+    shared.CORE,
+    shared.STEP_TIME_US,
+    *(amount(f"{one.key}_us", one.name, "us", one.meaning, one.clock) for one in CATEGORIES),
+    text("bottleneck", "Bottleneck", "the part that took the longest"),
 )
 
 

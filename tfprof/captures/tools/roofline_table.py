@@ -3,73 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tfprof.captures.events.ops.device_ops import DeviceOp
 from tfprof.captures.events.ops.op_roofline import op_roofline
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.rules import Rules
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, flag, text, timed_by
 from tfprof.captures.run.table import Cell, Column
 from tfprof.captures.tools.hlo_statistics import source_text
 
-_GFLOPS, _GIB, _INTENSITY = "gflops_per_s", "gib_per_s", "flops_per_byte"
+_GFLOPS, _GIB = "gflops_per_s", "gib_per_s"
 
-COLUMNS = (
-    Column("step", "Step", "string"),
-    Column("rank", "Rank"),
-    Column("category", "Category", "string"),
-    Column("operation", "Operation", "string"),
-    Column("occurrences", "# Occurrences"),
-    Column("total_time", "Total Time (us)", unit="us"),
-    Column("avg_time", "Avg. time (us)", unit="us"),
-    Column("total_self_time", "Total self time (us)", unit="us"),
-    Column("avg_self_time", "Avg. self time (us)", unit="us"),
-    Column("total_self_time_percent", "Total self time (%)", unit="fraction"),
-    Column("cumulative_total_self_time_percent", "Cumulative total self time (%)", unit="fraction"),
-    Column("dma_stall_percent", "%time stalled by DMA", unit="fraction"),
-    Column("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", unit=_GFLOPS),
-    Column("model_flop_rate", "Model FLOP Rate (GFLOP/s)", unit=_GFLOPS),
-    Column("measured_memory_bw", "Memory BW (GiB/s)", unit=_GIB),
-    Column("hbm_bw", "HBM BW (GiB/s)", unit=_GIB),
-    Column("cmem_read_bw", "CMEM Read BW (GiB/s)", unit=_GIB),
-    Column("cmem_write_bw", "CMEM Write BW (GiB/s)", unit=_GIB),
-    Column("vmem_read_bw", "VMEM Read BW (GiB/s)", unit=_GIB),
-    Column("vmem_write_bw", "VMEM Write BW (GiB/s)", unit=_GIB),
-    Column("operational_intensity", "Operational Intensity (FLOP/Byte)", unit=_INTENSITY),
-    Column("hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", unit=_INTENSITY),
-    Column(
-        "cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)",
-        unit=_INTENSITY,
-    ),
-    Column(
-        "cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)",
-        unit=_INTENSITY,
-    ),
-    Column(
-        "vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)",
-        unit=_INTENSITY,
-    ),
-    Column(
-        "vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)",
-        unit=_INTENSITY,
-    ),
-    Column(
-        "bottleneck_operational_intensity", "Bottleneck Operational Intensity (FLOP/Byte)",
-        unit=_INTENSITY,
-    ),
-    Column("bound_by", "Bound by", "string"),
-    Column("total_time_per_core", "Total Time per core (us)", unit="us"),
-    Column("total_time_in_percentage", "Total Time (%)", unit="fraction"),
-    Column("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", unit=_GFLOPS),
-    Column("roofline_efficiency", "Roofline efficiency (%)", unit="fraction"),
-    Column("compute_efficiency", "FLOP Rate / Peak (%)", unit="fraction"),
-    Column(
-        "max_mem_bw_utilization", "Max memory BW utilization (among supported memories) (%)",
-        unit="fraction",
-    ),
-    Column("include_infeed_outfeed", "Include Infeed/Outfeed", "boolean"),
-    Column("hlo_module_id", "Program ID", "string"),
-    Column("source_info", "Source Info", "string"),
+
+def _intensity(memory: str, label: str, of_what: str) -> Column:
+    return replace(
+        shared.INTENSITY,
+        id=f"{memory}_operational_intensity",
+        label=f"{label} {shared.INTENSITY.label}",
+        meaning=f"float operations per byte {of_what}",
+    )
+
+
+COLUMNS = timed_by(
+    "device",
+    text("step", "Step", "Total is the capture, Average the average step; otherwise a step"),
+    shared.RANK,
+    shared.INSTRUCTION_KIND,
+    text("operation", "Operation",
+         "name of the instruction; Program is all of them together", links=("hlo-stats",)),
+    replace(shared.OCCURRENCES, label="# Occurrences"),
+    amount("total_time", "Total Time (us)", "us",
+           "time of all runs in a step, with what ran inside them"),
+    shared.AVG_TIME,
+    amount("total_self_time", "Total self time (us)", "us",
+           "time of all runs in a step, without what ran inside them"),
+    shared.AVG_SELF_TIME,
+    amount("total_self_time_percent", "Total self time (%)", "fraction",
+           "self time as part of the program's time"),
+    amount("cumulative_total_self_time_percent", "Cumulative total self time (%)", "fraction",
+           "the same, of this row and those above it"),
+    amount("dma_stall_percent", "%time stalled by DMA", "fraction",
+           "waiting for copies of the device; no capture records it: empty"),
+    amount("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", _GFLOPS,
+           "float operations per time, at the device's nominal clock"),
+    shared.MODEL_FLOP_RATE,
+    shared.MEMORY_BW,
+    shared.HBM_BW,
+    shared.CMEM_READ_BW,
+    shared.CMEM_WRITE_BW,
+    amount("vmem_read_bw", "VMEM Read BW (GiB/s)", _GIB, "bytes read from a TPU's VMEM, per time"),
+    amount("vmem_write_bw", "VMEM Write BW (GiB/s)", _GIB,
+           "bytes written to a TPU's VMEM, or to a GPU's shared memory and L1, per time"),
+    shared.INTENSITY,
+    _intensity("hbm", "HBM", "of the main memory"),
+    _intensity("cmem_read", "CMEM Read", "read from CMEM"),
+    _intensity("cmem_write", "CMEM Write", "written to CMEM"),
+    _intensity("vmem_read", "VMEM Read", "read from VMEM"),
+    _intensity("vmem_write", "VMEM Write", "written to VMEM, or to a GPU's shared memory and L1"),
+    _intensity("bottleneck", "Bottleneck", "of the memory that limits it"),
+    shared.BOUND_BY,
+    amount("total_time_per_core", "Total Time per core (us)", "us",
+           "time in a step, divided by the number of cores"),
+    amount("total_time_in_percentage", "Total Time (%)", "fraction",
+           "time as part of the program's time"),
+    amount("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", _GFLOPS,
+           "the rate at which it would touch the roof"),
+    amount("roofline_efficiency", "Roofline efficiency (%)", "fraction",
+           "how much of the roof above it the op reaches"),
+    amount("compute_efficiency", "FLOP Rate / Peak (%)", "fraction",
+           "its part of the float operations that the device can do"),
+    amount("max_mem_bw_utilization", "Max memory BW utilization (among supported memories) (%)",
+           "fraction", "the largest part of what some memory can move"),
+    flag("include_infeed_outfeed", "Include Infeed/Outfeed",
+         "whether input and output of the device count"),
+    text("hlo_module_id", "Program ID", "number of the compiled program"),
+    shared.SOURCE_INFO,
 )  # fmt: skip
 """All columns; GPUs have fewer than TPUs."""
 
@@ -139,7 +150,7 @@ def columns_of(hardware: str) -> tuple[Column, ...]:
     if hardware != "GPU":
         return COLUMNS
     return tuple(
-        Column(column.id, _GPU_LABELS.get(column.id, column.label), column.type, column.unit)
+        replace(column, label=_GPU_LABELS.get(column.id, column.label))
         for column in COLUMNS
         if column.id not in _TPU_ONLY
     )

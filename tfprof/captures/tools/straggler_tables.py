@@ -19,55 +19,73 @@ from tfprof.captures.facts.slow_hosts import (
     mean_spent,
 )
 from tfprof.captures.facts.steps import RunSteps
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.columns.columns import Int64Array, sums_by
 
 _PS_PER_US = 1e6
 
-HOSTS = (
-    Column("host", "Host", "string"),
-    Column("works_us", "Works", unit="us"),
-    Column("excess_us", "More than others", unit="us"),
-    Column("excess_error_us", "±", unit="us"),
-    Column("cause", "Most of it", "string"),
-    Column("step_us", "Step time", unit="us"),
-    Column("collectives_us", "Collectives", unit="us"),
-    Column("exposed_us", "Exposed", unit="us"),
-    Column("waits_us", "Waits for last", unit="us"),
-    Column("last_count", "Comes last"),
-    Column("clock_us", "Clock ahead", unit="us"),
-    Column("clock_error_us", "±", unit="us"),
+HOSTS = timed_by(
+    "both",
+    shared.HOST,
+    amount("works_us", "Works", "us",
+           "mean time that it worked in a step: without that in which all its devices were in "
+           "collectives and computed nothing"),
+    amount("excess_us", "More than others", "us",
+           "by how much that exceeds the median of the other hosts"),
+    amount("excess_error_us", "±", "us",
+           "how far that may be off by noise; empty with too few steps"),
+    text("cause", "Most of it",
+         "in what it exceeds the median of the other hosts most, if it works longer"),
+    amount("step_us", "Step time", "us", "mean duration of its steps"),
+    amount("collectives_us", "Collectives", "us",
+           "mean time in collectives, on average of its devices"),
+    amount("exposed_us", "Exposed", "us", "the same without what a device computed meanwhile"),
+    amount("waits_us", "Waits for last", "us",
+           "how much longer collectives take it than the host that comes last"),
+    count("last_count", "Comes last", "to how many collectives it comes last"),
+    amount("clock_us", "Clock ahead", "us",
+           "by how much its clock is ahead of that of the first host; empty if unknown"),
+    amount("clock_error_us", "±", "us", "how far that may be off"),
+)  # fmt: skip
+STEPS = timed_by(
+    "both",
+    shared.STEP,
+    amount("least_us", "Fastest host", "us", "time that the fastest host worked"),
+    amount("median_us", "Median", "us", "median of the hosts"),
+    amount("most_us", "Slowest host", "us", "time that the slowest host worked"),
+    text("slowest", "Which", "which that is"),
+    amount("gain_us", "Gain", "us", "by how much it exceeds the median of the others"),
+    amount("step_us", "Step time", "us", "the longest duration on any host"),
 )
-STEPS = (
-    Column("step", "Step", "string"),
-    Column("least_us", "Fastest host", unit="us"),
-    Column("median_us", "Median", unit="us"),
-    Column("most_us", "Slowest host", unit="us"),
-    Column("slowest", "Which", "string"),
-    Column("gain_us", "Gain", unit="us"),
-    Column("step_us", "Step time", unit="us"),
+SPENT_ON = timed_by(
+    "both",
+    shared.HOST,
+    *(amount(f"{one.key}_us", one.name.capitalize(), "us", one.meaning) for one in CAUSES),
 )
-SPENT_ON = (
-    Column("host", "Host", "string"),
-    *(Column(f"{cause.key}_us", cause.name.capitalize(), unit="us") for cause in CAUSES),
-)
-WORK = (
-    Column("step", "Step", "string"),
-    Column("host", "Host", "string"),
-    Column("step_us", "Step time", unit="us"),
-    Column("works_us", "Works", unit="us"),
-    Column("collectives_us", "Collectives", unit="us"),
-    Column("exposed_us", "Exposed", unit="us"),
-    Column("waits_us", "Waits for last", unit="us"),
-)
-COLLECTIVES = (
-    Column("name", "Collective", "string"),
-    Column("count", "Runs"),
-    Column("least_us", "Last host takes", unit="us"),
-    Column("waits_us", "Others wait", unit="us"),
-    Column("last", "Comes last most often", "string"),
-    Column("last_count", "So often"),
-)
+WORK = timed_by(
+    "both",
+    shared.STEP,
+    shared.HOST,
+    amount("step_us", "Step time", "us", "how long the step took"),
+    amount("works_us", "Works", "us",
+           "time that the host worked, and did not only wait in collectives"),
+    amount("collectives_us", "Collectives", "us", "time in collectives, on average of its devices"),
+    amount("exposed_us", "Exposed", "us", "the same without what a device computed meanwhile"),
+    amount("waits_us", "Waits for last", "us",
+           "how much longer collectives took it than the host that came last"),
+)  # fmt: skip
+COLLECTIVES = timed_by(
+    "both",
+    text("name", "Collective", "instruction, kernel or type of op", links=("trace",)),
+    count("count", "Runs", "how many the hosts ran together"),
+    amount("least_us", "Last host takes", "us",
+           "time that it takes the host that comes last, on average"),
+    amount("waits_us", "Others wait", "us", "how much longer it takes another host, on average"),
+    text("last", "Comes last most often", "host that comes last most often"),
+    count("last_count", "So often", "how often it does"),
+)  # fmt: skip
 
 
 MOST_LISTED = 256

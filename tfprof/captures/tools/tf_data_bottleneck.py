@@ -18,6 +18,8 @@ from tfprof.captures.facts.slow_iterators import (
     told_pipelines,
 )
 from tfprof.captures.facts.steps import Steps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.reference_json import reference_json
 from tfprof.captures.run.result import Advice, Note, ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
@@ -28,40 +30,48 @@ from tfprof.core.text.claims import Claim, scoped, unknown
 
 _PS_PER_US = 1_000_000
 
+_PIPELINE = text("input_pipeline", "Input Pipeline", "name of the pipeline")
+
 GRAPH = (
-    Column("host", "Host", "string"),
-    Column("input_pipeline", "Input Pipeline", "string"),
-    Column("rank", "Rank"),
+    shared.HOST,
+    _PIPELINE,
+    shared.RANK,
     Column("name", "Name", "string"),
     Column("parent", "Parent", "string"),
     Column("type", "Type"),
 )
-PIPELINES = (
-    Column("host", "Host", "string"),
-    Column("input_pipeline", "Input Pipeline", "string"),
-    Column("min", "Min (us)", unit="us"),
-    Column("mean", "Avg (us)", unit="us"),
-    Column("max", "Max (us)", unit="us"),
-    Column("num_calls", "# calls"),
-    Column("num_slow_calls", "# slow calls"),
+PIPELINES = timed_by(
+    "host",
+    shared.HOST,
+    _PIPELINE,
+    amount("min", "Min (us)", "us", "the shortest call"),
+    amount("mean", "Avg (us)", "us", "a call on average"),
+    amount("max", "Max (us)", "us", "the longest call"),
+    count("num_calls", "# calls", "calls in the capture"),
+    count("num_slow_calls", "# slow calls", "calls that took longer than 50 µs"),
 )
-BOTTLENECKS = (
-    Column("host", "Host", "string"),
-    Column("input_pipeline", "Input Pipeline", "string"),
-    Column("max_latency", "Max Latency (us)", unit="us"),
-    Column("bottleneck", "Bottleneck", "string"),
-    Column("suggestion", "Suggestion", "string"),
+BOTTLENECKS = timed_by(
+    "host",
+    shared.HOST,
+    _PIPELINE,
+    amount("max_latency", "Max Latency (us)", "us", "the longest call of the pipeline"),
+    text("bottleneck", "Bottleneck", "iterator that takes the most of the slow calls"),
+    text("suggestion", "Suggestion", "what helps against it"),
 )
-ITERATORS = (
-    Column("host", "Host", "string"),
-    Column("input_pipeline", "Input pipeline", "string"),
-    Column("iterator", "Iterator", "string"),
-    Column("self_us", "Self time", unit="us"),
-    Column("total_us", "Total time", unit="us"),
-    Column("calls", "Calls"),
-    Column("role", "Role", "string"),
-    Column("long_name", "Long name", "string"),
-)
+ITERATORS = timed_by(
+    "host",
+    shared.HOST,
+    text("input_pipeline", "Input pipeline", "name of the pipeline"),
+    text("iterator", "Iterator", "type of the iterator", links=("trace",)),
+    amount("self_us", "Self time", "us",
+           "its time in the slowest call, without that of iterators it calls; n/a if it ran at "
+           "other times only"),
+    amount("total_us", "Total time", "us", "its time in the slowest call"),
+    count("calls", "Calls", "how often it was called in there"),
+    text("role", "Role",
+         "bottleneck, blocking if the call waited for it, not in this call, or empty"),
+    text("long_name", "Long name", "the iterator with all that encloses it", links=("trace",)),
+)  # fmt: skip
 
 _SLOW = (
     "Some input pipelines took longer than 50 µs for an element. For each of them the slowest "

@@ -20,60 +20,76 @@ from tfprof.captures.events.tpu.transfers import (
     core_transfers,
 )
 from tfprof.captures.facts.steps import HostSteps, RunSteps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.tools.op_statistics import gib_per_s
 
 _PS_PER_US = 1e6
 
-CHANNELS = (
-    Column("step", "Step", "string"),
-    Column("channelId", "Channel", "string"),
-    Column("srcCoreId", "From core"),
-    Column("dstCoreId", "To core"),
-    Column("dataSize", "Size", unit="bytes"),
-    Column("durationUs", "Latency", unit="us"),
-    Column("bandwidth", "Bandwidth", unit="gib_per_s"),
-    Column("sendDelayUs", "Send delay", unit="us"),
-    Column("occurrences", "Occurrences"),
-    Column("hloNames", "HLO ops", "string"),
-)
-ALL_REDUCES = (
-    Column("step", "Step", "string"),
-    Column("name", "All-reduce op", "string"),
-    Column("dataSize", "Size", unit="bytes"),
-    Column("durationUs", "Duration", unit="us"),
-    Column("startUs", "Begin in the capture", unit="us"),
-    Column("endUs", "End in the capture", unit="us"),
-    Column("occurrences", "Occurrences"),
-    Column("replicaGroups", "Replica groups", "string"),
-    Column("description", "HLO text", "string"),
-)
+CHANNELS = timed_by(
+    "device",
+    shared.STEP,
+    text("channelId", "Channel", "number of the channel"),
+    count("srcCoreId", "From core", "core that sends"),
+    count("dstCoreId", "To core", "core that receives"),
+    amount("dataSize", "Size", "bytes", "bytes sent"),
+    amount("durationUs", "Latency", "us",
+           "from the start of sending to the end of receiving, of one transfer"),
+    amount("bandwidth", "Bandwidth", "gib_per_s", "bytes per time"),
+    amount("sendDelayUs", "Send delay", "us",
+           "how long the receiver had waited before sending began"),
+    shared.OCCURRENCES,
+    text("hloNames", "HLO ops", "instructions that send and receive"),
+)  # fmt: skip
+ALL_REDUCES = timed_by(
+    "device",
+    shared.STEP,
+    text("name", "All-reduce op", "name of the instruction"),
+    amount("dataSize", "Size", "bytes", "bytes of its data"),
+    amount("durationUs", "Duration", "us", "how long it took"),
+    amount("startUs", "Begin in the capture", "us",
+           "start, from that of the first of these ops in the capture"),
+    amount("endUs", "End in the capture", "us", "end, from there"),
+    shared.OCCURRENCES,
+    text("replicaGroups", "Replica groups", "which replicas take part together"),
+    text("description", "HLO text", "text of the instruction"),
+)  # fmt: skip
 _TOPOLOGY = (
-    Column("core", "Core"),
-    Column("host", "Host", "string"),
-    Column("device_ordinal", "Device of the host"),
-    Column("chip_id", "Chip"),
-    Column("node_id", "Core of the chip"),
-    Column("replica", "Replica"),
-    Column("kind", "Kind", "string"),
+    shared.CORE,
+    shared.HOST,
+    count("device_ordinal", "Device of the host", "number of the device on its host"),
+    count("chip_id", "Chip", "number of the chip"),
+    count("node_id", "Core of the chip", "number of the core on its chip"),
+    count("replica", "Replica", "replica of the program that it runs, if known"),
+    text("kind", "Kind", "TensorCore or SparseCore"),
 )
-PARTS = (
-    ("high_flops_compute_us", "High-flops compute"),
-    ("low_flops_compute_us", "Low-flops compute"),
-    ("infeed_us", "Infeed"),
-    ("outfeed_us", "Outfeed"),
-    ("all_reduce_compute_us", "All-reduce compute"),
-    ("all_reduce_sync_us", "All-reduce sync"),
-    ("send_us", "Send"),
-    ("receive_us", "Receive"),
-    ("sparse_infeed_transform_us", "SparseCore infeed transform"),
-    ("sparse_infeed_wait_us", "SparseCore infeed wait"),
-    ("sparse_outfeed_us", "SparseCore outfeed"),
-    ("idle_us", "Idle"),
-)
-"""Parts of a step; low-flops computation is the rest."""
+_CORES = timed_by(
+    "device",
+    shared.STEP,
+    shared.CORE,
+    shared.STEP_TIME_US,
+    amount("high_flops_compute_us", "High-flops compute", "us",
+           "matrix products, convolutions and what they are fused with"),
+    amount("low_flops_compute_us", "Low-flops compute", "us",
+           "the rest of the step: other computation"),
+    amount("infeed_us", "Infeed", "us", "waiting for input"),
+    amount("outfeed_us", "Outfeed", "us", "output"),
+    amount("all_reduce_compute_us", "All-reduce compute", "us",
+           "all-reduce, without waiting for other cores"),
+    amount("all_reduce_sync_us", "All-reduce sync", "us", "waiting for other cores in all-reduce"),
+    amount("send_us", "Send", "us", "sending to other cores"),
+    amount("receive_us", "Receive", "us", "receiving from other cores"),
+    amount("sparse_infeed_transform_us", "SparseCore infeed transform", "us",
+           "SparseCore: transforming input"),
+    amount("sparse_infeed_wait_us", "SparseCore infeed wait", "us",
+           "SparseCore: waiting for input"),
+    amount("sparse_outfeed_us", "SparseCore outfeed", "us", "SparseCore: output"),
+    amount("idle_us", "Idle", "us", "nothing ran"),
+)  # fmt: skip
+"""Parts of a step of a core; low-flops computation is the rest."""
 
 
 class TpuPod:
@@ -116,19 +132,13 @@ class TpuPod:
         return {table.name: table for table in every if len(table)}
 
     def _core_table(self, places: Sequence[int]) -> Table:
-        columns = (
-            Column("step", "Step", "string"),
-            Column("core", "Core"),
-            Column("total_us", "Step time", unit="us"),
-            *(Column(name, label, unit="us") for name, label in PARTS),
-        )
         parts = self._parts_us()
         rows: list[tuple[Cell, ...]] = [
             (one.names[place], one.core_id, *amounts[place])
             for place in places
             for (one, _), amounts in zip(self._cores, parts, strict=True)
         ]
-        return Table("cores", columns, rows, title="Parts of steps on TPU cores")
+        return Table("cores", _CORES, rows, title="Parts of steps on TPU cores")
 
     def _parts_us(self) -> list[list[list[float]]]:
         """For each core and step: its length, then its parts in the order of the columns."""

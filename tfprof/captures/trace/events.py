@@ -13,10 +13,12 @@ from tfprof.captures.events.timeline.clocks import MOST_NS
 from tfprof.captures.events.timeline.names import TASK_PLANE
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import HostSteps, Steps
+from tfprof.captures.run import shared_columns as shared
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.fact import fact
 from tfprof.captures.run.result import ToolResult, scope_of
 from tfprof.captures.run.run import Host, Run
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.captures.trace.counters import Window
 from tfprof.captures.trace.text import HostTrace, trace_chunks
 from tfprof.core.columns.columns import Int64Array
@@ -27,16 +29,17 @@ TOOL = "trace"
 
 _PS_PER_US = 1e6
 
-_COLUMNS = (
-    Column("host", "Host", "string"),
-    Column("process", "Process", "string"),
-    Column("pid", "Process id"),
-    Column("thread", "Thread", "string"),
-    Column("tid", "Thread id"),
-    Column("events", "Events"),
-    Column("busy_us", "Busy", unit="us"),
-    Column("first_us", "First event", unit="us"),
-    Column("last_us", "End of the last event", unit="us"),
+_COLUMNS = timed_by(
+    "of the row",
+    shared.HOST,
+    text("process", "Process", "process or device"),
+    count("pid", "Process id", "its number in the trace"),
+    text("thread", "Thread", "thread, stream or derived line"),
+    count("tid", "Thread id", "its number in the trace"),
+    count("events", "Events", "events on it"),
+    amount("busy_us", "Busy", "us", "time in which at least one of them ran"),
+    amount("first_us", "First event", "us", "start of the first, from the start of the run"),
+    amount("last_us", "End of the last event", "us", "end of the last, from the start of the run"),
 )
 
 

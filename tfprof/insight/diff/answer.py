@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tfprof.captures.run.columns import amount, count, text, timed_by
 from tfprof.captures.run.result import ToolResult
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.insight.diff.difference import Difference, Match, difference
 from tfprof.insight.diff.noise import Change
 from tfprof.insight.diff.sentence import claims_of
@@ -14,29 +15,40 @@ from tfprof.insight.diff.side import Side
 TOOL = "diff"
 FORMAT_VERSION = 1
 
-_TIMES = (
-    Column("before_ms", "Before", unit="ms"),
-    Column("after_ms", "After", unit="ms"),
-    Column("difference_ms", "Difference", unit="ms"),
-    Column("relative", "Relative", unit="fraction"),
-    Column("points", "Of the step", unit="fraction"),
-    Column("verdict", "Verdict", "string"),
-    Column("low_ms", "At least", unit="ms"),
-    Column("high_ms", "At most", unit="ms"),
+BEFORE_AND_AFTER = timed_by(
+    "both",
+    amount("before_ms", "Before", "ms", "mean of the steps of the first run"),
+    amount("after_ms", "After", "ms", "the same of the second run"),
+    amount("difference_ms", "Difference", "ms", "second minus first"),
+    amount("relative", "Relative", "fraction", "the difference as a part of the first"),
 )
-_STEP_COLUMNS = (Column("what", "What", "string"), *_TIMES)
+VERDICT = text("verdict", "Verdict", "longer, shorter, within noise, cannot tell, appeared or gone")
+_TIMES = (
+    *BEFORE_AND_AFTER,
+    amount("points", "Of the step", "fraction", "the difference as a part of the first run's step",
+           "both"),
+    VERDICT,
+    amount("low_ms", "At least", "ms",
+           "the difference is at least this; empty if steps are too few to tell", "both"),
+    amount("high_ms", "At most", "ms", "it is at most this", "both"),
+)  # fmt: skip
+_CAUSE = text(
+    "cause", "What else differs",
+    "what else differs: type, element type, output shape, runs, device",
+)  # fmt: skip
+_STEP_COLUMNS = (text("what", "What", "the step, or the category of its time"), *_TIMES)
 _PART_COLUMNS = (
-    Column("part", "Part", "string"),
+    text("part", "Part", "ops of a type in a scope, or what is no op"),
     *_TIMES,
-    Column("cause", "What else differs", "string"),
-    Column("n_ops", "Ops"),
+    _CAUSE,
+    count("n_ops", "Ops", "how many ops it is made of"),
 )
 _OP_COLUMNS = (
-    Column("op", "Op", "string"),
-    Column("type", "Type", "string"),
+    text("op", "Op", "name of the op, in the second run if both have it"),
+    text("type", "Type", "op type"),
     *_TIMES,
-    Column("cause", "What else differs", "string"),
-    Column("op_before", "Name before", "string"),
+    _CAUSE,
+    text("op_before", "Name before", "name of the op in the first run, where it is another"),
 )
 
 DIFFERENCE_TABLES = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from tfprof.captures.run.columns import text
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.columns.matching import matched, numbered
@@ -16,8 +18,7 @@ ORDINALS = ("rank",)
 _IN_ORDER = ("depth", "level", "step", "stepnum", "stepNum", "stepname")
 """Columns of tables whose rows stay in order: trees, and steps one after the other."""
 
-_WHICH = Column("in", "In", "string")
-"""Which of the two tables a row is in: ``both``, ``before`` or ``after``."""
+_WHICH = text("in", "In", "which of the two runs has the row: both, before or after")
 
 _TIMES = ("us", "ms", "ns", "ps", "s")
 
@@ -90,7 +91,8 @@ def diff_tables(first: Table, second: Table) -> Table:
         after = [None if b is None else other[b] for _, b in pairs]
         cells += [before, after, [_minus(y, x) for x, y in zip(before, after, strict=True)]]
         for suffix in ("before", "after", "difference"):
-            columns.append(Column(f"{one.id}_{suffix}", _label(one.label, suffix), unit=one.unit))
+            label = _label(one.label, suffix)
+            columns.append(replace(one, id=f"{one.id}_{suffix}", label=label, role=""))
     rows = list(zip(*cells, strict=True)) if cells else []
     if numbers and not any(column.id in _IN_ORDER for column in common):
         rows.sort(key=lambda row: -_changed(*row[n_texts : n_texts + 2]))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.result import ToolResult
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.core.columns.columns import BoolArray
 from tfprof.core.columns.matching import matched, numbered
 from tfprof.errors import UsageError
+from tfprof.insight.diff.answer import BEFORE_AND_AFTER, VERDICT
 from tfprof.insight.diff.noise import Change, change
 from tfprof.insight.diff.side import Float64Array, op_costs
 from tfprof.profiles.accounting.accounting import METRIC_ROW
@@ -18,10 +21,10 @@ from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
 
 _COUNTS = (
-    Column("requested_bytes", "Memory requested", unit="bytes"),
-    Column("float_ops", "Float operations"),
-    Column("parameters", "Parameters"),
-    Column("run_count", "Runs"),
+    amount("requested_bytes", "Memory requested", "bytes", "memory requested"),
+    count("float_ops", "Float operations", "float operations of its runs"),
+    count("parameters", "Parameters", "size of trainable and other variables"),
+    count("run_count", "Runs", "executions per step that have a time"),
 )
 _TOLERANCE = 0.01
 _US_PER_MS = 1000.0
@@ -67,19 +70,16 @@ def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
 
 
 VIEW_COLUMNS = (
-    Column("name", "Name", "string"),
-    Column("depth", "Depth"),
-    Column("before_ms", "Before", unit="ms"),
-    Column("after_ms", "After", unit="ms"),
-    Column("difference_ms", "Difference", unit="ms"),
-    Column("relative", "Relative", unit="fraction"),
-    Column("verdict", "Verdict", "string"),
+    text("name", "Name", "name of the row in the view"),
+    count("depth", "Depth", "depth in the tree; rows are sorted by their change"),
+    *BEFORE_AND_AFTER,
+    VERDICT,
 )
 
 
 def _pairs_of(counts: list[Column]) -> list[Column]:
     return [
-        Column(f"{column.id}_{when}", f"{column.label} {when}", unit=column.unit)
+        replace(column, id=f"{column.id}_{when}", label=f"{column.label} {when}")
         for column in counts
         for when in ("before", "after")
     ]

@@ -8,14 +8,35 @@ from dataclasses import replace
 import numpy as np
 
 from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.result import Note, ToolResult
-from tfprof.captures.run.table import Cell, Column, Table
+from tfprof.captures.run.table import Cell, Table
 from tfprof.core.columns.columns import Int64Array
 from tfprof.core.text.claims import Claim
 from tfprof.insight.whatif.chosen import KINDS
 from tfprof.insight.whatif.host import HostReplay
 
 _PS_PER_MS = 1e9
+
+_STEP_COLUMNS = timed_by(
+    "both",
+    text("step", "step", "name of the step; mean and standard deviation first"),
+    amount("before_ms", "before", "ms", "how long it took"),
+    amount("after_ms", "after", "ms", "how long it would take"),
+    amount("difference_ms", "difference", "ms", "after minus before"),
+    amount("change", "change", "fraction", "the difference as a part of before"),
+)
+_PATH_COLUMNS = timed_by(
+    "both",
+    text("kind", "kind",
+         "what this part of the critical path is: input, copies, host ops, gaps ..."),
+    amount("time_ms", "time", "ms", "time on the critical path, in a step on average"),
+    amount("share", "share", "fraction", "the same as a part of the critical path"),
+)  # fmt: skip
+_OP_COLUMNS = (
+    text("op", "op or event", "name and type of the op, or name of the event"),
+    *_PATH_COLUMNS,
+)
 
 _NOTHING = "(nothing recorded)"
 """What gaps are called among events."""
@@ -146,13 +167,6 @@ def _paths(replay: HostReplay) -> tuple[dict[int, int], dict[tuple[str, int], in
 
 
 def _step_table(names: Sequence[str], before_ps: Int64Array, after_ps: Int64Array | None) -> Table:
-    columns = (
-        Column("step", "step", "string"),
-        Column("before_ms", "before", unit="ms"),
-        Column("after_ms", "after", unit="ms"),
-        Column("difference_ms", "difference", unit="ms"),
-        Column("change", "change", unit="fraction"),
-    )
     before = before_ps / _PS_PER_MS
     after = None if after_ps is None else after_ps / _PS_PER_MS
     afters: list[float | None] = [None] * len(before) if after is None else after.tolist()
@@ -166,7 +180,7 @@ def _step_table(names: Sequence[str], before_ps: Int64Array, after_ps: Int64Arra
     if len(before) > 1:
         spread = None if after is None else float(after.std(ddof=1))
         rows.insert(1, ("standard deviation", float(before.std(ddof=1)), spread, None, None))
-    return Table("step", columns, rows, title="Steps")
+    return Table("step", _STEP_COLUMNS, rows, title="Steps")
 
 
 def _row(name: str, before: float, after: float | None) -> tuple[Cell, ...]:
@@ -176,29 +190,18 @@ def _row(name: str, before: float, after: float | None) -> tuple[Cell, ...]:
 
 
 def _path_table(kinds: dict[int, int], whole_ps: int, count: int) -> Table:
-    columns = (
-        Column("kind", "kind", "string"),
-        Column("time_ms", "time", unit="ms"),
-        Column("share", "share", unit="fraction"),
-    )
     rows = [
         (KINDS[kind], span / count / _PS_PER_MS, span / max(whole_ps, 1))
         for kind, span in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path", columns, rows, title="The critical path of a step by kind")
+    return Table("path", _PATH_COLUMNS, rows, title="The critical path of a step by kind")
 
 
 def _ops_table(ops: dict[tuple[str, int], int], whole_ps: int, count: int) -> Table:
-    columns = (
-        Column("op", "op or event", "string"),
-        Column("kind", "kind", "string"),
-        Column("time_ms", "time", unit="ms"),
-        Column("share", "share", unit="fraction"),
-    )
     rows = [
         (name, KINDS[kind], span / count / _PS_PER_MS, span / max(whole_ps, 1))
         for (name, kind), span in sorted(ops.items(), key=lambda item: (-item[1], item[0]))
         if span
     ]
-    return Table("path_ops", columns, rows, title="The critical path of a step by op")
+    return Table("path_ops", _OP_COLUMNS, rows, title="The critical path of a step by op")

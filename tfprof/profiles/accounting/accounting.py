@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.described import Described
 from tfprof.core.columns.shapes import Shape, display_dims
 from tfprof.profiles.model.ops import FloatOps, GraphNodes, OpTable
 from tfprof.profiles.model.profile import Profile
@@ -166,8 +167,26 @@ def _fused(ops: OpTable, type_ids: Int64Array, recorded: BoolArray) -> Int64Arra
     return np.where((within >= 0) & makes_one[within], within, -1)
 
 
-METRICS = ("run_count", "exec_micros", *MEASURES[1:], "parameters", "float_ops")
-"""The numbers every view carries, in the row order of its matrices. Times are microseconds."""
+REQUESTED = Described("requested_bytes", "number", "bytes", "memory requested")
+MEMORY = (
+    REQUESTED,
+    Described("peak_bytes", "number", "bytes", "sum of the allocators' peaks"),
+    Described("residual_bytes", "number", "bytes", "memory still held when it ended"),
+    Described("output_bytes", "number", "bytes", "memory of the outputs"),
+)
+METRIC_COLUMNS = (
+    Described("run_count", "number", "runs", "executions per step that have a time"),
+    Described("exec_micros", "number", "µs", "accelerator and CPU time per step", "both"),
+    Described("accelerator_exec_micros", "number", "µs", "time on accelerators per step", "device"),
+    Described("cpu_exec_micros", "number", "µs",
+              "time on CPUs per step, launching work included", "host"),
+    *MEMORY,
+    Described("parameters", "number", "elements", "size of trainable and other variables"),
+    Described("float_ops", "number", "operations", "float operations of its runs"),
+)  # fmt: skip
+"""The numbers every view carries, in the row order of its matrices."""
+
+METRICS = tuple(column.name for column in METRIC_COLUMNS)
 
 METRIC_ROW = {name: row for row, name in enumerate(METRICS)}
 

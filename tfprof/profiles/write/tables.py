@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from tfprof.core.columns.described import Clock, Described
 from tfprof.core.text.csv_text import csv_lines
+from tfprof.profiles.accounting.accounting import MEMORY, REQUESTED
 from tfprof.profiles.model.profile import Profile
 from tfprof.profiles.write import table_rows
 from tfprof.profiles.write.table_rows import Row, Value
@@ -77,21 +79,6 @@ def _jsonl_lines(table: Table, rows: Iterator[Row]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """One column.
-
-    Attributes:
-        name: Its name.
-        unit: Unit of its numbers, empty for texts.
-        meaning: What it holds.
-    """
-
-    name: str
-    unit: str
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """One table.
 
@@ -104,48 +91,51 @@ class Table:
 
     name: str
     about: str
-    fields: tuple[Field, ...]
+    fields: tuple[Described, ...]
     rows: Callable[[Profile], Iterator[Row]]
 
 
-_STEP = Field("step", "", "step number")
-_OP = Field("op", "", "name of the op")
-_REQUESTED = Field("requested_bytes", "bytes", "memory requested")
-_PEAK = Field("peak_bytes", "bytes", "sum of the allocators' peaks")
-_RESIDUAL = Field("residual_bytes", "bytes", "memory still held when it ended")
-_OUTPUT = Field("output_bytes", "bytes", "memory of the outputs")
-_ALLOCATOR = Field("allocator", "", "name of the allocator")
+def _field(name: str, unit: str, meaning: str, clock: Clock = "") -> Described:
+    return Described(name, "number" if unit else "", unit, meaning, clock)
+
+
+_STEP = _field("step", "", "step number")
+_OP = _field("op", "", "name of the op")
+_ALLOCATOR = _field("allocator", "", "name of the allocator")
 
 _TIMES = (
-    Field("exec_micros", "µs", "accelerator and CPU time"),
-    Field("accelerator_micros", "µs", "time on accelerators; empty if none was recorded"),
-    Field("cpu_micros", "µs", "time on CPUs, including that of launching work on accelerators"),
+    _field("exec_micros", "µs", "accelerator and CPU time", "both"),
+    _field(
+        "accelerator_micros", "µs", "time on accelerators; empty if none was recorded", "device"
+    ),
+    _field(
+        "cpu_micros", "µs", "time on CPUs, including that of launching work on accelerators", "host"
+    ),
 )
-_MEMORY = (_REQUESTED, _PEAK, _RESIDUAL, _OUTPUT)
 
 TABLES = (
     Table(
         "ops",
         "one row for each op: what it is, and what it costs in a step on average",
         (
-            Field("name", "", "name of the op"),
-            Field("type", "", "op type"),
-            Field("scope", "", "its name scope"),
-            Field("device", "", "device, lower case; empty if none was seen"),
-            Field("only_at_run_time", "", "no graph defines it"),
-            Field("added_types", "", "types that op logs have added, as a list"),
-            Field("inputs", "", "inputs as a list: a, a:1 or ^a; null for an unknown op"),
-            Field("output_shapes", "", "shapes as a list of lists; null where unknown"),
-            Field("parameters", "elements", "size of the attribute shape, if it has one"),
-            Field("float_ops", "operations", "of one run; empty if none are known"),
-            Field("static_runs", "runs", "in one run of the program, according to the graph"),
-            Field("code_file", "", "file of the innermost line that is not a library's"),
-            Field("code_line", "", "line number"),
-            Field("code_function", "", "function"),
-            Field("steps", "steps", "in which it was seen; empty if none was recorded"),
-            Field("runs", "runs", "per step in which it was seen, as the columns that follow"),
+            _field("name", "", "name of the op"),
+            _field("type", "", "op type"),
+            _field("scope", "", "its name scope"),
+            _field("device", "", "device, lower case; empty if none was seen"),
+            _field("only_at_run_time", "", "no graph defines it"),
+            _field("added_types", "", "types that op logs have added, as a list"),
+            _field("inputs", "", "inputs as a list: a, a:1 or ^a; null for an unknown op"),
+            _field("output_shapes", "", "shapes as a list of lists; null where unknown"),
+            _field("parameters", "elements", "size of the attribute shape, if it has one"),
+            _field("float_ops", "operations", "of one run; empty if none are known"),
+            _field("static_runs", "runs", "in one run of the program, according to the graph"),
+            _field("code_file", "", "file of the innermost line that is not a library's"),
+            _field("code_line", "", "line number"),
+            _field("code_function", "", "function"),
+            _field("steps", "steps", "in which it was seen; empty if none was recorded"),
+            _field("runs", "runs", "per step in which it was seen, as the columns that follow"),
             *_TIMES,
-            *_MEMORY,
+            *MEMORY,
         ),
         table_rows.op_rows,
     ),
@@ -155,11 +145,11 @@ TABLES = (
         (
             _STEP,
             _OP,
-            Field("runs", "runs", "executions on its own device that have a time"),
+            _field("runs", "runs", "executions on its own device that have a time"),
             *_TIMES,
-            *_MEMORY,
-            Field("start_micros", "µs", "first start, on the clock of the run"),
-            Field("end_micros", "µs", "last end"),
+            *MEMORY,
+            _field("start_micros", "µs", "first start, on the clock of the run", "of the row"),
+            _field("end_micros", "µs", "last end", "of the row"),
         ),
         table_rows.op_step_rows,
     ),
@@ -168,13 +158,13 @@ TABLES = (
         "one row for each step",
         (
             _STEP,
-            Field("ops", "ops", "ops that were seen"),
-            Field("executions", "executions", "including those of no op"),
-            Field("wall_micros", "µs", "from the first start to the last end"),
-            Field("op_micros", "µs", "sum of the times of all ops"),
+            _field("ops", "ops", "ops that were seen"),
+            _field("executions", "executions", "including those of no op"),
+            _field("wall_micros", "µs", "from the first start to the last end", "of the row"),
+            _field("op_micros", "µs", "sum of the times of all ops", "both"),
             *_TIMES[1:],
-            _REQUESTED,
-            Field("peak_bytes", "bytes", "largest memory in use of one allocator"),
+            REQUESTED,
+            _field("peak_bytes", "bytes", "largest memory in use of one allocator"),
         ),
         table_rows.step_rows,
     ),
@@ -182,13 +172,13 @@ TABLES = (
         "devices",
         "one row for each device, over all steps",
         (
-            Field("device", "", "name, lower case"),
-            Field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
-            Field("ops", "ops", "ops that ran there"),
-            Field("executions", "executions", "including those of no op"),
-            Field("micros", "µs", "sum of their times"),
-            _REQUESTED,
-            Field("peak_bytes", "bytes", "largest memory in use of one allocator"),
+            _field("device", "", "name, lower case"),
+            _field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
+            _field("ops", "ops", "ops that ran there"),
+            _field("executions", "executions", "including those of no op"),
+            _field("micros", "µs", "sum of their times", "of the row"),
+            REQUESTED,
+            _field("peak_bytes", "bytes", "largest memory in use of one allocator"),
         ),
         table_rows.device_rows,
     ),
@@ -197,13 +187,13 @@ TABLES = (
         "one row for each execution, in the order in which the run lists them",
         (
             _STEP,
-            Field("op", "", "name of the op; empty if it belongs to none, such as a copy"),
-            Field("other_name", "", "name of an execution of no op"),
-            Field("device", "", "device or stream, lower case"),
-            Field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
-            Field("start_nanos", "ns", "start, on the clock of the run"),
-            Field("duration_nanos", "ns", "duration as it was recorded"),
-            Field("duration_micros", "µs", "duration as views count it: at least 1"),
+            _field("op", "", "name of the op; empty if it belongs to none, such as a copy"),
+            _field("other_name", "", "name of an execution of no op"),
+            _field("device", "", "device or stream, lower case"),
+            _field("counts_as", "", "cpu, accelerator or other: what its time counts as"),
+            _field("start_nanos", "ns", "start, on the clock of the run", "of the row"),
+            _field("duration_nanos", "ns", "duration as it was recorded", "of the row"),
+            _field("duration_micros", "µs", "duration as views count it: at least 1", "of the row"),
         ),
         table_rows.execution_rows,
     ),
@@ -213,13 +203,13 @@ TABLES = (
         (
             _STEP,
             _OP,
-            Field("end_micros", "µs", "when it ended"),
-            Field("host_temp_bytes", "bytes", "temporary memory on a CPU"),
-            Field("host_persistent_bytes", "bytes", "memory kept from run to run on a CPU"),
-            Field("accelerator_temp_bytes", "bytes", "temporary memory on an accelerator"),
-            Field("accelerator_persistent_bytes", "bytes", "memory kept on an accelerator"),
-            *_MEMORY,
-            Field("allocator_bytes_in_use", "bytes", "memory in use of the allocator of its GPU"),
+            _field("end_micros", "µs", "when it ended", "of the row"),
+            _field("host_temp_bytes", "bytes", "temporary memory on a CPU"),
+            _field("host_persistent_bytes", "bytes", "memory kept from run to run on a CPU"),
+            _field("accelerator_temp_bytes", "bytes", "temporary memory on an accelerator"),
+            _field("accelerator_persistent_bytes", "bytes", "memory kept on an accelerator"),
+            *MEMORY,
+            _field("allocator_bytes_in_use", "bytes", "memory in use of the allocator of its GPU"),
         ),
         table_rows.memory_rows,
     ),
@@ -229,9 +219,9 @@ TABLES = (
         (
             _STEP,
             _OP,
-            Field("output", "", "index of the output"),
-            Field("size_bytes", "bytes", "size"),
-            Field("address", "", "address of the buffer, if it was recorded"),
+            _field("output", "", "index of the output"),
+            _field("size_bytes", "bytes", "size"),
+            _field("address", "", "address of the buffer, if it was recorded"),
         ),
         table_rows.output_buffer_rows,
     ),
@@ -242,8 +232,8 @@ TABLES = (
             _STEP,
             _OP,
             _ALLOCATOR,
-            Field("micros", "µs", "when, on the clock of the run"),
-            Field("size_bytes", "bytes", "size, negative for a deallocation"),
+            _field("micros", "µs", "when, on the clock of the run", "of the row"),
+            _field("size_bytes", "bytes", "size, negative for a deallocation"),
         ),
         partial(table_rows.named_rows, part="allocations"),
     ),
@@ -253,10 +243,10 @@ TABLES = (
         (
             _STEP,
             _OP,
-            Field("device", "", "device of the op, lower case"),
+            _field("device", "", "device of the op, lower case"),
             _ALLOCATOR,
-            Field("micros", "µs", "when, on the clock of the run"),
-            Field("bytes_in_use", "bytes", "memory in use"),
+            _field("micros", "µs", "when, on the clock of the run", "of the row"),
+            _field("bytes_in_use", "bytes", "memory in use"),
         ),
         partial(table_rows.named_rows, part="levels"),
     ),
@@ -264,11 +254,11 @@ TABLES = (
         "edges",
         "one row for each input of each op",
         (
-            Field("source", "", "op that makes it; empty if there is no such op"),
-            Field("target", "", "op that takes it"),
-            Field("source_output", "", "index of the output; empty for a control input"),
-            Field("target_input", "", "place among the inputs of the target"),
-            Field("is_control", "", "it only orders the ops"),
+            _field("source", "", "op that makes it; empty if there is no such op"),
+            _field("target", "", "op that takes it"),
+            _field("source_output", "", "index of the output; empty for a control input"),
+            _field("target_input", "", "place among the inputs of the target"),
+            _field("is_control", "", "it only orders the ops"),
         ),
         table_rows.edge_rows,
     ),
@@ -277,12 +267,12 @@ TABLES = (
         "one row for each line of the call stack of each op",
         (
             _OP,
-            Field("level", "", "0 for the outermost line"),
-            Field("file", "", "file"),
-            Field("line", "", "line number"),
-            Field("function", "", "function"),
-            Field("text", "", "source line, if it was recorded"),
-            Field("function_start_line", "", "first line of the function, if it was recorded"),
+            _field("level", "", "0 for the outermost line"),
+            _field("file", "", "file"),
+            _field("line", "", "line number"),
+            _field("function", "", "function"),
+            _field("text", "", "source line, if it was recorded"),
+            _field("function_start_line", "", "first line of the function, if it was recorded"),
         ),
         table_rows.call_stack_rows,
     ),

@@ -77,7 +77,7 @@ def column_dict(each: Column) -> dict[str, Any]:
     """A column's description; ``label`` is short, ``about`` whole."""
     return {
         "id": each.id, "label": header_of(each), "about": escaped(each.label), "type": each.type,
-        "unit": each.unit,
+        "unit": each.unit, **({"meaning": escaped(each.meaning)} if each.meaning else {}),
     }  # fmt: skip
 
 

@@ -23,21 +23,6 @@ if TYPE_CHECKING:
 _PARAMS: Final[Mapping[str, str]] = {"graph-viewer": "node", "memory-viewer": "program"}
 """Parameters by page that take a name; of all other pages it is ``find``."""
 
-_WAYS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
-    "op-stats": {"operation": ("kernel-stats", "hlo-stats", "trace"), "type": ("trace",)},
-    "kernel-stats": {"kernel_name": ("trace",), "op_name": ("op-stats",)},
-    "hlo-stats": {"hlo_op_name": ("graph-viewer",), "tf_op_name": ("op-stats",)},
-    "roofline": {"operation": ("hlo-stats",)},
-    "input-pipeline": {"opName": ("trace",)},
-    "tf-data": {"long_name": ("trace",), "iterator": ("trace",)},
-    "memory": {"op": ("op-stats",)},
-    "memory-viewer": {"instruction": ("graph-viewer",), "module": ("memory-viewer",)},
-    "graph-viewer": {"instruction": ("graph-viewer",)},
-    "stragglers": {"name": ("trace",)},
-    "overview": {"operation": ("op-stats",), "function": ("trace",)},
-}
-"""Pages by tool and column; the first that has the name is the one."""
-
 _TABLES: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "op-stats": (("ops", "operation"),),
     "kernel-stats": (("kernels", "op_name"), ("kernels", "kernel_name")),
@@ -52,11 +37,10 @@ _OUTPUT = re.compile(r"\{[\d,]*\}$")
 """Which output of an instruction: ``copy-start{0}``."""
 
 
-def table_links(tool: str, table: Table, names: Names, program: str = "") -> dict[str, Any]:
+def table_links(table: Table, names: Names, program: str = "") -> dict[str, Any]:
     """Links of the cells of a table, by column.
 
     Args:
-        tool: The tool whose table it is.
         table: The table.
         names: What pages of the run have rows of.
         program: The compiled program that all instructions of the table are of; empty if a column
@@ -70,20 +54,19 @@ def table_links(tool: str, table: Table, names: Names, program: str = "") -> dic
     rows = table.rows[:MOST_ROWS]
     of_program = ids.index("program_id") if "program_id" in ids else -1
     made = {}
-    for name, pages in _WAYS.get(tool, {}).items():
-        if name not in ids:
+    for place, each in enumerate(table.columns):
+        if not each.links:
             continue
-        place = ids.index(name)
         texts = [str(row[place] or "") for row in rows]
         programs = [str(row[of_program] or "") if of_program >= 0 else program for row in rows]
-        found = [names.way(pages, *each) for each in zip(texts, programs, strict=True)]
+        found = [names.way(each.links, *one) for one in zip(texts, programs, strict=True)]
         if all(way < 0 for way, _ in found):
             continue
-        ways = [[page, _PARAMS.get(page, "find")] for page in pages]
-        made[name] = {"ways": ways, "at": column(np.array([way for way, _ in found]))}
+        ways = [[page, _PARAMS.get(page, "find")] for page in each.links]
+        made[each.id] = {"ways": ways, "at": column(np.array([way for way, _ in found]))}
         values = [value for _, value in found]
         if values != texts:
-            made[name]["values"] = column(values)
+            made[each.id]["values"] = column(values)
     return made
 
 

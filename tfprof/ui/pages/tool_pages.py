@@ -133,7 +133,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
 def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: Params) -> Block:
     """A table with links."""
     program = _program_of(tool, table, result, params)
-    links = table_links(tool, table, names, program.get("program", ""))
+    links = table_links(table, names, program.get("program", ""))
     return table_block(table, links=links, **program)
 
 

@@ -226,6 +226,7 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
     rows = result.tables["ops"].to_rows()
     if not rows:
         return []
+    meanings = {each.id: each.meaning for each in result.tables["ops"].columns}
     parents: list[int] = []
     last_at: dict[int, int] = {}
     for at, row in enumerate(rows):
@@ -234,9 +235,18 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         last_at[level] = at
     whole = float(rows[0]["time_us"] or 0)
     measures = [
-        TreeMeasure("time_us", "time", "us", _column_of(rows, "time_us"), whole=whole),
+        TreeMeasure(
+            "time_us",
+            "time",
+            "us",
+            _column_of(rows, "time_us"),
+            whole=whole,
+            meaning=meanings["time_us"],
+        ),
         *(
-            TreeMeasure(name, label, unit, _column_of(rows, name), is_cost=False)
+            TreeMeasure(
+                name, label, unit, _column_of(rows, name), is_cost=False, meaning=meanings[name]
+            )
             for name, label, unit in (
                 ("wasted_share", "wasted", "fraction"),
                 ("flops_utilization", "FLOPS utilization", "fraction"),

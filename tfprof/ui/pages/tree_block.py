@@ -30,6 +30,7 @@ class TreeMeasure:
         whole: What shares are shares of; 0 if there are none.
         absent: What stands where it is not known.
         is_cost: The totals are parts of the whole, so that they have shares and can be drawn.
+        meaning: What it is.
     """
 
     id: str
@@ -41,6 +42,7 @@ class TreeMeasure:
     whole: float = 0
     absent: str = "n/a"
     is_cost: bool = True
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ def _measure(measure: TreeMeasure) -> dict[str, Any]:
         "totals": packed(measure.totals), "own": packed(measure.own),
         "own_folded": packed(measure.own_folded), "whole": measure.whole,
         "absent": measure.absent, "is_cost": measure.is_cost,
+        **({"meaning": measure.meaning} if measure.meaning else {}),
     }  # fmt: skip
 
 

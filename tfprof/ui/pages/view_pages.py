@@ -12,7 +12,7 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.text.metrics import Metric
 from tfprof.core.text.units import human_count, human_share
 from tfprof.errors import EmptyProfileError, UsageError
-from tfprof.profiles.accounting.accounting import METRIC_ROW, Float64Array
+from tfprof.profiles.accounting.accounting import METRIC_COLUMNS, METRIC_ROW, Float64Array
 from tfprof.profiles.accounting.profile_info import is_trainable
 from tfprof.ui.pages.document import Block, Control, Page, empty, facts, figures, remarks, words
 from tfprof.ui.pages.host_choice import chosen_profiler, host_control_of
@@ -256,6 +256,7 @@ def _measures(
             folded,
             float(found.whole),
             rows.absent(metric),
+            meaning=METRIC_COLUMNS[METRIC_ROW[metric.metric]].meaning,
         )
         if metric.select == "occurrence" and rows.tree.kind != "code":
             counts = np.array(rows.definition_counts(), np.float64)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emptyColumns } from "#static/table_folds.js";
-import { matchingRows, orderOf, searchedTexts, sortedRows } from "#static/table_rows.js";
+import { headingTip, matchingRows, orderOf, searchedTexts, sortedRows } from "#static/table_rows.js";
 
 test("rows are sorted both ways, unknown ones last, equal ones as they were", () => {
   const values = [2, NaN, 1, null, 2];
@@ -40,4 +40,10 @@ test("of a wide table, columns that say nothing in any row are folded, but not t
     ["b", "d", "e", "f"],
   );
   assert.equal(emptyColumns(columns.slice(0, 6)).size, 0);
+});
+
+test("a heading that is pointed at shows its whole label and what the column holds", () => {
+  const busy = { label: "busy", about: "Busy (in ms)", meaning: "time in which it ran" };
+  assert.equal(headingTip(busy), "Busy (in ms): time in which it ran");
+  assert.equal(headingTip({ label: "busy", about: "" }), "busy");
 });

@@ -150,6 +150,8 @@ export interface TableColumn {
   about: string;
   type: "number" | "string" | "boolean";
   unit: string;
+  /** What it holds. */
+  meaning?: string;
 }
 export interface TableLink {
   /** Pairs of a page and its parameter. */
@@ -247,6 +249,8 @@ export interface TreeMeasure {
   /** The text of an unknown number. */
   absent: string;
   is_cost: boolean;
+  /** What it is. */
+  meaning?: string;
 }
 
 /** Boxes and lines, laid out by the library. */

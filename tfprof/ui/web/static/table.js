@@ -7,7 +7,7 @@ import { cellText, counted, countOf } from "./format.js";
 import { cutApart } from "./names.js";
 import { SeenRows } from "./seen_rows.js";
 import { emptyColumns, foldButton } from "./table_folds.js";
-import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
+import { headingTip, matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
 
 /** @import { Params, TableBlock } from "./documents" */
 /** @import { Attributes, Context } from "./types" */
@@ -87,7 +87,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     const place = columns.indexOf(column);
     const button = el(
       "button",
-      { title: column.about || column.label, onclick: () => sortBy(place) },
+      { title: headingTip(column), onclick: () => sortBy(place) },
       column.label,
     );
     const order =

@@ -60,3 +60,13 @@ export function orderOf(text, columns) {
   const place = columns.findIndex((column) => text && column.id === text.replace(/^-/, ""));
   return { sort: place < 0 ? null : place, ascending: place >= 0 && !text?.startsWith("-") };
 }
+
+/**
+ * What shows when the heading of a column is pointed at.
+ *
+ * @param {any} column
+ */
+export function headingTip(column) {
+  const label = column.about || column.label;
+  return column.meaning ? `${label}: ${column.meaning}` : label;
+}

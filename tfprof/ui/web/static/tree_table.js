@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { ROW_PX, SeenRows } from "./seen_rows.js";
+import { headingTip } from "./table_rows.js";
 import { treeCell } from "./tree_columns.js";
 
 /** @import { TreeModel } from "./tree_model.js" */
@@ -81,6 +82,8 @@ export class TreeTable {
     const id = column.isName ? "name" : column.text ? column.id : column.measure.id;
     const isOwn = Boolean(column.isOwn);
     const isSorted = order.id === id && order.isOwn === isOwn && !column.isShare && !column.isBar;
+    const meaning = column.isShare ? "" : column.measure?.meaning;
+    const tip = headingTip({ label: column.label, meaning });
     const next = { id, isOwn, ascending: isSorted ? !order.ascending : Boolean(isText) };
     return el(
       "th",
@@ -94,7 +97,7 @@ export class TreeTable {
         ? el("span.skip", column.about)
         : el(
             "button",
-            { title: `Sort siblings by ${column.label}`, onclick: () => this.tell.sorted(next) },
+            { title: `Sort siblings by ${tip}`, onclick: () => this.tell.sorted(next) },
             column.label,
           ),
     );
