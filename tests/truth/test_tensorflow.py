@@ -325,10 +325,15 @@ def test_no_gain_is_promised_that_is_more_than_a_step(tensorflow_program, name):
 
 
 def test_copies_of_a_stage_count_together(tensorflow_program):
-    found = tensorflow_program("interleaved_maps").advice["input-pipeline/bound"]
+    """What neither sleeps is wakening threads and the like, of which nothing tells."""
+    program = tensorflow_program("interleaved_maps")
+    found = program.advice["input-pipeline/bound"]
     assert "Interleave[" in found.evidence["op"]
-    share = float(re.search(r"one of 2 copies\): ([\d.]+)%", found.message)[1])
-    assert share == pytest.approx(70, abs=100 * SHARE)
+    share = float(re.search(r"one of 2 copies\): ([\d.]+)%", found.message)[1]) / 100
+    call_ms, copies_ms, behind_ms = (
+        median(program.own_ms(span)) for span in ("input", "copies", "behind")
+    )
+    assert copies_ms / call_ms - SHARE < share < 1 - behind_ms / call_ms + SHARE
 
 
 def test_a_cache_that_is_there_is_not_advised(tensorflow_program):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -13,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfprof
+from tests.remote.programs import Forked
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.graphs.costs.params import params_report
@@ -620,15 +618,8 @@ print("done")
 
 def test_without_eager_execution() -> None:
     pytest.importorskip("tf_keras")
-    done = subprocess.run(
-        [sys.executable, "-c", V1_MODE],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.stdout.strip() == "done", done.stderr[-2000:]
+    said, errors = Forked(V1_MODE).communicate()
+    assert said == b"done\n", errors[-2000:]
 
 
 @pytest.mark.tensorflow
