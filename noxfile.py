@@ -206,7 +206,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def truth(session: nox.Session) -> None:
-    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``.
+    """Programs that measure themselves; 30 are drawn at random, or ``-- --seeds 500``.
 
     ``-- recorder`` and ``-- memory`` hold the flight recorder against programs that do.
     """
