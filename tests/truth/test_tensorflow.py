@@ -8,7 +8,6 @@ likewise, within 8 % of the step; other shares of the step agree within 0.08.
 
 import csv
 import io
-import os
 import re
 
 import pytest
@@ -16,12 +15,12 @@ from click.testing import CliRunner
 
 import tfprof
 from tests.truth.recorded import CLAIM, DENIAL, STEP_TIME, fills, median
+from tests.truth.tolerances import CORES, MARGIN, SHARE, is_about, lasts_as_long
 from tfprof.cli.program import cli
 from tfprof.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow
 
-SHARE, MARGIN, CORES = 0.08, 0.03, os.cpu_count() or 1
 
 MARKED = [
     "tf_keras_fit", "marked_loop", "marked_loop_with_prefetch", "marked_while", "marks_over_calls",
@@ -37,11 +36,6 @@ CALLED = [
     "unmarked_while", "nested_functions", "session_capture",
 ]  # fmt: skip
 """Without marks: a step is what Python calls."""
-
-
-def lasts_as_long(program):
-    gap_ms = max(0.10 * median(program.own_ms()), 0.5)
-    return fills(program.step_ms, program.own_ms(), gap_ms)
 
 
 @pytest.mark.parametrize("name", MARKED + CALLED)
@@ -93,11 +87,6 @@ def test_an_execution_of_several_batches_is_one_step_and_says_so(tensorflow_prog
     program = tensorflow_program("keras_fit_steps_per_execution")
     assert program.knows("batches_per_step") * len(program.step_ms) == program.knows("n_batches")
     assert re.search(r"steps_per_execution|\b4 batches", program.texts)
-
-
-def is_about(said, shares):
-    """Whether a share is what it may be, unusual steps left out or not."""
-    return min(shares) - SHARE < said < max(shares) + SHARE
 
 
 # Waiting for input

@@ -13,7 +13,7 @@ from tfprof.errors import UsageError
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, OTHER
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
-from tests.captures.events.test_op_memory import memory  # isort: skip
+from tests.captures.events.made import memory  # isort: skip
 
 KINDS = {ACCELERATOR: "accelerator", HOST: "host", OTHER: "other"}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.captures.tools.oracle import CAPTURES, folder
-from tests.captures.tools.test_run import capture
+from tests.captures.tools.small_captures import capture
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.events.steps.cut_steps import (
     BEGAN_EARLIER,

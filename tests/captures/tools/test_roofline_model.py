@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.captures.events.test_cpu_ops import space_of, thunk
+from tests.captures.events.made import space_of, thunk
 from tests.captures.tools.oracle import CAPTURES, answer, differences, folder
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.hlo_statistics import hlo_stats

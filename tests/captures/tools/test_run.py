@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from tests.captures.tools.small_captures import capture
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.memo import Memo
@@ -14,18 +15,6 @@ from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
 pytestmark = pytest.mark.slow
-
-
-def capture(n_steps=3, *, machine="", first=0, length=1000):
-    marks = [
-        one
-        for n in range(n_steps)
-        for one in (
-            event("train", n * length, length - 10, step_num=first + n, _r=1),
-            event("a:MatMul", n * length + 10, length // 2),
-        )
-    ]
-    return xspace(host(line(*marks)), hostname=machine)
 
 
 def written(folder, **captures):

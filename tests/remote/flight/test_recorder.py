@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 import tfprof
-from tests.remote.flight.test_parts import snapshot
+from tests.remote.flight.snapshots import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, UsageError
