@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import tfprof
 from tests.captures.account import UNKNOWN, all_said, asked_of
-from tests.captures.tools.oracle import CAPTURES, folder
+from tests.captures.tools.oracle import CAPTURES, folder, run_of
 from tests.captures.tools.small_captures import files
 from tfprof import tools
 from tfprof.captures.facts.run_steps import run_steps
@@ -34,13 +34,9 @@ RUNS = (*CAPTURES, *JOBS)
 SLICED = ("cpu-custom-loop-py", "cpu-jax-steps", "cpu-keras-fit", "cpu-xla", "gpu-synthetic")
 
 
-def sources(name):
-    return files(name) if name in JOBS else folder(name)
-
-
 @functools.cache
 def recorded(name):
-    return tfprof.open_run(sources(name))
+    return tfprof.open_run(files(name)) if name in JOBS else run_of(name)
 
 
 @pytest.mark.parametrize("name", RUNS)

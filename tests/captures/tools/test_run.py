@@ -11,6 +11,7 @@ from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
@@ -83,13 +84,15 @@ def test_hosts_are_chosen_by_file_or_machine():
         run.chosen("z")
 
 
-def test_one_broken_file_among_hundreds_is_told_and_left_out(tmp_path):
-    written(tmp_path, **{f"w{n:03}": capture(machine=f"w{n:03}") for n in range(200)})
-    (tmp_path / "w100.xplane.pb").write_bytes(b"this is no capture at all, and never was one")
+def test_one_broken_file_among_a_thousand_is_told_and_left_out(tmp_path):
+    steps = capture().SerializeToString()
+    hosts = {name: pb.XSpace(hostnames=[name]) for name in (f"w{n:03}" for n in range(1000))}
+    written(tmp_path, **{name: steps + one.SerializeToString() for name, one in hosts.items()})
+    (tmp_path / "w500.xplane.pb").write_bytes(b"this is no capture at all, and never was one")
     run = open_run(tmp_path)
-    assert len(run.hosts) == 199
+    assert len(run.hosts) == 999
     [(severity, name, message)] = messages(run)
-    assert (severity, name) == ("warning", "w100")
+    assert (severity, name) == ("warning", "w500")
     assert message.startswith("not read, so no result includes it: ")
     assert run_steps(run).n_steps == 3
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.captures.tools.oracle import folder
+from tests.captures.tools.oracle import run_of
 from tests.captures.tools.small_captures import RECORDED, files
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.facts.host_work import work_of_hosts
@@ -391,12 +391,12 @@ def test_communication_of_gpus_that_computation_hides():
 
 @pytest.mark.parametrize("name", ["gpu-synthetic", "tpu-synthetic", "tpu-v6e-jax", "cpu-keras-fit"])
 def test_captures_of_one_host(name):
-    run = tfprof.open_run(folder(name))
+    run = run_of(name)
     assert "one host cannot be compared" in said(run)
 
 
 def test_workers_that_do_not_train_together():
-    run = tfprof.open_run(folder("cpu-multi-worker"))
+    run = run_of("cpu-multi-worker")
     assert said(run).startswith("The 2 hosts are alike within noise")
     assert "moments of different hosts cannot be compared" in said(run)
 
