@@ -40,7 +40,7 @@ READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>
 PURE_TESTS = (
     # What is read and written, and what compiled modules compute.
     *("core", "files", "inputs", "profiles", "graphs/read", "views/write"),
-    *(f"captures/{room}" for room in ("read", "model", "hlo", "events", "slice", "trace")),
+    *(f"captures/{room}" for room in ("read", "model", "hlo", "run", "events", "slice", "trace")),
     *("remote/test_service_messages.py", "oracle/test_recorded.py"),
     *("test_hostile_inputs.py", "test_hostile_captures.py", "test_crash_list.py"),
     "captures/tools/test_bad_input.py",

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import tfprof
-from tests.captures.account import UNKNOWN, all_said, asked_of
+from tests.captures.facts.account import UNKNOWN, all_said, asked_of
 from tests.captures.tools.oracle import CAPTURES, folder, run_of
 from tests.captures.tools.small_captures import files
 from tfprof import tools
