@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections import Counter
 from typing import Any
@@ -74,10 +75,17 @@ def small_model(keras: Any) -> Any:
     return keras.Model(image, net, name="small")
 
 
-def test_a_functional_model(keras: Any) -> None:
+@functools.cache
+def small_traced(keras: Any) -> tuple[Any, TracedGraph]:
+    """The model and its graph, for tests that only look at them."""
     model = small_model(keras)
     result = traced(model)
     assert result is not None
+    return model, result
+
+
+def test_a_functional_model(keras: Any) -> None:
+    model, result = small_traced(keras)
     assert result.inputs == {"image": "image"}
     assert shape_of(node(result, "image")) == [-1, 8, 8, 3]
     assert result.is_own
@@ -91,7 +99,7 @@ def test_a_functional_model(keras: Any) -> None:
 
 
 def test_captured_variables_tell_their_shape(keras: Any) -> None:
-    result = traced(small_model(keras))
+    _, result = small_traced(keras)
     handles = [each for each in graph_of(result).node if each.op == "VarHandleOp"]
     shapes = {each.attr["shared_name"].s.decode(): shape_of(each) for each in handles}
     kernel = next(name for name in shapes if name.endswith("conv/kernel"))
@@ -100,8 +108,7 @@ def test_captured_variables_tell_their_shape(keras: Any) -> None:
 
 
 def test_layers_know_their_nodes(keras: Any) -> None:
-    result = traced(small_model(keras))
-    assert result is not None
+    _, result = small_traced(keras)
     (root,) = result.layers
     assert root.path == root.name == "small"
     assert root.class_name == "Functional"
@@ -129,8 +136,7 @@ def test_layers_know_their_nodes(keras: Any) -> None:
 
 
 def test_variables_of_inner_layers_are_not_the_outer_ones(keras: Any) -> None:
-    result = traced(small_model(keras))
-    assert result is not None
+    _, result = small_traced(keras)
 
     def every(layer: TracedLayer) -> list[str]:
         return [*layer.variables, *(name for child in layer.children for name in every(child))]
