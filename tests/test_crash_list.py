@@ -103,6 +103,7 @@ def test_default_and_classic_profilers_side_by_side():
     assert names(default.view("graph", options())) == ["a", "b"]
 
 
+@pytest.mark.one_engine
 def test_eight_threads_with_their_own_profilers(classic):
     def work(number):
         results = []
@@ -120,6 +121,7 @@ def test_eight_threads_with_their_own_profilers(classic):
         assert results == [number + 1, number + 1, number + 1, number] * 10
 
 
+@pytest.mark.one_engine
 def test_four_threads_on_one_profiler(classic):
     profiler = small(classic)
     errors = []
@@ -234,6 +236,7 @@ def chain(size):
     return graph(*nodes), names
 
 
+@pytest.mark.one_engine
 def test_graph_view_of_a_chain_of_100_000_ops(classic):
     size = 100_000
     graph_def, chain_names = chain(size)
@@ -267,6 +270,7 @@ def test_the_message_of_a_chain_of_100_000_ops():
     assert message.SerializeToString()
 
 
+@pytest.mark.one_engine
 def test_scope_view_of_300_000_ops(classic):
     """300,000 instead of a million, to stay within seconds."""
     groups, each = 300, 1_000

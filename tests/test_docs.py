@@ -226,6 +226,27 @@ def test_the_sessions_that_are_named_are_those_of_nox():
         assert set(" ".join(called).split()) <= sessions, path
 
 
+def test_marked_tests_lie_where_their_sessions_look():
+    pages = ("test_docs.py", "test_examples.py", "test_package.py", "test_reference_pages.py")
+    places = {
+        "browser": "ui/web/",
+        "documentation": pages,
+        "gym": "truth/",
+        "models": "published/",
+        "oracle": "oracle/",
+        "readers": "readers/",
+    }
+    tests = ROOT / "tests"
+    found = [
+        f"{marker}: {name}"
+        for path in sorted(tests.rglob("test_*.py"))
+        for marker in re.findall(r"pytest\.mark\.(\w+)", path.read_text("utf-8"))
+        for name in [path.relative_to(tests).as_posix()]
+        if not name.startswith(places.get(marker, ""))
+    ]
+    assert found == []
+
+
 def anchors(page):
     """What headings of a page are called in addresses, as code hosts name them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)

@@ -97,6 +97,7 @@ def kernels(count: int) -> Run:
     return open_run(space)
 
 
+@pytest.mark.one_engine
 def test_the_tables_of_kernels_without_end() -> None:
     catalog = Catalog([opened_run(kernels(480_000))])
     with soon(4):
@@ -104,6 +105,7 @@ def test_the_tables_of_kernels_without_end() -> None:
     assert "profile_executions" in names
 
 
+@pytest.mark.one_engine
 def test_the_tables_of_kernels_without_end_are_not_all_in_memory() -> None:
     """A quarter of what fits into 1 MB, and a quarter of the memory: this test takes long."""
     catalog = Catalog([opened_run(kernels(120_000))])
@@ -115,6 +117,7 @@ def test_the_tables_of_kernels_without_end_are_not_all_in_memory() -> None:
         tracemalloc.stop()
 
 
+@pytest.mark.one_engine
 def test_a_timeline_of_kernels_that_all_overlap() -> None:
     profiler = Profiler.from_xspace(kernels(480_000))
     with soon(4):
@@ -123,6 +126,7 @@ def test_a_timeline_of_kernels_that_all_overlap() -> None:
     assert n_named == 2001  # rows of the stream and of all streams, and one for steps
 
 
+@pytest.mark.one_engine
 def test_stacks_that_grow_with_the_square() -> None:
     """Kernels that begin at once and take no time are inside each other."""
     assert len(stacks_of_trace(model_of_run(kernels(3000))).nodes) == 3000
@@ -141,6 +145,7 @@ def test_counters_without_end() -> None:
     assert found == {f"kind {n}: stat {n}": [n] for n in range(3000)}
 
 
+@pytest.mark.one_engine
 def test_lanes_without_end() -> None:
     starts = np.array([0] * 2000 + [5] * 3, np.int64)
     lanes = first_fit_lanes(starts, starts + 5)
@@ -156,6 +161,7 @@ def test_numbers_of_threads_that_are_taken() -> None:
     assert numbers.take(2, 0) == 0
 
 
+@pytest.mark.one_engine
 def test_columns_without_end() -> None:
     """SQL may ask for any number of them: ``select 1, 1, …``."""
     columns = tuple(Column(f"c{place}", f"c{place}") for place in range(20_000))

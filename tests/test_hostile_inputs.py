@@ -88,6 +88,7 @@ def test_details_of_kernels(details: str) -> None:
         kernel_stats(open_run(kernels(details)))
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize("name", ["Cijk_" * 80_000, "Cijk_" + "_MI1" * 80_000 + "x"])
 def test_names_of_kernels(name: str) -> None:
     with soon():
@@ -160,6 +161,7 @@ def test_types_of_an_op_log_entry() -> None:
     assert [len(types[0]), types[1:]] == [200_000, [(), ("x", "y", "x")]]
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(
     "read",
     [
@@ -318,6 +320,7 @@ def test_a_name_of_20_000_scopes() -> None:
             _ = report.by_scope
 
 
+@pytest.mark.one_engine
 def test_steps_are_added_while_other_threads_drop_views() -> None:
     profiler = tfprof.Profiler(graph(op("a"), op("b", "B", "a")))
     profiler.add_step(0, run({"a": 1}))
@@ -408,6 +411,7 @@ def test_shapes_of_more_dimensions_than_any_tensor_has() -> None:
         assert str(tfprof.summary(nodes))
 
 
+@pytest.mark.one_engine
 @pytest.mark.parametrize(("n_functions", "n_calls"), [(30, 10), (100, 100)])
 def test_functions_that_call_the_one_before(n_functions: int, n_calls: int) -> None:
     nodes = graph(op("x", "Placeholder"), op("top", f"f{n_functions - 1}", "x"))
@@ -429,6 +433,7 @@ def test_functions_that_call_the_one_before(n_functions: int, n_calls: int) -> N
     assert len(scopes) < 250_000
 
 
+@pytest.mark.one_engine
 def test_slices_that_all_overlap() -> None:
     """80,000 of them are 1.2 MB; rows and lanes are a thousand, and no slice is lost."""
     starts = np.arange(80_000, dtype=np.int64)

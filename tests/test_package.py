@@ -176,6 +176,17 @@ def test_no_code_holds_an_address_of_the_web():
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 
+def test_no_test_imports_another():
+    """What several share stands beside them, in a module of its own."""
+    tests = Path(__file__).parent
+    found = [
+        path.relative_to(tests).as_posix()
+        for path in sorted(tests.rglob("*.py"))
+        if re.search(r"^\s*(from|import) \S*\btest_\w+", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert found == []
+
+
 NEEDS = {
     "tfprof.capture.keras_callback": "keras",
     "tfprof.ui.web.tensorboard_plugin": "tensorboard",

@@ -13,36 +13,12 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests.capture.fakes import STEPS, Fake
 from tfprof.capture import session
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, host, line, xspace
 
 CaptureOptions = tfprof.capture.CaptureOptions
-STEPS = [event("train", 100 * number, 90, step_num=number, _r=1) for number in range(2)]
-
-
-class Fake:
-    """A profiler that writes the same run again and again, as with a clock that is put back."""
-
-    name = "Fake"
-    unsupported = ()
-    space: Any = xspace(host(line(*STEPS)))
-
-    def __init__(self) -> None:
-        self.records = False
-
-    def begin(self, folder: Path, options: Any) -> None:
-        self.folder, self.records = folder, True
-
-    def end(self, *, save: bool = True) -> None:
-        self.records = False
-        if save:
-            run = self.folder / "plugins" / "profile" / "2026_01_01_00_00_00"
-            run.mkdir(parents=True)
-            (run / "worker.xplane.pb").write_bytes(self.space.SerializeToString())
-
-    def devices(self) -> list[str]:
-        return []
 
 
 @pytest.fixture
@@ -140,7 +116,7 @@ def test_events_of_a_clock_that_jumps_are_said(fake: Fake, tmp_path: Path) -> No
 PROGRAM = """
 import os, sys
 import tfprof
-from tests.capture.test_bad_input import Fake
+from tests.capture.fakes import Fake
 from tfprof.capture import session
 
 fake = Fake()

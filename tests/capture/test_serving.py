@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import tfprof
+from tests.deadlines import next_line
 from tests.remote.programs import Program
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.remote import capture
@@ -76,7 +77,7 @@ while True:
 def lines_until(program, last):
     lines = []
     while not lines or lines[-1] not in (last, ""):
-        lines.append(program.process.stdout.readline().decode().rstrip("\n"))
+        lines.append(next_line(program.process).decode().rstrip("\n"))
     return lines[:-1]
 
 

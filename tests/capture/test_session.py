@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests.deadlines import next_line
 from tests.remote.programs import Forked
 from tfprof.errors import InputError, UsageError
 
@@ -319,7 +320,7 @@ print("ready", flush=True)
 time.sleep(600)
 """)
     try:
-        assert program.stdout.readline() == b"ready\n"
+        assert next_line(program) == b"ready\n"
         program.send_signal(signal.SIGINT)
     except BaseException:
         program.kill()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfprof
+from tests.deadlines import at_most
 
 pytestmark = [
     pytest.mark.one_engine,
@@ -43,9 +44,10 @@ def ended(
         stderr=subprocess.DEVNULL, text=True,
     ) as program:  # fmt: skip
         assert program.stdout is not None
-        printed = program.stdout.readline()
-        program.terminate()
-        printed += program.stdout.read()
+        with at_most(program):
+            printed = program.stdout.readline()
+            program.terminate()
+            printed += program.stdout.read()
         return program.wait(timeout=30), printed
 
 

@@ -7,8 +7,7 @@ import lzma
 
 import pytest
 
-from tests.captures.tools.test_mixed_hosts import with_gpu, with_tpu
-from tests.captures.tools.test_run import capture
+from tests.captures.tools.small_captures import capture, with_gpu, with_tpu
 from tfprof.captures.all_tools import TABLE_TOOLS
 from tfprof.demo import demo_capture
 from tfprof.testing.xspace_builders import event, host, line, plane, xspace

@@ -9,8 +9,8 @@ from textwrap import wrap
 import pytest
 
 import tfprof
-from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placeholder
-from tests.graphs.interpreter.test_while_loops import TYPES, Ref, body, condition
+from tests.graphs.interpreter.programs import FLOAT, Ref, Type, graph, node, placeholder
+from tests.graphs.interpreter.while_loops import TYPES, body, condition
 from tests.graphs.reports.programs import two_layers
 
 pytestmark = pytest.mark.slow

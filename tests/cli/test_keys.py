@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.deadlines import next_line
 from tfprof.cli.keys import keys
 
 PROGRAM = """
@@ -40,7 +41,7 @@ def test_at_a_terminal(is_continued):
             [sys.executable, "-c", PROGRAM], stdin=theirs, stdout=subprocess.PIPE,
             start_new_session=True,
         ) as process:  # fmt: skip
-            assert process.stdout.readline() == b"True\n"
+            assert next_line(process) == b"True\n"
             if is_continued:
                 termios.tcsetattr(theirs, termios.TCSANOW, of_lines)
                 end = time.monotonic() + 20

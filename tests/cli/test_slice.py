@@ -1,6 +1,6 @@
 import json
 
-from tests.captures.slice.test_slice_capture import three_steps, written
+from tests.captures.slice.three_steps import three_steps, written
 
 
 def test_steps_of_a_file(call, tmp_path):

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.cli.conftest import environment
+from tests.deadlines import next_line
 from tfprof.cli.commands.ui import has_display
 
 httpx = pytest.importorskip("httpx")
@@ -38,7 +39,7 @@ def start():
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 def test_it_prints_its_address_serves_and_ends_with_one_line(start):
     process = start("--demo", "--no-browser")
-    address = process.stdout.readline().strip()
+    address = next_line(process).strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", address)
     with httpx.Client(follow_redirects=True) as client:
         home = client.get(address)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
-from tests.doctor.test_captures import HOST
+from tests.doctor.hosts import HOST
 from tests.files.checkpoint.tables import entry, write_bundle
 from tfprof.captures.run.result import Note
 from tfprof.core.wire import messages as pb

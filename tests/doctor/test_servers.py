@@ -1,13 +1,11 @@
 import contextlib
 import http.server
-import os
 import socket
-import subprocess
-import sys
 import threading
 
 import pytest
 
+from tests.remote.programs import Program
 from tfprof.doctor import servers
 from tfprof.doctor.servers import check_server, check_servers
 from tfprof.errors import UsageError
@@ -196,29 +194,12 @@ def test_a_name_that_no_resolver_takes():
     assert probe("a" * 70 + ".invalid", 1, SHORT).kind == "unknown_host"
 
 
-SERVER = """
-import socket, sys, time
-import tensorflow as tf
-with socket.create_server(("", 0)) as free:
-    port = free.getsockname()[1]
-tf.profiler.experimental.server.start(port)
-print(port, flush=True)
-sys.stdin.read()
-"""
-
-
 @pytest.mark.tensorflow
 def test_tensorflows_own_server():
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVER],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""},
-    )  # fmt: skip
+    server = Program()
     try:
-        port = int(server.stdout.readline())
-        (check,) = check_server(f"localhost:{port}", 20)
+        server.wait_until_ready()
+        (check,) = check_server(server.address, 20)
     finally:
-        server.communicate()
-    assert (check.status, check.message) == (
-        "ok", f"localhost:{port}: a profiler server answers",
-    )  # fmt: skip
+        server.end()
+    assert (check.status, check.message) == ("ok", f"{server.address}: a profiler server answers")

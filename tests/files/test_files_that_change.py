@@ -66,7 +66,7 @@ def changing(tmp_path: Path) -> Iterator[Path]:
     writer = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), str(path)])
     yield path
     writer.kill()
-    writer.wait()
+    writer.wait(timeout=60)
 
 
 def test_a_capture_that_changes_all_the_time_is_read_or_refused(changing: Path) -> None:

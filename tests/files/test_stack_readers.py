@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.files.stack_files import PPROF, SPEEDSCOPE, closed, go_profile, opened, speedscope
 from tfprof.core.columns.stacks import SampleType, StackFrame
 from tfprof.core.wire import messages as pb
 from tfprof.errors import MalformedProfileError
@@ -19,27 +20,6 @@ from tfprof.files.sniff import Format, sniff
 from tfprof.files.speedscope import stacks_of_speedscope
 
 pytestmark = pytest.mark.one_engine
-
-
-def go_profile():
-    """As Go writes it: an inlined call, a place without a function, a bare address."""
-    profile = pb.Profile(
-        string_table=["", "samples", "count", "cpu", "nanoseconds", "main", "m.go", "inner", "key"]
-    )
-    profile.sample_type.add(type=1, unit=2)
-    profile.sample_type.add(type=3, unit=4)
-    profile.function.add(id=1, name=5, filename=6)
-    profile.function.add(id=2, name=7, filename=6)
-    profile.location.add(id=1).line.add(function_id=1, line=10)
-    inlined = profile.location.add(id=2)
-    inlined.line.add(function_id=2, line=30)  # innermost first
-    inlined.line.add(function_id=1, line=20)
-    profile.location.add(id=3, address=0xABC)
-    sample = profile.sample.add(location_id=[2, 1], value=[1, 10_000])
-    sample.label.add(key=8, num=9)
-    profile.sample.add(location_id=[3, 1], value=[2, 20_000])
-    profile.sample.add(value=[3, 30_000])
-    return profile
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -108,23 +88,6 @@ def test_what_looks_like_stacks(text, looks):
     assert (sniff(text.encode()).format is Format.COLLAPSED) is looks
 
 
-def speedscope(**profile):
-    told = {"name": "thread 1", "unit": "seconds", "startValue": 1, "endValue": 4, **profile}
-    return {
-        "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "shared": {"frames": [{"name": "main"}, {"name": "run", "file": "a.py", "line": 12}]},
-        "profiles": [told],
-    }
-
-
-def opened(frame, at):
-    return {"type": "O", "frame": frame, "at": at}
-
-
-def closed(frame, at):
-    return {"type": "C", "frame": frame, "at": at}
-
-
 def test_speedscope_with_events():
     """main from 1 to 4 s, and run inside it from 1.5 to 2 s."""
     events = [opened(0, 1), opened(1, 1.5), closed(1, 2), closed(0, 4)]
@@ -155,10 +118,6 @@ def test_speedscope_that_is_damaged(profile):
         stacks_of_speedscope(json.dumps(speedscope(**profile)).encode(), "s.json")
 
 
-PPROF = go_profile().SerializeToString()
-SPEEDSCOPE = json.dumps(
-    speedscope(type="evented", events=[opened(0, 1), opened(1, 2), closed(1, 3), closed(0, 4)])
-).encode()
 COLLAPSED = b"main;run (a.py:12) 5\nmain 9223372036854775807\n"
 
 

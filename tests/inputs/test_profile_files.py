@@ -9,21 +9,15 @@ import pytest
 import tfprof
 from tests.files.checkpoint.recorded.make import FOLDER
 from tests.files.event_files import event_file, graph_event
-from tests.inputs.test_run_files import run  # noqa: F401 - a fixture
 from tfprof.core.wire import messages as pb
-from tfprof.errors import (
-    EmptyProfileError,
-    MalformedProfileError,
-    UnknownFormatError,
-    UsageError,
-)
+from tfprof.errors import EmptyProfileError, MalformedProfileError, UnknownFormatError, UsageError
 from tfprof.inputs import profile_files
 from tfprof.inputs.profile_files import open_profile, profiler_of
 from tfprof.inputs.resolve import RunFile, look_at, resolve
 from tfprof.inputs.run_files import RunFiles, find_run_files
 
 
-def test_the_same_as_from_its_parts(run):  # noqa: F811
+def test_the_same_as_from_its_parts(run):
     profiler = tfprof.Profiler(run / "graph.pbtxt", run / "tfprof_log")
     profiler.add_step(9, run / "run_meta_9")
     profiler.add_step(10, run / "run_meta_10")
@@ -31,14 +25,14 @@ def test_the_same_as_from_its_parts(run):  # noqa: F811
     assert open_profile(run).steps == [9, 10]
 
 
-def test_a_profile_beside_its_parts_is_refused(run):  # noqa: F811
+def test_a_profile_beside_its_parts_is_refused(run):
     open_profile(run).save(run / "saved")
     with pytest.raises(UsageError, match=r"saved is a saved profile.*together with .*graph\.pbtxt"):
         open_profile(run)
     assert open_profile(run / "saved").steps == [9, 10]
 
 
-def saved_profiles(run, folder, numbers):  # noqa: F811
+def saved_profiles(run, folder, numbers):
     """A folder as ``ProfileContext`` leaves it beside a Saver's and a FileWriter's files."""
     folder.mkdir()
     for number in numbers:
@@ -57,7 +51,7 @@ def profiler_graph():
     return pb.GraphDef(node=[pb.NodeDef(name="a", op="MatMul"), pb.NodeDef(name="b", op="Relu")])
 
 
-def test_profiles_beside_what_a_saver_writes(run, tmp_path):  # noqa: F811
+def test_profiles_beside_what_a_saver_writes(run, tmp_path):
     """The one that was saved last is opened, and the others are named."""
     folder = tmp_path / "train"
     saved_profiles(run, folder, [8, 100, 16])
@@ -72,13 +66,13 @@ def test_profiles_beside_what_a_saver_writes(run, tmp_path):  # noqa: F811
     assert open_profile(folder / "profile_8").notices == ()
 
 
-def test_one_profile_beside_what_a_saver_writes(run, tmp_path):  # noqa: F811
+def test_one_profile_beside_what_a_saver_writes(run, tmp_path):
     saved_profiles(run, tmp_path / "train", [8])
     profiler = open_profile(tmp_path / "train")
     assert (profiler.steps, profiler.notices) == ([8], ())
 
 
-def test_of_profiles_without_numbers_the_last_one_written_is_opened(run, tmp_path):  # noqa: F811
+def test_of_profiles_without_numbers_the_last_one_written_is_opened(run, tmp_path):
     saved_profiles(run, tmp_path / "train", [8, 16])
     for number, name in ((8, "late"), (16, "early")):
         (tmp_path / "train" / f"profile_{number}").rename(tmp_path / "train" / name)
@@ -86,7 +80,7 @@ def test_of_profiles_without_numbers_the_last_one_written_is_opened(run, tmp_pat
     assert open_profile(tmp_path / "train").steps == [8]
 
 
-def test_an_op_log_alone_says_nothing(run):  # noqa: F811
+def test_an_op_log_alone_says_nothing(run):
     with pytest.raises(UsageError, match=r"nothing to profile in .*tfprof_log"):
         open_profile(run / "tfprof_log")
     with pytest.raises(UsageError, match="nothing to read"):
@@ -99,7 +93,7 @@ def test_a_checkpoint_alone_has_a_command_of_its_own():
         open_profile(FOLDER / "objects")
 
 
-def test_run_metadata_without_stats_are_named(run):  # noqa: F811
+def test_run_metadata_without_stats_are_named(run):
     (run / "run_meta_9").write_text('partition_graphs { node { name: "a" } }')
     (run / "run_meta_10").unlink()
     with pytest.raises(EmptyProfileError, match=r"run_meta_9: step 9: .*no step_stats"):
@@ -120,7 +114,7 @@ class Watching:
         self.read += n_bytes
 
 
-def test_whoever_watches_is_told_all(run):  # noqa: F811
+def test_whoever_watches_is_told_all(run):
     watch = Watching()
     watch.folder = f"{run}/"
     profiler_of(find_run_files(resolve([run])), watch=watch)

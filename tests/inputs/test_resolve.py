@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import tfprof
 from tests.files.checkpoint.tables import entry, write_bundle
 from tests.files.event_files import event_file, graph_event, run_event
-from tests.files.test_stack_readers import PPROF, SPEEDSCOPE
+from tests.files.stack_files import PPROF, SPEEDSCOPE
 from tfprof.cli.program import cli
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UnknownFormatError

@@ -7,30 +7,13 @@ import pytest
 import tfprof
 from tests.files.event_files import event_file, graph_event, meta_graph_event, run_event
 from tests.files.packed import zst_compress
+from tests.inputs.conftest import GRAPH, RUN
 from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.files.numbered_names import step_in_name
 from tfprof.files.sniff import Format
 from tfprof.inputs.resolve import look_at, resolve
 from tfprof.inputs.run_files import find_run_files
-
-GRAPH = 'node { name: "a" op: "MatMul" }\nnode { name: "b" op: "Relu" }\n'
-RUN = (
-    'step_stats { dev_stats { device: "/cpu:0" node_stats { node_name: "a" '
-    "all_start_micros: 5 op_end_rel_micros: 2 all_end_rel_micros: 3 } } }"
-)
-LOG = 'log_entries { name: "a" float_ops: 3 types: "x" }'
-
-
-@pytest.fixture
-def run(tmp_path):
-    folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "graph.pbtxt").write_text(GRAPH)
-    (folder / "run_meta_10").write_text(RUN)
-    (folder / "run_meta_9").write_text(RUN)
-    (folder / "tfprof_log").write_text(LOG)
-    return folder
 
 
 def names(files):

@@ -130,7 +130,7 @@ class Engine:
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
-        self._process.wait()
+        self._process.wait(timeout=60)
 
     def run(self, script: Sequence[Item], timeout_s: int = 60) -> list[Answer]:
         """Run one script in a fresh process; one answer for each of its items."""

@@ -1,30 +1,27 @@
-"""Real models, run by TensorFlow; a program that writes what the profiler reads.
+"""Real models, run by TensorFlow; programs that write what the profiler reads.
 
-``python models.py NAME FILE`` writes a pickled dict with ``graph``, ``op_log`` and ``steps``
-(step number and run metadata), all serialized. It runs in a process of its own, so that a test
-process never holds a whole TensorFlow.
+Each writes a pickled dict with ``graph``, ``op_log`` and ``steps`` (step number and run metadata),
+all serialized, in a process of its own.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests.remote.programs import Forked
+
+PROGRAM = "import sys; from tests.oracle.models import main; main(*sys.argv[1:])"
 NAMES = ("conv_net", "while_loop", "concrete_function")
 
 
 def build(name: str, folder: Path) -> dict[str, Any]:
     """Run one model in a new process and return its messages."""
     target = folder / f"{name}.pickle"
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    command = [sys.executable, str(Path(__file__).resolve()), name, str(target)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the model {name} did not run:\n{done.stderr[-3000:]}")
+    _, errors = Forked(PROGRAM, name, str(target)).communicate()
+    if not target.is_file():
+        raise RuntimeError(f"the model {name} did not run:\n{errors.decode()[-3000:]}")
     return pickle.loads(target.read_bytes())
 
 
@@ -139,7 +136,3 @@ def main(name: str, target: str) -> None:
         tf.compat.v1.disable_eager_execution()
         model = _run_session(tf, name)
     Path(target).write_bytes(pickle.dumps(model))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -5,10 +5,10 @@ import random
 import pytest
 
 import tfprof
+from tests.graphs.interpreter.control_flow import conditional, loop
 from tests.graphs.interpreter.programs import FLOAT, Ref, Type, const, function, graph, node
 from tests.graphs.interpreter.programs import placeholder as fed
-from tests.graphs.interpreter.test_control_flow import conditional, loop
-from tests.profiles.float_ops.test_profile_flops import LOOP
+from tests.profiles.float_ops.profiled_graphs import LOOP
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.read.op_outputs import outputs_of
 

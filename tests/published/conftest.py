@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pytest
@@ -31,6 +31,11 @@ LARGE = (
     "VGG19",
 )
 """Architectures that are traced only once, to save time: most have a sibling of the same layers."""
+
+
+def in_one_process(names: Iterable[str]) -> list[Any]:
+    """Names as parameters: ``pytest --dist loadgroup`` builds each architecture in one process."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
 
 
 class Application(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import tfprof
+from tests.published.checked import check
 from tests.published.derivations import Work, lstm_step
 from tests.published.models import (
     BATCH,
@@ -24,7 +25,6 @@ from tests.published.models import (
     tagger,
     unet,
 )
-from tests.published.test_layers import check
 from tfprof.core.wire import messages as pb
 from tfprof.graphs.live.model_graphs import traced
 

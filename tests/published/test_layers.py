@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import tfprof
+from tests.published.checked import B, check
 from tests.published.derivations import (
     RSQRT,
     SIGMOID,
@@ -25,7 +25,6 @@ from tests.published.derivations import (
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.models]
 
-B = 2
 Layers = Any
 
 CASES: dict[str, tuple[Callable[[Layers], Any], list[tuple[int, ...]], Work]] = {
@@ -197,23 +196,6 @@ def model_of(keras: Any, name: str) -> Any:
     make, shapes, _ = CASES[name]
     inputs = [keras.Input(shape) for shape in shapes]
     return keras.Model(inputs, make(keras.layers)(*inputs))
-
-
-def check(model: Any, expected: Work) -> None:
-    report = tfprof.flops(model, batch=B)
-    assert report.macs == expected.macs, report.explain()
-    assert report.flops == expected.flops, report.explain()
-    assert report.coverage == 1
-    assert report.uncounted == {}
-    assert report.notes == ()
-    of_any_batch = tfprof.flops(model)
-    assert of_any_batch.notes == ()
-    assert bound(of_any_batch.macs) == expected.macs
-    assert bound(of_any_batch.flops) == expected.flops
-
-
-def bound(count: Any) -> int:
-    return count if isinstance(count, int) else count.bind({"B": B})
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import tfprof
-from tests.published.conftest import LARGE, Application
+from tests.published.conftest import LARGE, Application, in_one_process
 from tests.published.derivations import SOFTMAX, Work, conv, dense, elementwise
 from tfprof.graphs.model.symbolic import Symbolic
 
@@ -76,7 +76,7 @@ PUBLISHED = {
 Build = Callable[..., Application]
 
 
-@pytest.fixture(params=PUBLISHED)
+@pytest.fixture(params=in_one_process(PUBLISHED))
 def name(request: Any) -> str:
     return str(request.param)
 
@@ -105,7 +105,7 @@ def test_every_op_is_counted_or_free(model: Application) -> None:
     assert model.one.notes == ()
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLISHED if name not in LARGE])
+@pytest.mark.parametrize("name", in_one_process(name for name in PUBLISHED if name not in LARGE))
 def test_the_same_question_has_the_same_answer(name: str, model: Application) -> None:
     assert model.again is not None
     assert model.again.flops == model.one.flops
@@ -128,6 +128,7 @@ def test_a_batch_of_four_does_four_times_as_much(model: Application) -> None:
     assert 0 <= once < 0.01 * four.flops
 
 
+@pytest.mark.xdist_group("MobileNetV3Small")
 def test_an_image_size_that_the_model_leaves_open(application: Build) -> None:
     keras = pytest.importorskip("keras")
     model = keras.applications.MobileNetV3Small(weights=None)
@@ -148,7 +149,7 @@ VGG = {"VGG16": (2, 2, 3, 3, 3), "VGG19": (2, 2, 4, 4, 4)}
 """Convolutions of each block: Simonyan & Zisserman 2015, table 1, columns D and E."""
 
 
-@pytest.mark.parametrize("name", VGG)
+@pytest.mark.parametrize("name", in_one_process(VGG))
 def test_vgg_layer_by_layer(name: str, application: Build) -> None:
     convs, others, size, depth = Work(), Work(), 224, 3
     for n_layers, width in zip(VGG[name], (64, 128, 256, 512, 512), strict=True):
@@ -208,7 +209,7 @@ def relu(size: int, width: int) -> Work:
     return elementwise(size**2 * width)
 
 
-@pytest.mark.parametrize("name", RESNETS)
+@pytest.mark.parametrize("name", in_one_process(RESNETS))
 def test_resnet_layer_by_layer(name: str, application: Build) -> None:
     n_blocks, torchvision = RESNETS[name]
     report = application(name).one
@@ -223,6 +224,7 @@ MOBILENET += [(512, 1)] * 5 + [(1024, 2), (1024, 1)]
 """Width and stride of each separable layer: Howard et al. 2017, table 1."""
 
 
+@pytest.mark.xdist_group("MobileNet")
 def test_mobilenet_layer_by_layer(application: Build) -> None:
     depthwise, pointwise = 0, 112**2 * 3 * 3 * 3 * 32
     size, depth = 112, 32

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.published.conftest import Application
+from tests.published.conftest import Application, in_one_process
 from tfprof.graphs.costs.graph_variables import variables_of_graph
 from tfprof.graphs.costs.params import params_report
 from tfprof.graphs.read.program import read_program
@@ -42,7 +42,7 @@ UNREAD = dict.fromkeys([name for name in PUBLISHED if name.startswith("Efficient
 """Mean, variance and count of a Normalization layer, which computes with constants made of them."""
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", in_one_process(PUBLISHED))
 def test_parameters_are_the_published_ones(
     name: str, application: Callable[..., Application]
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import tfprof
 from tests.captures.tools.oracle import folder
+from tests.deadlines import next_line
 from tests.ui.web.conftest import chromium  # noqa: F401
 from tfprof.demo import demo_files
 from tfprof.export.formats import BY_NAME, export_chunks
@@ -62,7 +63,7 @@ class TraceProcessor:
         question = {"path": str(path), "queries": queries}
         self._program.stdin.write(json.dumps(question) + "\n")
         self._program.stdin.flush()
-        answer = json.loads(self._program.stdout.readline())
+        answer = json.loads(next_line(self._program))
         assert "error" not in answer, answer["error"]
         return answer["rows"]
 

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.deadlines import SECONDS, at_most, next_line
+
 PROGRAM = """
 import sys, threading, time
 import tensorflow as tf
@@ -54,7 +56,7 @@ class Program:
         self.process = Forked(*arguments) if has_tensorflow else _started(*arguments)
 
     def wait_until_ready(self):
-        assert self.process.stdout.readline() == b"ready\n"
+        assert next_line(self.process) == b"ready\n"
 
     def end(self):
         self.process.kill()
@@ -95,13 +97,13 @@ class Forked:
         with contextlib.suppress(ProcessLookupError):
             self.send_signal(signal.SIGKILL)
 
-    def communicate(self):
+    def communicate(self, seconds=SECONDS):
         """Wait until it ends; what it has written, also to stderr."""
         if self.stdout.closed:
             return b"", b""
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
-        with self.stdout, self._stderr:
+        with self.stdout, self._stderr, at_most(self, seconds):
             said = self.stdout.read()
             self._stderr.seek(0)
             return said, self._stderr.read()

@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY, space
+from tests.remote.recorded_answers import recorded
 from tfprof.core.wire import messages
 from tfprof.errors import UsageError
 from tfprof.remote import monitor
@@ -25,18 +26,6 @@ def filled(data, context):
     result = messages.ProfilerServiceMonitorResult.FromString(FIGURES.SerializeToString())
     result.response_type = min(kind, 3)
     return messages.MonitorResponse(data="a\nTPU", monitor_result=result).SerializeToString()
-
-
-def recorded():
-    """The answer of a server that has recorded the capture with slow input."""
-    import lzma
-    from pathlib import Path
-
-    import tfprof.demo
-
-    packed = Path(tfprof.demo.__file__).with_name("input_bound.xplane.pb.xz").read_bytes()
-    data = lzma.decompress(packed)
-    return messages.ProfileResponse(xspace=messages.XSpace.FromString(data)).SerializeToString()
 
 
 def test_a_runtime_that_fills_in_the_call(fake_server):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.doc_pages import ROOT, is_quotation, run_page
 from tests.remote.programs import PROGRAM
-from tests.remote.test_monitor import recorded
+from tests.remote.recorded_answers import recorded
 
 PAGE = ROOT / "docs" / "remote_capture.md"
 

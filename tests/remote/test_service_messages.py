@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.wire.test_messages import compare_messages
+from tests.core.wire.compared import compare_messages
 from tfprof.core.wire import messages
 
 FILES = (

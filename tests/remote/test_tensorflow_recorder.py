@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tfprof
+from tests.deadlines import at_most, next_line
 from tests.remote.programs import PROGRAM, Forked, Program
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.errors import InputError
@@ -85,7 +86,8 @@ def command(program, tmp_path):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         started.append(process)
-        assert "the last 60s are kept" in process.stderr.readline()
+        with at_most(process):
+            assert "the last 60s are kept" in process.stderr.readline()
         return process
 
     yield start
@@ -113,7 +115,7 @@ def test_a_step_that_sleeps(program, tmp_path):
         while recorder.observed[program.address].n_steps < 50:
             time.sleep(0.05)
         program.process.send_signal(signal.SIGUSR2)
-        slept = int(program.process.stdout.readline())
+        slept = int(next_line(program.process))
         (saved,) = recorder.events()
     told = list(map(int, re.findall(r"\d+", saved.reason.split(" took")[0].split(" has")[0])))
     assert told[0] <= slept <= told[-1] or ("from" in saved.reason and told[0] <= slept)
@@ -177,8 +179,8 @@ def test_signals(program, command):
     n_steps = 0
     while not n_steps:  # it may have begun a moment ago
         process.send_signal(signal.SIGUSR1)
-        assert "signal SIGUSR1" in process.stdout.readline()
-        said = process.stdout.readline()
+        assert "signal SIGUSR1" in next_line(process)
+        said = next_line(process)
         if "next: tfprof overview" in said:
             n_steps = steps_of(tfprof.open_run(said.split()[-1]))
     process.send_signal(signal.SIGTERM)

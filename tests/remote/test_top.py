@@ -7,7 +7,7 @@ import pytest
 import tfprof
 from tests.cli.conftest import call  # noqa: F401
 from tests.remote.conftest import BUSY
-from tests.remote.test_monitor import recorded
+from tests.remote.recorded_answers import recorded
 from tfprof.cli.live_screen import LiveScreen
 from tfprof.cli.top_view import HELP, Line, Settings, screen
 from tfprof.remote import Look, OpTime, Sample, top

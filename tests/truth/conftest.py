@@ -109,6 +109,11 @@ def jax_program(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return _programs(tmp_path_factory, "jax")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What these tests compare is time: ``nox -s truth`` runs them alone."""
+    item.add_marker(pytest.mark.gym)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Call a test again that found something false, with programs that are recorded anew."""

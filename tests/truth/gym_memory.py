@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.deadlines import SECONDS, next_line
+
 MOST_BYTES = 512_000_000
 _WARM_SECONDS, _OWN_SECONDS = 3.0, 8.0
 
@@ -115,22 +117,22 @@ def grown(name: str, seconds: float, *, is_alone: bool) -> tuple[int, str]:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert child.stdout is not None and child.stdin is not None
-    about = f"{float(child.stdout.readline().split()[1]):.2f} ms a step"
+    about = f"{float(next_line(child).split()[1]):.2f} ms a step"
     try:
         if is_alone:
-            line = child.stdout.readline()
+            line = next_line(child, seconds + SECONDS)
         else:
             with tempfile.TemporaryDirectory() as folder, FlightRecorder(
                 f"localhost:{port}", folder, when="step_time > 100 * median"
             ) as recorder:  # fmt: skip
-                line = child.stdout.readline()
+                line = next_line(child, seconds + SECONDS)
                 (seen,) = recorder.observed.values()
             size = seen.n_bytes / max(seen.n_snapshots, 1) / 1e6
             about += (f", {seen.n_snapshots} snapshots of {size:.1f} MB, "
                       f"{seen.interval_seconds:.1f} s apart")  # fmt: skip
     finally:
         child.kill()
-        child.wait()
+        child.wait(timeout=60)
     return int(line.split()[1]), about
 
 

@@ -24,9 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from tests.deadlines import next_line
+
 SLOW_SECONDS = 0.05
 WHEN = f"step_time > {SLOW_SECONDS * 1000:g}ms and step_time > 3 * median"
 _TOLERANCE = 0.9
+_PLANTING_SECONDS = 1800.0
 """A report is invented if no step took as much of ``SLOW_SECONDS``."""
 _EARLY_SECONDS = 20.0
 
@@ -241,7 +244,7 @@ class _Program:
 
     def _wait_for(self, word: str) -> None:
         assert self.process.stdout is not None
-        while (line := self.process.stdout.readline().strip()) != word:
+        while (line := next_line(self.process, _PLANTING_SECONDS).strip()) != word:
             if not line:
                 raise RuntimeError(f"the program ended before it was {word}")
 
@@ -325,7 +328,7 @@ def exercise(name: str, planted: int, seed: int, folder: Path) -> Found:
             elif kind.disturb == "restart":
                 begun = time.time_ns()
                 running.process.kill()
-                running.process.wait()
+                running.process.wait(timeout=60)
                 _wait_until(lambda: bool(recorder.observed[address].trouble))
                 running = _Program(name, port, seed + 1, parts[1], folder / "truth-1")
                 truths.append(running)

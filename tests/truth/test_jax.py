@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.truth.recorded import CLAIM, DENIAL, median
-from tests.truth.test_tensorflow import SHARE, is_about, lasts_as_long
+from tests.truth.tolerances import SHARE, is_about, lasts_as_long
 from tfprof.insight.budgets.capture_metrics import compilations
 
 pytestmark = pytest.mark.jax

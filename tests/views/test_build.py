@@ -8,7 +8,7 @@ import pytest
 
 import tfprof
 from tests.graphs.interpreter.programs import FLOAT, Type, graph, node, placeholder
-from tests.profiles.float_ops.test_profile_flops import fed
+from tests.profiles.float_ops.profiled_graphs import fed
 from tfprof.profiles.accounting.accounting import METRIC_ROW, METRICS, Metrics
 from tfprof.testing.builders import logged, op_log, run
 

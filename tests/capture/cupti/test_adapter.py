@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.capture.cupti.sessions import recorded, session
 from tests.capture.cupti.stand_in import ActivityKind as Kinds
 from tests.capture.cupti.stand_in import (
     Cupti,
@@ -24,16 +25,6 @@ BUFFERS = (
     [kernel(1000, 3000, 1), call(500, 600, 1)],
     [copy(3000, 3500, 2), fill(3600, 3700, 3), overhead(10, 20), call(700, 800, 2, cbid=41)],
 )
-
-
-def session(cupti, **how):
-    return GpuSession(lambda: cupti, **how)
-
-
-def recorded(cupti, **how):
-    one = session(cupti, **how)
-    one.start()
-    return one.stop(lambda: cupti.log.append("synchronized"))
 
 
 def test_a_session_from_begin_to_end():

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.capture.cupti.sessions import BEGIN, captured, recorded, session
 from tests.capture.cupti.stand_in import Cupti, call, copy, device, kernel
-from tests.capture.cupti.test_adapter import recorded, session
-from tests.capture.cupti.test_tracks import BEGIN, captured
 from tfprof import tools
 from tfprof.capture.cupti.adapter import demangled, plain_call
 from tfprof.capture.cupti.records import Multiprocessor, Records, occupancy_percent

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tfprof
+from tests.capture.cupti.sessions import BEGIN, captured, recorded
 from tests.capture.cupti.stand_in import (
     Cupti,
     CuptiError,
@@ -16,7 +17,6 @@ from tests.capture.cupti.stand_in import (
     kernel,
     overhead,
 )
-from tests.capture.cupti.test_adapter import recorded
 from tfprof import tools
 from tfprof.capture.cupti.adapter import GpuSession
 from tfprof.capture.cupti.attribution import attributed
@@ -27,25 +27,6 @@ from tfprof.capture.cupti.tracks import add_tracks
 from tfprof.capture.gpu_part import GpuPart, notes_on, with_gpus
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, host, line, xspace
-
-BEGIN = 1_790_000_000_000_000_000
-
-
-def captured():
-    """Two launches in ops of thread 5, one outside; the GPU runs them later."""
-    space = xspace(
-        host(
-            line(
-                event("train", 0, 100_000, step_num=1, _r=1),
-                event("a/MatMul:MatMul", 10_000, 20_000),
-                event("b/Relu:Relu", 40_000, 20_000), id=5,
-            )
-        )
-    )  # fmt: skip
-    for plane in space.planes:
-        for one in plane.lines:
-            one.timestamp_ns = BEGIN
-    return space
 
 
 def unit_ns():

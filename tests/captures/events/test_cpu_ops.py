@@ -2,33 +2,12 @@
 
 import numpy as np
 
-from tests.hlo_programs import capture, op, program
+from tests.captures.events.made import space_of, thunk
 from tfprof.captures.events.ops.cpu_ops import cpu_ops
 from tfprof.captures.events.ops.device_ops import DeviceOps
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
 from tfprof.captures.rules import REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, timeline_of, xspace
-
-MATMUL = program(
-    main=[
-        op("x", "parameter", "f32[2,3]"),
-        op("y", "parameter", "f32[3,4]", parameter_number=1),
-        op("dot.1", "dot", "f32[2,4]", "x", "y",
-           dot_dimension_numbers={"lhs_contracting_dimensions": [1],
-                                  "rhs_contracting_dimensions": [0]}),
-    ]
-)  # fmt: skip
-"""2 x 4 x 3 multiply-adds are 48 float operations; it reads 6 + 12 floats and writes 8."""
-
-
-def thunk(name, start, duration, program_id=1):
-    return event(name, start, duration, hlo_op=name, hlo_module="test", program_id=program_id)
-
-
-def space_of(*lines):
-    space = capture(MATMUL)
-    space.planes.append(host(*lines))
-    return space
 
 
 def by_name(ops):

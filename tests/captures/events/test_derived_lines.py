@@ -4,13 +4,12 @@ from collections import Counter
 
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, folder, preprocessed
+from tests.captures.tools.oracle import CAPTURES, preprocessed, run_of
 from tfprof.captures.events.derived.all import derive_lines
 from tfprof.captures.events.derived.lines import HloSource
 from tfprof.captures.events.timeline.names import is_derived
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.rules import REFERENCE
-from tfprof.captures.run.run import open_run
 from tfprof.captures.trace.tracks import derived_lines
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
@@ -65,7 +64,7 @@ def is_offload(key):
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_derived_lines_are_those_of_the_reference(capture):
-    for one in open_run(folder(capture)).hosts:
+    for one in run_of(capture).hosts:
         planes = one.space.planes
         own = {
             (planes[found.plane].name, found.id): (found.name, found.display_id, events_of(found))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.captures.events.made import NOW
 from tfprof.captures.events.ops.gpu_kernels import (
     gpu_kernels,
     is_eligible,
@@ -12,7 +13,6 @@ from tfprof.captures.events.ops.gpu_kernels import (
 from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, gpu, host, line, timeline_of, xspace
 
-NOW = "regs:32 static_shared:48 dynamic_shared:64 grid:8,4,2 block:256,2,1 occ_pct:37.5"
 BEFORE = "registers_per_thread:32 block_x:256"
 SHM = "regs:32 shm:112 grid:8,4,2 block:256,2,1"
 AMD = "regs:0 group_mem:512 grid:4,1,1 block:64,1,1"

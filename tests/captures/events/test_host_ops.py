@@ -5,17 +5,10 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.captures.events.made import times
 from tfprof.captures.events.ops.executions import op_of_instruction
 from tfprof.captures.events.ops.host_ops import host_op_times
-from tfprof.captures.events.steps.eager import ran_eagerly
-from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
-
-
-def times(*lines, classic=False):
-    one = opened(xspace(host(*lines))).hosts[0]
-    eager = ran_eagerly(one.forest(classic=classic))
-    return host_op_times(one.timeline, eager, rules=REFERENCE if classic else OURS)
 
 
 def table(found):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.events.test_host_ops import times
+from tests.captures.events.made import times
 from tfprof.captures.events.ops.host_ops import merged_op_times
 from tfprof.captures.events.ops.input_ops import InputOp, InputWork, break_down, input_ops, work_of
 from tfprof.captures.events.timeline.op_names import parse_op_name

@@ -5,20 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.captures.events.made import change
 from tfprof.captures.events.ops.memory import dtype_name, live_at, memory_events, peak_of, sampled
 from tfprof.captures.rules import OURS, REFERENCE
 from tfprof.testing.xspace_builders import Unsigned, event, host, line, opened, xspace
-
-KIND = {"+": "MemoryAllocation", "-": "MemoryDeallocation"}
-
-
-def change(kind, start, address, size, heap, **stats):
-    known = {
-        "allocator_name": "gpu", "addr": address, "allocation_bytes": size,
-        "requested_bytes": size - 1, "bytes_allocated": heap, "bytes_available": 1000 - heap,
-        "bytes_reserved": 0, "peak_bytes_in_use": heap, "fragmentation": 0.5,
-    }  # fmt: skip
-    return event(KIND[kind], start, 0, **{**known, **stats})
 
 
 def events_of(*lines, classic=False):

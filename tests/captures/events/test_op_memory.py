@@ -1,15 +1,9 @@
 """What ops allocate and free."""
 
+from tests.captures.events.made import memory
 from tfprof.captures.events.ops.op_memory import op_memory
 from tfprof.captures.events.ops.op_runs import host_op_runs
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
-
-
-def memory(kind, at, address, size=0, in_use=0, allocator="GPU_0_bfc"):
-    return event(
-        f"Memory{kind}", at, 0, addr=address, allocation_bytes=size, bytes_allocated=in_use,
-        allocator_name=allocator,
-    )  # fmt: skip
 
 
 def found(*lines):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.events.test_tpu_step_costs import core
+from tests.captures.events.made import core
 from tfprof.captures.events.ops.executions import op_of_instruction
 from tfprof.captures.events.ops.op_runs import (
     NO_OP,

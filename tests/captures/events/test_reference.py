@@ -4,13 +4,12 @@ from collections import defaultdict
 
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, answer, folder, preprocessed, rows
+from tests.captures.tools.oracle import CAPTURES, answer, preprocessed, rows, run_of
 from tfprof.captures.events.ops.host_ops import host_op_times
 from tfprof.captures.events.steps.eager import ran_eagerly
 from tfprof.captures.events.timeline.build_timeline import build_timeline
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.captures.rules import REFERENCE
-from tfprof.captures.run.run import open_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
@@ -32,7 +31,7 @@ def events_by_identity(timeline, *columns):
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_every_event_has_the_group_and_step_name_of_the_reference(capture):
-    for host in open_run(folder(capture)).hosts:
+    for host in run_of(capture).hosts:
         groups = host.groups(classic=True)
         own = {e: g for e, g in enumerate(groups.of_event.tolist()) if g >= 0}
         theirs = build_timeline(read_xspace(preprocessed(capture, host.name)))
@@ -45,7 +44,7 @@ def test_every_event_has_the_group_and_step_name_of_the_reference(capture):
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_eager_events_are_those_of_the_reference(capture):
-    for host in open_run(folder(capture)).hosts:
+    for host in run_of(capture).hosts:
         theirs = build_timeline(read_xspace(preprocessed(capture, host.name)))
         told = theirs.stat("is_eager")
         expected = events_by_identity(
@@ -63,7 +62,7 @@ def test_eager_events_are_those_of_the_reference(capture):
 def test_host_ops_have_the_times_of_the_reference(capture):
     times = [
         host_op_times(host.timeline, ran_eagerly(host.forest(classic=True)), rules=REFERENCE)
-        for host in open_run(folder(capture)).hosts
+        for host in run_of(capture).hosts
     ]
     own = defaultdict(lambda: [0, 0, 0])
     for ops in times:

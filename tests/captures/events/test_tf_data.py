@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.captures.events.made import get_next
 from tfprof.captures.events.ops import tf_data
 from tfprof.captures.events.ops.tf_data import _Walker, find_pipelines
 from tfprof.captures.rules import OURS, REFERENCE
@@ -17,10 +18,6 @@ BIG = 2**63 + 5
 def pipelines(*lines, classic=False):
     forest = opened(xspace(host(*lines))).hosts[0].forest(classic=classic)
     return find_pipelines(forest, rules=REFERENCE if classic else OURS)
-
-
-def get_next(name, start, length, number, parent=0, **stats):
-    return event(f"Iterator::{name}", start, length, id=number, parent_id=parent, **stats)
 
 
 def told(call):

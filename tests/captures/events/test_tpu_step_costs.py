@@ -2,35 +2,11 @@
 
 import numpy as np
 
+from tests.captures.events.made import core
 from tests.hlo_programs import pb
 from tfprof.captures.events.ops.tpu_step_costs import tpu_step_costs
 from tfprof.captures.hlo.memory_breakdown import HBM
-from tfprof.testing.xspace_builders import event, line, plane, timeline_of, xspace
-
-READS_HBM = b"\x0a\x06\x08\x01\x10\x01\x18\x28"
-"""One access: a read of 40 bytes of memory space 1."""
-
-
-def instruction(symbol, category="fusion", **stats):
-    return {"program_id": 3, "symbol_id": symbol, "hlo_category": category, **stats}
-
-
-METADATA = {
-    "f": instruction(1, flops=100, bytes_accessed=40, memory_access_breakdown=READS_HBM),
-    "in": instruction(2, "infeed", bytes_accessed=7),
-    "loop": instruction(3, "while", flops=10**6, bytes_accessed=10**6),
-    "call": instruction(4, "custom-call"),
-    "none": {},
-}
-
-
-def core(number, steps, ops):
-    return plane(
-        f"/device:TPU:{number}",
-        line(*steps, id=1, name="Steps"),
-        line(*ops, id=2, name="XLA Ops"),
-        metadata=METADATA,
-    )
+from tfprof.testing.xspace_builders import event, timeline_of, xspace
 
 
 def costs(*cores):

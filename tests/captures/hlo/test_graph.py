@@ -2,17 +2,9 @@
 
 import pytest
 
-from tests.hlo_programs import op, program, read
+from tests.captures.hlo.small_programs import INSIDE, MAIN
+from tests.hlo_programs import program, read
 from tfprof.captures.hlo.graph import neighbourhood
-
-INSIDE = [op("p", "parameter", "f32[4]"), op("t", "tanh", "f32[4]", "p")]
-MAIN = [
-    op("a", "parameter", "f32[4]"),
-    op("b", "negate", "f32[4]", "a"),
-    op("f", "fusion", "f32[4]", "b", calls=["inside"]),
-    op("c", "abs", "f32[4]", "f", after=["b"]),
-    op("d", "add", "f32[4]", "c", "a"),
-]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.parts.test_parts import files
+from tests.captures.parts.recorded_files import files
 from tfprof import tools
 from tfprof.captures.hosts.asked import Fleet, fleet_of
 from tfprof.captures.hosts.engines import OneProcess

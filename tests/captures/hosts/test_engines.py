@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.captures.parts.test_parts import WANTED, files
+from tests.captures.parts.recorded_files import WANTED, files
 from tfprof.captures.hosts import engines
 from tfprof.captures.hosts.engines import OneProcess, Processes, local_engine
 from tfprof.captures.parts.part import merge

@@ -7,36 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.captures.tools.oracle import folder
+from tests.captures.parts.recorded_files import WANTED, files
 from tfprof import tools
-from tfprof.captures.facts.device_op_db import compiled_ops, device_ops
-from tfprof.captures.facts.environment import planes
-from tfprof.captures.facts.host_op_db import host_ops
 from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.parts.condense import HostFile, condense, failed
-from tfprof.captures.parts.part import Part, Wanted, fact_of, merge
+from tfprof.captures.parts.part import Part, fact_of, merge
 from tfprof.captures.run.fact import Key
-from tfprof.captures.tools.gpu_kernels import host_kernels
 from tfprof.errors import EmptyProfileError, MalformedProfileError
 from tfprof.inputs.opened import opened_run
 from tfprof.ui.pages.site import Site
 
 pytestmark = pytest.mark.one_engine
 
-WANTED = Wanted(
-    (planes.key(),),
-    tuple(fact.key() for fact in (host_ops, device_ops, compiled_ops, host_kernels)),
-)
 MERGING = ("cpu-multi-worker", "cpu-xla", "gpu-synthetic", "tpu-synthetic")
 TOOLS = (
     "overview", "input_pipeline", "tf_data", "op_stats", "kernel_stats", "memory", "pod",
     "stragglers", "op_profile", "hlo_stats", "roofline", "monitor",
 )  # fmt: skip
-
-
-def files(*captures):
-    paths = [path for one in captures for path in sorted(folder(one).glob("*.xplane.pb*"))]
-    return [HostFile(place, str(path), path.stat().st_size) for place, path in enumerate(paths)]
 
 
 @cache

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import hlo_programs as hlo
-from tests.captures.practices.test_practices import on_tpu, op, said, the
+from tests.captures.practices.advised import on_tpu, op, said, the
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX, NEITHER, TENSORFLOW

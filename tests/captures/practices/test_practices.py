@@ -4,15 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.captures.practices.advised import US, on_tpu, op, said, the
 from tests.captures.tools.recorded import recorded
-from tests.captures.tools.tpus import at, tpu
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.practices.practices import PRACTICES, advice
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
-
-US = 1000
-"""Nanoseconds, in which builders count."""
 
 
 def one_step(*events, lines=(), planes=(), **options):
@@ -32,19 +29,6 @@ def three_steps(*events, thread=()):
     inside = [at_step(each, n) for n in numbers for each in events]
     others = [line(*(at_step(each, n) for n in numbers for each in thread), id=2)]
     return opened(xspace(host(line(*steps, *inside), *(others if thread else ()))))
-
-
-def said(run, rule, **question):
-    return [one for one in advice(run, **question) if one.rule == rule]
-
-
-def the(run, rule):
-    (found,) = said(run, rule)
-    return found
-
-
-def op(name, start, duration, **stats):
-    return event(name, start * US, duration * US, **stats)
 
 
 COMPUTES = op("dense/MatMul:MatMul", 0, 1000)
@@ -384,22 +368,6 @@ def test_functions_that_run_eagerly():
     assert said(run, "tf-function/retracing") == []
     traced = one_step(call(0, 300, "traced-nonXla", 1), COMPUTES)
     assert said(traced, "tf-function/run-eagerly") == []
-
-
-def on_tpu(*ops, span=100):
-    """A step of a TensorCore: name, start, duration and framework op of instructions."""
-    metadata = {
-        name: {"program_id": 3, "symbol_id": place, "hlo_category": category, "tf_op": tf_op}
-        for place, (name, category, _, _, tf_op) in enumerate(ops, 1)
-    }
-    core = tpu(
-        0,
-        steps=[at("7", 0, span)],
-        modules=[at("jit_f(3)", 0, span)],
-        ops=[at(name, start, duration) for name, _, start, duration, _ in ops],
-        metadata=metadata,
-    )
-    return opened(xspace(host(line(op("main", 0, 1))), core))
 
 
 def outside(send_us):

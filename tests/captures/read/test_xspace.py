@@ -20,6 +20,7 @@ from tfprof.captures.read import xspace as reader
 from tfprof.captures.read import xspace_plane
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
+from tfprof.core.wire.compiled import native
 from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError, UsageError
 
 pytestmark = pytest.mark.slow
@@ -105,6 +106,9 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     monkeypatch.setenv("TFPROF_PURE", "1" if request.param == "pure" else "")
     return str(request.param)
 
+
+both_at_once = pytest.mark.parametrize("engine", ["pure"], indirect=True)
+"""For tests that go from one engine to the other themselves."""
 
 fixtures_stay = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -508,6 +512,7 @@ def test_broken_metadata_are_left_out() -> None:
     assert len(found.notices) == 1
 
 
+@both_at_once
 @fixtures_stay
 @given(spaces(), st.data())
 def test_damaged_bytes_are_read_alike_by_both(space: pb.XSpace, data: st.DataObject) -> None:
@@ -750,9 +755,11 @@ def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
     assert plane.stat("step").texts[1] == ["behind"]
 
 
+@both_at_once
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_real_captures(capture: str) -> None:
+def test_real_captures(capture: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in sorted(folder(capture).glob("*.xplane.pb")):
-        assert as_told(read_xspace(path, strict=True)) == expected(
-            pb.XSpace.FromString(path.read_bytes())
-        )
+        wanted = expected(pb.XSpace.FromString(path.read_bytes()))
+        for pure in ("1",) if native is None else ("1", ""):
+            monkeypatch.setenv("TFPROF_PURE", pure)
+            assert as_told(read_xspace(path, strict=True)) == wanted

@@ -4,59 +4,20 @@ import json
 
 import pytest
 
-from tests.captures.events.test_gpu_kernels import NOW
+from tests.captures.slice.three_steps import three_steps, written
 from tests.captures.tools import oracle
 from tfprof import tools
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.model.xspace import SLICE_PLANE
 from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, MalformedProfileError, UsageError
-from tfprof.testing.xspace_builders import (
-    Reference,
-    aggregated,
-    event,
-    gpu,
-    host,
-    line,
-    plane,
-    xspace,
-)
+from tfprof.testing.xspace_builders import event, host, line, plane, xspace
 from tfprof.tools import SliceChoice, open_run, slice_capture
 
 RECORDED = ("cpu-custom-loop-py", "cpu-jax-pmap", "cpu-keras-fit", "cpu-multi-worker",
             "gpu-synthetic", "tpu-synthetic")  # fmt: skip
 OF_STEPS = ("hlo_stats", "kernel_stats", "op_profile", "op_stats", "roofline")
 OF_ALL = (*OF_STEPS, "input_pipeline", "memory", "overview", "pod", "tf_data", "trace")
-
-
-def three_steps(**names):
-    """Steps 3, 4 and 5 on a thread and a GPU; another GPU; two programs; a thread beside them."""
-    spans = [(number, 100 * place) for place, number in enumerate((3, 4, 5))]
-    return xspace(
-        host(
-            line(*(one for number, at in spans for one in (
-                event("train", at, 90, step_num=number, _r=1),
-                event(f"op{number}:MatMul", at + 10, 20, text=Reference(f"only {number}")),
-                event("go", at + 12, 2, correlation_id=number),
-            )), aggregated("sum", 7)),
-            line(event("whole", 0, 290), event("beside", 140, 20), id=2),
-        ),
-        gpu(line(*(event("k", at + 40, 5, correlation_id=number, kernel_details=NOW,
-                         tf_op=f"op{number}:MatMul", program_id=number)
-                   for number, at in spans), id=14, name="Stream #14")),
-        gpu(ordinal=1),
-        plane("/host:metadata", metadata={
-            f"module({number})": {"Hlo Proto": b"x" * 1000} for number in (4, 5)}),
-        plane("Task Environment", stats={"profile_start_time": 1}),
-        **names,
-    )  # fmt: skip
-
-
-def written(space, folder, name="worker0"):
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.xplane.pb"
-    path.write_bytes(space.SerializeToString())
-    return path
 
 
 def cut(source, target, **choice):

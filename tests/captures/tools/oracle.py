@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tfprof.captures.run.run import open_run
+
 PACKED = Path(__file__).parents[2] / "data" / "captures"
 
 CAPTURES = (
@@ -41,6 +43,12 @@ def folder(capture):
         filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         archive.extractall(unpacked(), **filters)
     return unpacked() / capture
+
+
+@functools.cache
+def run_of(capture):
+    """The run, opened once in this process, for tests that ask it and change nothing."""
+    return open_run(folder(capture))
 
 
 def answer(capture, name):

@@ -7,7 +7,7 @@ import pytest
 
 from fuzz.tools_target import TOOLS, every_tool, odd_inputs, small_captures
 from tests.captures.tools.oracle import CAPTURES, folder
-from tests.captures.tools.test_run import capture
+from tests.captures.tools.small_captures import capture
 from tfprof.captures.run.run import open_run
 from tfprof.core.wire import messages as pb
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace

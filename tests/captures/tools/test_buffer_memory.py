@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.hlo.test_buffers import PARAMETER, TEMPORARY, TRACE, with_buffers
+from tests.captures.hlo.small_programs import PARAMETER, TEMPORARY, TRACE, with_buffers
 from tests.captures.tools.oracle import folder
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.run.run import open_run

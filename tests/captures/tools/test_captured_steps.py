@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import tfprof
-from tests.captures.tools.oracle import folder
-from tfprof.captures.run.run import open_run
+from tests.captures.tools.oracle import folder, run_of
 from tfprof.captures.tools.op_statistics import op_stats
 from tfprof.errors import UsageError
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, OTHER
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 
-from tests.captures.events.test_op_memory import memory  # isort: skip
+from tests.captures.events.made import memory  # isort: skip
 
 KINDS = {ACCELERATOR: "accelerator", HOST: "host", OTHER: "other"}
 
@@ -214,7 +213,7 @@ def sums(profiler, kind, device=""):
 
 def test_times_of_a_capture_are_those_of_its_ops():
     """Threads and kernels of 8 GPUs, in one step; copies are no time of kernels."""
-    run = open_run(folder("gpu-v100-bert-modernized"))
+    run = run_of("gpu-v100-bert-modernized")
     profiler = tfprof.Profiler.from_xspace(run)
     of_host, of_device = sums(profiler, HOST), sums(profiler, ACCELERATOR)
     kernels_and_copies = sums(profiler, OTHER, r"stream:\d")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.captures.hlo.test_graph import INSIDE, MAIN
+from tests.captures.hlo.small_programs import INSIDE, MAIN
 from tests.captures.tools.oracle import folder
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.run.run import open_run

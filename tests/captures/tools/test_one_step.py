@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.captures.events.test_gpu_kernels import NOW
+from tests.captures.events.made import NOW
 from tests.captures.tools.recorded import recorded
 from tfprof.captures.tools.gpu_kernels import kernel_stats
 from tfprof.captures.tools.hlo_statistics import hlo_stats

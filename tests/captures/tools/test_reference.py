@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, answer, differences, folder
+from tests.captures.tools.oracle import CAPTURES, answer, differences, run_of
 from tfprof.captures.overview.overview_page import overview
-from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.gpu_kernels import kernel_stats
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.input_pipeline_analyzer import input_pipeline
@@ -49,18 +48,6 @@ TOOLS = {
 }
 
 
-@pytest.fixture(scope="module")
-def runs():
-    opened = {}
-
-    def run(capture):
-        if capture not in opened:
-            opened[capture] = open_run(folder(capture))
-        return opened[capture]
-
-    return run
-
-
 def is_prose(path):
     return PROSE.fullmatch(path) is not None
 
@@ -75,14 +62,14 @@ def found(ours, theirs, prose=is_prose):
 
 @pytest.mark.parametrize("file", TOOLS)
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_tables_are_those_of_the_reference(runs, capture, file):
+def test_tables_are_those_of_the_reference(capture, file):
     theirs = answer(capture, file)
-    assert found(TOOLS[file](runs(capture), classic=True).to_gviz(), theirs) == []
+    assert found(TOOLS[file](run_of(capture), classic=True).to_gviz(), theirs) == []
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_hlo_stats_are_those_of_the_reference(runs, capture):
-    ours = hlo_stats(runs(capture), classic=True).to_gviz()
+def test_hlo_stats_are_those_of_the_reference(capture):
+    ours = hlo_stats(run_of(capture), classic=True).to_gviz()
 
     def source_column(path):  # HTML, C1
         return re.fullmatch(r"/rows\[\d+\]/c\[25\]/v", path) is not None
@@ -102,9 +89,9 @@ def in_one_order(tree):
 
 @pytest.mark.parametrize("by", ["program", "category", "provenance"])
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_op_profiles_are_those_of_the_reference(runs, capture, by):
+def test_op_profiles_are_those_of_the_reference(capture, by):
     theirs = answer(capture, f"op_profile.{by}.json")
-    ours = op_profile(runs(capture), classic=True, by=by).to_gviz()
+    ours = op_profile(run_of(capture), classic=True, by=by).to_gviz()
     for name in (f"by{by.capitalize()}", f"by{by.capitalize()}ExcludeIdle"):
         ours[name], theirs[name] = in_one_order(ours[name]), in_one_order(theirs[name])
     assert found(ours, theirs) == []
@@ -120,8 +107,8 @@ def without_representatives(profile):
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_memory_profiles_are_those_of_the_reference(runs, capture):
-    run = runs(capture)
+def test_memory_profiles_are_those_of_the_reference(capture):
+    run = run_of(capture)
     for host in run.hosts:
         name = "memory_profile.json"
         if len(run.hosts) > 1:
@@ -149,8 +136,8 @@ def int_if_whole(cell):
 
 
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_pipelines_are_those_of_the_reference(runs, capture):
-    graph, pipelines, bottlenecks = tf_data(runs(capture), classic=True).to_gviz()
+def test_pipelines_are_those_of_the_reference(capture):
+    graph, pipelines, bottlenecks = tf_data(run_of(capture), classic=True).to_gviz()
     theirs = answer(capture, "tf_data_bottleneck_analysis.legacy.json")
     assert calls(graph) == calls(theirs[0])
     assert calls(pipelines) == calls(theirs[1])

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.captures.events.test_cpu_ops import space_of, thunk
-from tests.captures.tools.oracle import CAPTURES, answer, differences, folder
+from tests.captures.events.made import space_of, thunk
+from tests.captures.tools.oracle import CAPTURES, answer, differences, run_of
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_profile_tree import op_profile
@@ -184,13 +184,13 @@ def is_prose(path):
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_rooflines_are_those_of_the_reference(capture):
-    ours = roofline(open_run(folder(capture)), classic=True).to_gviz()
+    ours = roofline(run_of(capture), classic=True).to_gviz()
     assert list(differences(ours, answer(capture, "roofline_model.json"), is_prose)) == []
 
 
 def test_threads_of_a_capture():
     """Four runs of each op on each of two threads, and eight of the copy on the caller's."""
-    run = open_run(folder("cpu-xla"))
+    run = run_of("cpu-xla")
     found = rows(roofline(run))
     assert found["MatMul_1.2"]["occurrences"] == 8
     assert found["copy.1"]["occurrences"] == 8

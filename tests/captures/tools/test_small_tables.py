@@ -2,10 +2,8 @@
 
 import pytest
 
-from tests.captures.events.test_gpu_kernels import NOW
-from tests.captures.events.test_memory import change
-from tests.captures.events.test_tf_data import get_next
-from tests.captures.tools.test_run import capture
+from tests.captures.events.made import NOW, change, get_next
+from tests.captures.tools.small_captures import capture
 from tfprof.captures.events.ops.device_ops import Traffic
 from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.facts.bound_by import bound_by

@@ -4,13 +4,13 @@ import functools
 import json
 import lzma
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfprof
-from tests.captures.tools.oracle import folder
+from tests.captures.tools.oracle import run_of
+from tests.captures.tools.small_captures import RECORDED, files
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.facts.host_work import work_of_hosts
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
@@ -19,19 +19,11 @@ from tfprof.captures.hosts.asked import fleet_of
 from tfprof.captures.practices.practices import advice
 from tfprof.captures.tools import straggler_tables
 from tfprof.core.wire import messages as pb
-from tfprof.demo import tutorial_files
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspace
 from tfprof.tools import stragglers
 
-RECORDED = Path(__file__).parents[2] / "data" / "stragglers"
 US = 1000
 """Nanoseconds, which the builders count in."""
-
-
-def files(name):
-    if name == "input":
-        return sorted((tutorial_files() / "slow-worker").iterdir())
-    return sorted(RECORDED.glob(f"{name}.worker*.xplane.pb.xz"))
 
 
 @functools.cache
@@ -399,12 +391,12 @@ def test_communication_of_gpus_that_computation_hides():
 
 @pytest.mark.parametrize("name", ["gpu-synthetic", "tpu-synthetic", "tpu-v6e-jax", "cpu-keras-fit"])
 def test_captures_of_one_host(name):
-    run = tfprof.open_run(folder(name))
+    run = run_of(name)
     assert "one host cannot be compared" in said(run)
 
 
 def test_workers_that_do_not_train_together():
-    run = tfprof.open_run(folder("cpu-multi-worker"))
+    run = run_of("cpu-multi-worker")
     assert said(run).startswith("The 2 hosts are alike within noise")
     assert "moments of different hosts cannot be compared" in said(run)
 

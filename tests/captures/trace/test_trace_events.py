@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, answer, differences, folder
-from tfprof.captures.run.run import open_run
+from tests.captures.tools.oracle import CAPTURES, answer, differences, run_of
 from tfprof.captures.trace.events import covered_ps, trace
 from tfprof.errors import UsageError
 from tfprof.testing.xspace_builders import (
@@ -58,7 +57,7 @@ def same_ties(ours, theirs):
 
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_the_classic_trace_is_the_references(capture):
-    run = open_run(folder(capture))
+    run = run_of(capture)
     for one in run.hosts:
         several = f".{one.name}" if len(run.hosts) > 1 else ""
         theirs = answer(capture, f"trace_viewer{several}.json")

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.wire.engines import needs_native
-from tests.core.wire.test_text_index import texts_of
+from tests.core.wire.texts import texts_of
 from tfprof.core.columns.names import NameTable
 from tfprof.core.columns.strings import StringTable
 

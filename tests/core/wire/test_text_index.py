@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.wire.engines import needs_native
+from tests.core.wire.texts import texts_of
 from tfprof.captures.model.xspace_stats import text_at
 from tfprof.core.wire.scan import Texts
 from tfprof.core.wire.text_index import TextIndex, places_of, strings
@@ -23,13 +24,6 @@ from tfprof.core.wire.text_index import TextIndex, places_of, strings
 )
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TFPROF_PURE", request.param)
-
-
-def texts_of(found: Sequence[bytes], gap: bytes = b"") -> Texts:
-    """Texts in one buffer, with something between them."""
-    length = np.array([len(text) for text in found], np.int64)
-    start = np.cumsum(length + len(gap), dtype=np.int64) - length
-    return Texts(b"".join(gap + text for text in found), start, length)
 
 
 def test_numbers_count_from_0_in_order_of_appearance() -> None:

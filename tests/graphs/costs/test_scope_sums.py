@@ -15,7 +15,7 @@ from tests.graphs.interpreter.programs import (
     node,
     placeholder,
 )
-from tests.graphs.interpreter.test_while_loops import TYPES, X, body, condition
+from tests.graphs.interpreter.while_loops import TYPES, X, body, condition
 from tests.graphs.reports.programs import matmul, two_layers
 from tfprof.graphs.costs.scope_sums import (
     Amounts,

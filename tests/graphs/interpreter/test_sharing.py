@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tfprof
+from tests.graphs.interpreter.control_flow import conditional, loop
 from tests.graphs.interpreter.programs import (
     FLOAT,
     INT,
@@ -17,7 +18,6 @@ from tests.graphs.interpreter.programs import (
     placeholder,
     shape,
 )
-from tests.graphs.interpreter.test_control_flow import conditional, loop
 from tfprof.graphs.flops.registry import all_formulas
 from tfprof.graphs.interpreter.engine import Engine, Settings
 from tfprof.graphs.read.program import read_program

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.graphs.interpreter.programs import (
-    BOOL,
     FLOAT,
     INT,
     Ref,
@@ -15,24 +14,9 @@ from tests.graphs.interpreter.programs import (
     node,
     placeholder,
 )
+from tests.graphs.interpreter.while_loops import TYPES, VARS, X, body, condition
 
 PRODUCT = 2 * 8 * 8 * 8
-VARS = {"i": INT, "n": INT, "x": FLOAT}
-TYPES = [INT, INT, FLOAT]
-X = placeholder("x", 8, 8)
-
-
-def condition(*nodes, result="less:z:0"):
-    nodes = nodes or (node("less", "Less", "i", "n", T=Type(INT)),)
-    return function("cond", VARS, {"go": (result, BOOL)}, *nodes)
-
-
-def body(*nodes, x="mm:product:0", step=1):
-    nodes = nodes or (node("mm", "MatMul", "x", "x", T=Type(FLOAT)),)
-    return function(
-        "body", VARS, {"i1": ("next:z:0", INT), "n1": ("n", INT), "x1": (x, FLOAT)},
-        const("one", step), node("next", "AddV2", "i", "one:output:0", T=Type(INT)), *nodes,
-    )  # fmt: skip
 
 
 def loop(start, limit, *functions, **settings):

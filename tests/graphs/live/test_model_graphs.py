@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import gc
-import os
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 
 import tfprof
+from tests.remote.programs import Forked
 from tfprof.core.wire import messages as pb
 from tfprof.errors import UsageError
 from tfprof.graphs.costs.params import params_report
@@ -76,10 +75,17 @@ def small_model(keras: Any) -> Any:
     return keras.Model(image, net, name="small")
 
 
-def test_a_functional_model(keras: Any) -> None:
+@functools.cache
+def small_traced(keras: Any) -> tuple[Any, TracedGraph]:
+    """The model and its graph, for tests that only look at them."""
     model = small_model(keras)
     result = traced(model)
     assert result is not None
+    return model, result
+
+
+def test_a_functional_model(keras: Any) -> None:
+    model, result = small_traced(keras)
     assert result.inputs == {"image": "image"}
     assert shape_of(node(result, "image")) == [-1, 8, 8, 3]
     assert result.is_own
@@ -93,7 +99,7 @@ def test_a_functional_model(keras: Any) -> None:
 
 
 def test_captured_variables_tell_their_shape(keras: Any) -> None:
-    result = traced(small_model(keras))
+    _, result = small_traced(keras)
     handles = [each for each in graph_of(result).node if each.op == "VarHandleOp"]
     shapes = {each.attr["shared_name"].s.decode(): shape_of(each) for each in handles}
     kernel = next(name for name in shapes if name.endswith("conv/kernel"))
@@ -102,8 +108,7 @@ def test_captured_variables_tell_their_shape(keras: Any) -> None:
 
 
 def test_layers_know_their_nodes(keras: Any) -> None:
-    result = traced(small_model(keras))
-    assert result is not None
+    _, result = small_traced(keras)
     (root,) = result.layers
     assert root.path == root.name == "small"
     assert root.class_name == "Functional"
@@ -131,8 +136,7 @@ def test_layers_know_their_nodes(keras: Any) -> None:
 
 
 def test_variables_of_inner_layers_are_not_the_outer_ones(keras: Any) -> None:
-    result = traced(small_model(keras))
-    assert result is not None
+    _, result = small_traced(keras)
 
     def every(layer: TracedLayer) -> list[str]:
         return [*layer.variables, *(name for child in layer.children for name in every(child))]
@@ -620,15 +624,8 @@ print("done")
 
 def test_without_eager_execution() -> None:
     pytest.importorskip("tf_keras")
-    done = subprocess.run(
-        [sys.executable, "-c", V1_MODE],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.stdout.strip() == "done", done.stderr[-2000:]
+    said, errors = Forked(V1_MODE).communicate()
+    assert said == b"done\n", errors[-2000:]
 
 
 @pytest.mark.tensorflow

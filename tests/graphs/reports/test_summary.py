@@ -18,7 +18,7 @@ from tests.graphs.interpreter.programs import (
     placeholder,
 )
 from tests.graphs.reports.programs import matmul, read, two_layers, variable
-from tests.profiles.float_ops.test_profile_flops import several_runs
+from tests.profiles.float_ops.profiled_graphs import several_runs
 from tfprof.errors import MissingDependencyError, UsageError
 from tfprof.graphs.costs.layer_tree import NO_LAYER
 from tfprof.graphs.model.symbolic import Symbolic

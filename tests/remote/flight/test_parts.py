@@ -5,6 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
+from tests.remote.flight.snapshots import MS, S, snapshot
 from tfprof.captures.events.timeline.names import END_OF_STEP
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
@@ -16,25 +17,7 @@ from tfprof.remote.flight.merging import Part, merged
 from tfprof.remote.flight.overhead import overhead
 from tfprof.remote.flight.pacing import SNAPSHOT_BYTES, Pace
 from tfprof.remote.flight.snapshots import Times, look
-from tfprof.testing.xspace_builders import Reference, event, gpu, host, line, xspace
-
-MS, S = 1_000_000, 1_000_000_000
-
-
-def snapshot(*planes, start_ns=0, stop_ns=S):
-    """A serialized XSpace that says when it was recorded; its lines begin with it."""
-    space = xspace(*planes)
-    for plane in space.planes:
-        for each in plane.lines:
-            each.timestamp_ns = 0
-    task = space.planes.add(name="Task Environment")
-    for key, (name, value) in enumerate(
-        [("profile_start_time", start_ns), ("profile_stop_time", stop_ns)], 1
-    ):
-        task.stat_metadata[key].name = name
-        task.stat_metadata[key].id = key
-        task.stats.add(metadata_id=key, uint64_value=value)
-    return space.SerializeToString()
+from tfprof.testing.xspace_builders import Reference, event, gpu, host, line
 
 
 def said(data):

@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 import tfprof
-from tests.remote.flight.test_parts import snapshot
+from tests.remote.flight.snapshots import snapshot
 from tfprof.captures.read.xspace import read_xspace
 from tfprof.core.wire import messages as pb
 from tfprof.errors import InputError, UsageError
@@ -516,7 +516,10 @@ def test_time_counts_from_when_the_server_was_asked(recorder, late, least, most)
     fake, asked = FakeSession(), []
     fake.late, get = late, fake.get
     fake.get = lambda data, context: (asked.append(time.monotonic()), get(data, context))[1]
-    with recorder(fake, interval_seconds=0.5):
-        wait_for(lambda: len(asked) > 7)
-    pauses = [after - before for before, after in pairwise(asked[2:])]
-    assert least < min(pauses) < most
+
+    def pauses():
+        return [after - before for before, after in pairwise(asked[2:])]
+
+    with recorder(fake, interval_seconds=0.5):  # a busy machine makes some of them longer
+        wait_for(lambda: len(pauses()) > 2 and min(pauses()) < most)
+    assert least < min(pauses())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import tfprof
-from tests.captures.test_one_account import all_said
+from tests.captures.facts.account import all_said
 from tests.truth.gym.claims import UNKNOWN, Claim, claims_of
 from tests.truth.gym.grammar import CULPRITS
 from tests.truth.gym.truth import Range, Truth, central

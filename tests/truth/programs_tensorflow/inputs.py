@@ -80,22 +80,26 @@ def fused_map_and_batch_prefetched(clock: OwnClock) -> None:
     train(clock, fused(clock).prefetch(2), 12, products(1, 64))
 
 
-def interleaved(**how: Any) -> tf.data.Dataset:
-    """Two copies of a map of 14 ms, one after the other, and a map of 6 ms behind them."""
+def interleaved(clock: OwnClock, **how: Any) -> tf.data.Dataset:
+    """Two copies of a map of 14 ms, one after the other, and a map of 6 ms behind them.
 
-    def slow(sleep_ms: float) -> Callable[[tf.Tensor], tf.Tensor]:
+    The clock notes how long their calls took, as ``copies`` and ``behind``.
+    """
+
+    def slow(span: str, sleep_ms: float) -> Callable[[tf.Tensor], tf.Tensor]:
         def make(number: np.int64) -> np.ndarray:
-            time.sleep(sleep_ms / 1e3)
-            return np.full((8, 8), number, np.float32)
+            with clock.span(span):
+                time.sleep(sleep_ms / 1e3)
+                return np.full((8, 8), number, np.float32)
 
         return lambda number: tf.ensure_shape(
             tf.numpy_function(make, [number], tf.float32), (8, 8)
         )  # fmt: skip
 
     def copy(number: tf.Tensor) -> tf.data.Dataset:
-        return tf.data.Dataset.range(100).map(slow(14), **how)
+        return tf.data.Dataset.range(100).map(slow("copies", 14), **how)
 
-    behind = slow(6)
+    behind = slow("behind", 6)
     dataset = tf.data.Dataset.range(2).interleave(copy, cycle_length=2, num_parallel_calls=None)
     options = tf.data.Options()
     options.threading.private_threadpool_size = 16  # the functions sleep, and hold a thread each
@@ -106,13 +110,13 @@ def interleaved(**how: Any) -> tf.data.Dataset:
 @program
 def interleaved_maps(clock: OwnClock) -> None:
     """Steps that wait for both: 70 % of the time is that of the copies together."""
-    train(clock, interleaved(), 12, products(1, 64))
+    train(clock, interleaved(clock), 12, products(1, 64))
 
 
 @program
 def interleaved_maps_parallel(clock: OwnClock) -> None:
     """The same as advised: the copies run ahead."""
-    train(clock, interleaved(num_parallel_calls=4), 12, products(1, 64))
+    train(clock, interleaved(clock, num_parallel_calls=4), 12, products(1, 64))
 
 
 @program

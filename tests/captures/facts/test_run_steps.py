@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.captures.tools.test_run import capture
+from tests.captures.tools.small_captures import capture
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import CATEGORIES, kinds_of

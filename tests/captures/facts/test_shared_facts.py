@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, folder
+from tests.captures.tools.oracle import CAPTURES, run_of
 from tfprof import tools
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN
 from tfprof.captures.practices.findings import capture_findings
@@ -21,7 +21,7 @@ def answers():
 
     def of(capture):
         if capture not in known:
-            run = tools.open_run(folder(capture))
+            run = run_of(capture)
             has_data = {
                 data.tool: not data.missing
                 for data in tools_with_data([host.space for host in run.hosts])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.captures.tools.oracle import CAPTURES, folder
-from tests.captures.tools.test_run import capture
+from tests.captures.tools.oracle import CAPTURES, folder, run_of
+from tests.captures.tools.small_captures import capture
 from tests.captures.tools.tpus import at, op, tpu
 from tfprof.captures.events.steps.cut_steps import (
     BEGAN_EARLIER,
@@ -287,7 +287,7 @@ def test_marked_steps_of_which_a_tpu_knows_nothing_are_told():
 @pytest.mark.parametrize("recorded", CAPTURES)
 def test_recorded_captures_have_whole_steps_only(recorded):
     """They were started and stopped between steps, and synthetic ones made so."""
-    run = open_run(folder(recorded))
+    run = run_of(recorded)
     assert cuts(run) == []
     assert not [note for note in run_steps(run).notes if "marked step" in note.message]
 

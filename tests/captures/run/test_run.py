@@ -5,27 +5,17 @@ import threading
 
 import pytest
 
+from tests.captures.tools.small_captures import capture
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.overview.overview_page import overview
 from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.run import open_run
 from tfprof.captures.tools.op_statistics import op_stats
+from tfprof.core.wire import messages as pb
 from tfprof.errors import EmptyProfileError, InputError, UsageError
 from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane, xspace
 
 pytestmark = pytest.mark.slow
-
-
-def capture(n_steps=3, *, machine="", first=0, length=1000):
-    marks = [
-        one
-        for n in range(n_steps)
-        for one in (
-            event("train", n * length, length - 10, step_num=first + n, _r=1),
-            event("a:MatMul", n * length + 10, length // 2),
-        )
-    ]
-    return xspace(host(line(*marks)), hostname=machine)
 
 
 def written(folder, **captures):
@@ -95,7 +85,9 @@ def test_hosts_are_chosen_by_file_or_machine():
 
 
 def test_one_broken_file_among_a_thousand_is_told_and_left_out(tmp_path):
-    written(tmp_path, **{f"w{n:03}": capture(machine=f"w{n:03}") for n in range(1000)})
+    steps = capture().SerializeToString()
+    hosts = {name: pb.XSpace(hostnames=[name]) for name in (f"w{n:03}" for n in range(1000))}
+    written(tmp_path, **{name: steps + one.SerializeToString() for name, one in hosts.items()})
     (tmp_path / "w500.xplane.pb").write_bytes(b"this is no capture at all, and never was one")
     run = open_run(tmp_path)
     assert len(run.hosts) == 999
