@@ -16,10 +16,10 @@ from tfprof.inputs.open_paths import open_paths  # noqa: E402
 from tfprof.testing.xspace_builders import event, host, line, xspace  # noqa: E402
 from tfprof.ui.pages.document import Page, words  # noqa: E402
 from tfprof.ui.pages.site import Site  # noqa: E402
-from tfprof.ui.web.guard import Door  # noqa: E402
+from tfprof.ui.web.guard import Access  # noqa: E402
 from tfprof.ui.web.listening import listening, require_web  # noqa: E402
-from tfprof.ui.web.server import Shelf, application  # noqa: E402
-from tfprof.ui.web.work import Work  # noqa: E402
+from tfprof.ui.web.render_queue import RenderQueue  # noqa: E402
+from tfprof.ui.web.server import RunCache, application  # noqa: E402
 
 pytestmark = pytest.mark.one_engine
 
@@ -54,7 +54,7 @@ class Slow:
 
 
 def client_of(site, **settings):
-    return starlette.TestClient(application(site, work=Work(**settings)))
+    return starlette.TestClient(application(site, queue=RenderQueue(**settings)))
 
 
 def capture(folder, name="a", n_steps=2):
@@ -218,9 +218,9 @@ def test_only_the_runs_that_were_looked_at_last_stay_in_memory(tmp_path):
     for name in ("a", "b", "c"):
         capture(tmp_path / "plugins" / "profile" / name)
     site = Site(open_paths([str(tmp_path)]))
-    shelf = Shelf(site)
+    runs = RunCache(site)
     for name in ("a", "b", "c"):
-        shelf.document("page/overview", {"run": name})
+        runs.document("page/overview", {"run": name})
     assert [one.name for one in site.opened if one.run._made is not None] == ["c", "b"]
 
 
@@ -247,11 +247,11 @@ def test_without_its_packages_it_says_what_to_install(monkeypatch):
 
 @pytest.mark.browser
 def test_the_first_address_shows_the_first_page(site, watched, tmp_path):
-    door = Door(0)
+    access = Access(0)
     with listening("127.0.0.1", 0) as found:
-        door = Door(found.getsockname()[1])
-    with running(application(site, door), door.port) as address:
-        page = watched(address).open(door.address, "start")
+        access = Access(found.getsockname()[1])
+    with running(application(site, access), access.port) as address:
+        page = watched(address).open(access.address, "start")
         assert page.tab.url == address
         assert page.tab.evaluate("document.cookie") == ""
         page.tab.reload()

@@ -20,10 +20,10 @@ from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
 from tfprof.ui.pages.view_entries import GROUP
 from tfprof.ui.web.connections import bounded_protocol
-from tfprof.ui.web.guard import MOST_QUERY_BYTES, App, Door, Guard
+from tfprof.ui.web.guard import MOST_QUERY_BYTES, Access, App, Guard
 from tfprof.ui.web.listening import require_web
+from tfprof.ui.web.render_queue import BusyError, RenderQueue
 from tfprof.ui.web.scripts import packed_text
-from tfprof.ui.web.work import BusyError, Work
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -43,8 +43,8 @@ logger = logging.getLogger("tfprof.ui.web")
 
 def application(
     site: Site,
-    door: Door | None = None,
-    work: Work | None = None,
+    access: Access | None = None,
+    queue: RenderQueue | None = None,
     look_again: LookAgain | None = None,
     *,
     ahead: bool = False,
@@ -53,9 +53,9 @@ def application(
 
     Args:
         site: What was opened.
-        door: Who may come in; without one everybody may, which is for servers that check
+        access: The access rules; None lets every request in, for servers that check requests
             themselves, and for tests.
-        work: Makes the documents.
+        queue: Makes the documents.
         look_again: Finds the runs anew, as there may be others by now.
         ahead: Make the first page before somebody asks for it.
 
@@ -67,18 +67,18 @@ def application(
     from starlette.responses import Response
     from starlette.routing import Route
 
-    shelf = Shelf(site, look_again)
-    work = work or Work()
+    runs = RunCache(site, look_again)
+    queue = queue or RenderQueue()
     if ahead:
-        threading.Thread(target=read_ahead, args=(shelf, work), daemon=True).start()
+        threading.Thread(target=read_ahead, args=(runs, queue), daemon=True).start()
 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
             try:
                 # In a thread, as it looks at files, and may wait for work that is going on.
                 path, params = request.url.path, request.query_params
-                key = await asyncio.to_thread(_key, shelf, path, params)
-                packed = await work.packed(key, lambda: make(request))
+                key = await asyncio.to_thread(_key, runs, path, params)
+                packed = await queue.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
                     logger.exception("%s could not be made", request.url.path)
@@ -102,17 +102,17 @@ def application(
         return _packed_response(packed, request, kind)
 
     def document(request: Request) -> bytes:
-        return shelf.document(request.path_params["path"], dict(request.query_params))
+        return runs.document(request.path_params["path"], dict(request.query_params))
 
     routes = [
         Route("/", static),
         Route("/static/{name}", static),
         Route("/api/{path:path}", endpoint(document)),
     ]
-    return Guard(Starlette(routes=routes), door)
+    return Guard(Starlette(routes=routes), access)
 
 
-class Shelf:
+class RunCache:
     """The runs of a site, of which only those that were looked at last stay in memory.
 
     Args:
@@ -193,25 +193,25 @@ def _state_of(run: Opened) -> tuple[str, object]:
         return run.name, str(error)
 
 
-def read_ahead(shelf: Shelf, work: Work) -> None:
+def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
     """Make what a browser asks for first: the list of pages, and the first one with data.
 
     While people read it, the first page of the views: what all views of a capture are made of takes
     seconds for a large one.
     """
     with contextlib.suppress(Exception):  # whoever asks for it is told
-        pages = shelf.site_of({})["pages"]
+        pages = runs.site_of({})["pages"]
         assert isinstance(pages, list)
         there = [page for page in pages if not page["missing"]]
         views = [page["id"] for page in there if page["group"] == GROUP]
         for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
-            make = partial(shelf.document, path, {})
-            work.begin(_key(shelf, f"/api/{path}", {}), make).result()
+            make = partial(runs.document, path, {})
+            queue.begin(_key(runs, f"/api/{path}", {}), make).result()
 
 
-def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:
+def _key(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
     """What a document depends on."""
-    return shelf.state(params), path, tuple(sorted(params.items()))
+    return runs.state(params), path, tuple(sorted(params.items()))
 
 
 def status_of(error: Exception) -> int:
@@ -248,20 +248,20 @@ def _packed_response(
 
 
 def serve(
-    site: Site, listener: socket.socket, door: Door, look_again: LookAgain | None = None
+    site: Site, listener: socket.socket, access: Access, look_again: LookAgain | None = None
 ) -> None:
     """Serve a site until Ctrl-C.
 
     Args:
         site: What was opened.
         listener: What ``listening`` gave.
-        door: Who may come in.
+        access: The access rules.
         look_again: Finds the runs anew, as there may be others by now.
 
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    app = application(site, door, look_again=look_again, ahead=True)  # while the browser starts
+    app = application(site, access, look_again=look_again, ahead=True)  # while the browser starts
     import uvicorn
 
     config = uvicorn.Config(

@@ -19,7 +19,7 @@ from tfprof.inputs.resolve import Kind, resolve
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import Site
 from tfprof.ui.web.scripts import served_text
-from tfprof.ui.web.server import Shelf, status_of, words_for
+from tfprof.ui.web.server import RunCache, status_of, words_for
 
 NAME: Final = "tfprof"
 
@@ -42,7 +42,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         self._folder = str(context.logdir or "")
-        self._shelf = Once(lambda: Shelf(Site(open_paths([self._folder]))))
+        self._runs = Once(lambda: RunCache(Site(open_paths([self._folder]))))
 
     def is_active(self) -> bool:
         """Whether there is anything to show: captures in the log folder."""
@@ -71,7 +71,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         params = dict(parse_qsl(request.get("QUERY_STRING", ""), keep_blank_values=True))
         path = _after(request, "/api/")
         try:
-            data, status = self._shelf().document(path, params), 200
+            data, status = self._runs().document(path, params), 200
         except TfprofError as error:
             data, status = to_json({"error": words_for(error)}), status_of(error)
         return _answer(start, status, data, "application/json")

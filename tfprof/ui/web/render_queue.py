@@ -1,4 +1,4 @@
-"""Work of a server: each document is made once, however many ask, and the last ones are kept."""
+"""Makes the server's documents: each one once for all requests, and keeps the latest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BusyError(TfprofError):
     """A document takes long, or too many are asked for; it can be asked for again."""
 
 
-class Work:
+class RenderQueue:
     """Makes documents in threads, which do not keep the program from ending.
 
     Args:
