@@ -80,7 +80,7 @@ class Access:
 
 
 class Guard:
-    """An application behind a access.
+    """An application with access rules.
 
     Args:
         app: The application.
