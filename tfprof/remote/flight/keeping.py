@@ -98,11 +98,11 @@ class Ring:
     """Snapshots of one worker; the oldest are dropped when too old, or when all are too large.
 
     Attributes:
-        program: Which of the programs that ran at its address one after the other runs now.
+        program: Number of the program that runs now, of those that ran at the address.
 
     Args:
-        keep_seconds: How long a snapshot stays.
-        most_bytes: How large all may be together.
+        keep_seconds: How long a snapshot is kept.
+        most_bytes: Limit on the size of all snapshots together.
     """
 
     def __init__(self, keep_seconds: float, most_bytes: int) -> None:

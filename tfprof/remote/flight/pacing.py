@@ -17,13 +17,13 @@ _N_RATES = 8
 
 
 class Pace:
-    """Time from one snapshot to the next: as long as the user wants, or as the bytes allow.
+    """Time from one snapshot to the next: the user's choice, or less if snapshots are large.
 
     Attributes:
-        seconds: Until the next one.
+        seconds: Time until the next snapshot.
 
     Args:
-        longest_seconds: What the user wants.
+        longest_seconds: The interval that the user chose.
     """
 
     def __init__(self, longest_seconds: float) -> None:
