@@ -109,6 +109,6 @@ command = Command(
     ],
     help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
     "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "
-    "only, and asks nobody else for anything. Needs pip install 'tfprof[web]'.",
+    "only, and makes no connections. Needs pip install 'tfprof[web]'.",
     examples=["tfprof ui logs/", "tfprof ui --demo --no-browser --port 8080"],
 )

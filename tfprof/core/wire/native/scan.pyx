@@ -35,7 +35,7 @@ cdef class NativePlan:
         slots: How many columns each table has.
 
     Raises:
-        ValueError: This is no plan.
+        ValueError: This is not a plan.
     """
 
     cdef int64_t* actions
