@@ -132,7 +132,7 @@ def _processes(names: Sequence[str]) -> Iterator[bytes]:
 
 
 def _track(uuid: int, track: TraceTrack, rank: int) -> bytes:
-    """Description of a track; parts of one track are drawn as one, tracks of equal names are not."""
+    """Description of a track; its parts are drawn as one, other tracks of equal names are not."""
     place = number_field(5, track.process + 1) + number_field(12, rank)
     merged = number_field(15, _MERGED_BY_KEY) + number_field(17, rank + 1)
     return packet(_DESCRIPTOR, number_field(1, uuid) + text_field(2, track.name) + place + merged)

@@ -44,7 +44,7 @@ _TO_FIRST_PAGE: Final = (
 )
 
 _OWN_SITES: Final = ("same-origin", "none")
-"""Values of ``Sec-Fetch-Site`` of our own pages, and of addresses that people typed."""
+"""Values of ``Sec-Fetch-Site`` for our own pages, and for typed addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Access:
     """Access rules of a server: its address, and the token that requests must carry.
 
     Attributes:
-        port: The port that is listened on.
-        host: The loopback address that is listened on.
+        port: The port of the server.
+        host: The loopback address of the server.
         token: The secret that a request must carry.
     """
 
@@ -63,19 +63,19 @@ class Access:
 
     @property
     def address(self) -> str:
-        """What to open first; the browser is then sent to the same address without the token."""
+        """The address to open; the browser is then redirected to it without the token."""
         name = f"{_bracketed(self.host)}:{self.port}"
         return urlunsplit(("http", name, "/", urlencode({"token": self.token}), ""))
 
     @property
     def names(self) -> frozenset[str]:
-        """What the header ``Host`` may be."""
+        """Accepted values of the header ``Host``."""
         hosts = {self.host, "127.0.0.1", "localhost", "::1"}
         return frozenset(f"{_bracketed(host)}:{self.port}" for host in hosts)
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie: browsers do not tell the ports of a machine apart."""
+        """Name of the cookie, with the port, as cookies do not depend on ports."""
         return f"tfprof_{self.port}"
 
 

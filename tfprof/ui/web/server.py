@@ -34,7 +34,7 @@ _LOOK_SECONDS: Final = 2.0
 """Time between two looks for new runs."""
 
 _KEPT_RUNS: Final = 2
-"""Runs that stay in memory: two can be compared without reading them again and again."""
+"""Number of runs that stay in memory: two can be compared without reading them repeatedly."""
 
 LookAgain = Callable[[], Sequence[Opened]]
 
@@ -52,12 +52,12 @@ def application(
     """The server of a site.
 
     Args:
-        site: What was opened.
+        site: The opened runs.
         access: The access rules; None lets every request in, for servers that check requests
             themselves, and for tests.
         queue: Makes the documents.
-        look_again: Finds the runs anew, as there may be others by now.
-        ahead: Make the first page before somebody asks for it.
+        look_again: Lists the runs again, to find new ones.
+        ahead: Make the first page before the first request.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
@@ -113,11 +113,11 @@ def application(
 
 
 class RunCache:
-    """The runs of a site, of which only those that were looked at last stay in memory.
+    """The runs of a site, of which only the latest in use stay in memory.
 
     Args:
-        site: What was opened.
-        look_again: Finds the runs anew.
+        site: The opened runs.
+        look_again: Lists the runs again.
     """
 
     def __init__(self, site: Site, look_again: LookAgain | None = None) -> None:
@@ -128,10 +128,10 @@ class RunCache:
         self._lock = threading.Lock()
 
     def state(self, params: Mapping[str, str]) -> tuple[object, ...]:
-        """Which runs are asked for, how often they have changed, and how many others there are:
-        the part of a document's key that its address does not tell.
+        """The part of a document's key besides its address: the requested runs, how often they
+        have changed, and the number of all runs.
 
-        A run that has vanished is in a state of its own: what is kept of it is not shown.
+        A run that has vanished has a state of its own, so that no cached page of it is shown.
         """
         self._look()
         named = self._named(params)
@@ -146,7 +146,7 @@ class RunCache:
         return self._site.to_dict(run)
 
     def document(self, path: str, params: Mapping[str, str]) -> bytes:
-        """A document by its path: ``site``, ``page/NAME``, or what a page asks for beside it.
+        """A document by its path: ``site``, ``page/NAME``, or further data of a page.
 
         Raises:
             TfprofError: There is none, or it cannot be made.
@@ -160,7 +160,7 @@ class RunCache:
         return self._site.data(path, params)
 
     def _named(self, params: Mapping[str, str]) -> list[Opened]:
-        """The run that an address names, and the one to compare it with; those that there are."""
+        """The run that an address names, and the one to compare it with, if they exist."""
         found = []
         for name in (params.get("run", ""), params.get("against")):
             with contextlib.suppress(UsageError):
@@ -174,12 +174,12 @@ class RunCache:
             self._site.run(each).forget()
 
     def _look(self) -> None:
-        """Take in runs that have been added; those that are known stay as they are."""
+        """Add new runs; known ones stay unchanged."""
         with self._lock:
             if self._look_again is None or time.monotonic() < self._looked + _LOOK_SECONDS:
                 return
             self._looked = time.monotonic()
-            with contextlib.suppress(TfprofError):  # what has vanished says so where it is shown
+            with contextlib.suppress(TfprofError):  # pages of vanished runs show the error
                 found = self._look_again()
                 known = {(one.name, one.source): one for one in self._site.opened}
                 merged = [known.pop((one.name, one.source), one) for one in found]
@@ -194,12 +194,11 @@ def _state_of(run: Opened) -> tuple[str, object]:
 
 
 def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
-    """Make what a browser asks for first: the list of pages, and the first one with data.
+    """Make the first documents of a browser: the list of pages, and the first one with data.
 
-    While people read it, the first page of the views: what all views of a capture are made of takes
-    seconds for a large one.
+    Meanwhile, make the first page of the views, whose common data take seconds for a large capture.
     """
-    with contextlib.suppress(Exception):  # whoever asks for it is told
+    with contextlib.suppress(Exception):  # a request gets the error
         pages = runs.site_of({})["pages"]
         assert isinstance(pages, list)
         there = [page for page in pages if not page["missing"]]
@@ -210,7 +209,7 @@ def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
 
 
 def _key(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
-    """What a document depends on."""
+    """The key of a document."""
     return runs.state(params), path, tuple(sorted(params.items()))
 
 
@@ -226,7 +225,7 @@ def status_of(error: Exception) -> int:
 
 
 def words_for(error: Exception) -> str:
-    """What to tell a browser of an error: never where in the program it happened."""
+    """The text of an error for a browser, without its place in the program."""
     if isinstance(error, TfprofError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -253,10 +252,10 @@ def serve(
     """Serve a site until Ctrl-C.
 
     Args:
-        site: What was opened.
-        listener: What ``listening`` gave.
+        site: The opened runs.
+        listener: The socket of ``listening``.
         access: The access rules.
-        look_again: Finds the runs anew, as there may be others by now.
+        look_again: Lists the runs again, to find new ones.
 
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.

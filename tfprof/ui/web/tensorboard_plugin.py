@@ -1,7 +1,7 @@
 """TensorBoard shows the same pages: a plugin that serves them for the runs of its log folder.
 
-TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Who may
-ask is TensorBoard's business: it is its server, behind its address.
+TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Access is
+up to TensorBoard, which owns the server and its address.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TYPES: Final = {"js": "text/javascript", "css": "text/css"}
 _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
 
 Wsgi = dict[str, Any]
-"""What a server tells of a request."""
+"""The environment of a request."""
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 
@@ -35,7 +35,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
     """The pages of the captures in TensorBoard's log folder.
 
     Args:
-        context: What TensorBoard tells its plugins.
+        context: TensorBoard's context for plugins.
     """
 
     plugin_name = NAME
