@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tfprof.capture.windows import Windows
 
 NOTED_NS = 2_000_000
-"""Shorter steps leave nothing: it would be a noticeable share of their time."""
+"""Shorter steps leave no event, which would take a noticeable share of their time."""
 
 _BETWEEN_NS = 5_000_000_000
-"""At most so long is it from the end of one session to the begin of the next."""
+"""Longest time from the end of one session to the begin of the next."""
 _MOST_LATE = 16
 
 EndMark = Callable[..., Any]

@@ -1,4 +1,4 @@
-"""What a profile holds, as text: figures, devices, and one line for each step."""
+"""The contents of a profile as text: figures, devices, and one line for each step."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _mean(values: Sequence[int | None]) -> int | None:
 
 
 def missing_lines(info: ProfileInfo) -> Iterator[str]:
-    """What columns mean, and why some have no number."""
+    """The meaning of columns, and why some have no number."""
     if info.steps:
         yield (
             "wall: from the first start to the last end; op time: the sum over all ops, which may "
@@ -275,6 +275,6 @@ def step_rows(steps: Sequence[StepFigures]) -> list[dict[str, Any]]:
 
 
 def info_head(info: ProfileInfo) -> dict[str, Any]:
-    """All but the steps, as plain data."""
+    """All except the steps, as plain data."""
     data = info.to_dict()
     return {name: data[name] for name in ("ops", "devices", "missing", "notices")}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 EVENTS_PER_CHUNK: Final = 1 << 14
-"""So many events are made at once; they take a few megabytes."""
+"""Number of events to make at once; they take a few megabytes."""
 
 
 _PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte not in b'"\\')
