@@ -104,13 +104,13 @@ def end_windows(windows: Windows) -> None:
 class step:  # noqa: N801  # reads as a function
     """Marks a step: ``with tfprof.capture.step(number):``.
 
-    Tools take what runs in the block, and what it starts on other threads and devices, as one
-    step. Fetch the step's data inside the block: else the time for them is in no step.
+    For tools, all work in the block, and all that it starts on other threads and devices, is one
+    step. Fetch the step's data inside the block: otherwise its time is in no step.
 
-    Markers are recorded by every profiler of TensorFlow or JAX that records this process, also
-    one that is controlled from outside. If none does, a marker costs about a microsecond. At the
-    end of a step of 2 ms and more lies an event ``tfprof.end_of_step`` with its number and time: so
-    a flight recorder has the time of steps whose markers its snapshots cut.
+    Every profiler of TensorFlow or JAX that records this process records markers, even one that is
+    controlled from outside. Without one, a marker costs about a microsecond. At the end of a step
+    of 2 ms and more, an event ``tfprof.end_of_step`` has its number and time: so a flight recorder
+    has the time of steps whose markers its snapshots cut.
 
     Args:
         number: Number of the step, which tools show.

@@ -43,7 +43,7 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
 
 @formula((*op_types.CONV_2D, *op_types.CONV_3D, "Conv"), "2·n·k", _PAPER)
 def conv(op: OpCall) -> Cost:
-    """Each of n elements of the result sums k products: taps of the window × channels it sees."""
+    """Each of n elements of the result sums k products: taps of the window × its channels."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
     return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 

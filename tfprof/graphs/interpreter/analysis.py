@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A function with the arguments of a call, whose analysis a walk asks for."""
+    """A function with the arguments of a call, whose analysis a walk needs."""
 
     body: Body
     args: tuple[Tensor, ...]

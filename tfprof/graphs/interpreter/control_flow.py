@@ -66,7 +66,7 @@ class ControlFlow:
         return self._stacked(place, inputs)
 
     def _stacked(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        """Values that pass through a stack, which is known by the op that made it."""
+        """Values that pass through a stack, which the op that made it identifies."""
         stack = self._source(place)
         for _ in range(len(self._frames.loops)):  # a loop around is one Enter
             if stack >= 0 and self._body.nodes[stack].kind.op in ENTER:

@@ -2,8 +2,8 @@
 
 It is an abstract interpreter: tensors are ``Tensor``, which hold what is known before anything
 runs. Nodes of the same kind with the same declared shapes and inputs have the same results, so
-rules and formulas are asked once for all of them. Some nodes are worked out one by one: inputs,
-loops, nodes with sizes that are named after them, and those that recorded runs say more about.
+rules and formulas run once for all of them. Some nodes are analysed one by one: inputs, loops,
+nodes with sizes that are named after them, and those with data from recorded runs.
 
 A function is walked once for each distinct set of arguments, and its cost is then multiplied.
 Functions may be nested to any depth: walks are generators that ask for the analyses they need, and

@@ -25,9 +25,9 @@ MOST_DIMS = 254
 
 
 class UnknownError(Exception):
-    """Something that a rule or formula needs is unknown or contradicts itself; the text says what.
+    """A value that a rule or formula needs is unknown or contradictory; the text names it.
 
-    Rules, formulas and the functions that they share raise it; whoever asks them catches it.
+    Rules, formulas and the functions that they share raise it; their callers catch it.
     """
 
 

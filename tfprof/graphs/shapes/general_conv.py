@@ -104,7 +104,7 @@ def _fields(op: OpCall) -> dict[int, list[int]]:
     value = op.attr("dimension_numbers", "")
     data = value.encode() if isinstance(value, str) else value
     if not isinstance(data, bytes):
-        raise UnknownError("the attribute dimension_numbers is no message")
+        raise UnknownError("the attribute dimension_numbers is not a message")
     view = memoryview(data)
     fields: dict[int, list[int]] = {}
     try:

@@ -113,7 +113,7 @@ class Outcome:
             if amount is not None:
                 details[f"{name}_{ending}"] = amount
         said = {
-            "met": "is within", "exceeded": "exceeds", "undecided": "cannot be told from",
+            "met": "is within", "exceeded": "exceeds", "undecided": "is too close to",
         }  # fmt: skip
         is_missing = self.verdict == "missing"
         if is_missing:

@@ -220,7 +220,7 @@ class Profile:
             np.where(kinds == ACCELERATOR, runs.micros, 0),
             np.where(kinds == HOST, runs.micros, 0),
             *np.where(holds_memory, runs.sizes, 0),
-            np.zeros(len(runs), np.int64),  # captures do not tell outputs from other memory
+            np.zeros(len(runs), np.int64),  # captures do not separate outputs
         ]
         return SummedSteps.of(
             runs.steps[kept], rows[kept], [one[kept] for one in values], runs.window[:, kept]

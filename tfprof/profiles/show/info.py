@@ -33,10 +33,10 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class InfoText:
-    """What a profile holds, as a rich renderable.
+    """The contents of a profile, as a rich renderable.
 
     Attributes:
-        info: What it holds.
+        info: The contents.
         glyphs: What to draw with.
     """
 
