@@ -257,7 +257,7 @@ def release(session: nox.Session) -> None:
 
 
 def _workers(session: nox.Session) -> list[str]:
-    """One test process for each processor, unless the session is told otherwise."""
+    """One test process for each processor, unless the arguments have another number."""
     return [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "auto"]
 
 

@@ -35,7 +35,7 @@ COMMON = {
     "total_self_time": "time of all runs without what ran inside them",
     "avg_self_time": "the same for one run on average",
     "measured_flop_rate": "float operations per time, at the device's nominal clock",
-    "model_flop_rate": "float operations that the model asks for, per time",
+    "model_flop_rate": "float operations of the model, per time",
     "measured_memory_bw": "bytes read and written in all memories, per time",
     "hbm_bw": "bytes read and written in the device's main memory, per time",
     "cmem_read_bw": "bytes read from a TPU's CMEM, per time",
@@ -137,7 +137,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "overview/environment": (
         "",
-        {"what": "what is told of the run", "value": "what it is"},
+        {"what": "a property of the run", "value": "its value"},
     ),
     "overview/steps": (BOTH, _TPU_STEPS),
     "overview/tf_functions": (
@@ -227,7 +227,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "grid_dim": "blocks: x,y,z",
             "occupancy_pct": "part of the multiprocessor's warps that its resources permit",
             "is_op_tensor_core_eligible": "tensor cores could do its op's work",
-            "is_kernel_using_tensor_core": "it uses tensor cores, as its name tells",
+            "is_kernel_using_tensor_core": "it uses tensor cores, by its name",
             "op_name": "op that launched it; empty if unknown",
             "total_duration_us": "time of all runs",
             "avg_duration_us": "time of a run on average",
@@ -242,7 +242,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "allocations": "allocations in the capture",
             "deallocations": "deallocations in the capture",
             "capacity_bytes": "stack, heap and free memory together",
-            "peak_lifetime_bytes": "most in use since the allocator was made, as it tells itself",
+            "peak_lifetime_bytes": "most in use since the allocator was made, by its own statistics",
             "peak_bytes": "most in use in the capture: stack and heap",
             "peak_time_ms": "when that was, since the begin of the host's events",
             "stack_bytes": "reserved memory then",
@@ -257,7 +257,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "allocator": "name of the allocator",
             "op": "op that allocated it",
             "allocation_bytes": "what the allocator gave, of one",
-            "requested_bytes": "what was asked for, of one",
+            "requested_bytes": "the request for one",
             "occurrences": "how many equal ones were in use",
             "region": "what the program says the memory is for: output, temp, persist …",
             "dtype": "element type",
@@ -331,7 +331,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "waits_us": "how much longer collectives take it than the host that comes last",
             "last_count": "to how many collectives it comes last",
             "clock_us": "by how much its clock is ahead of that of the first host; empty if that "
-            "cannot be told",
+            "is unknown",
             "clock_error_us": "how far that may be off",
         },
     ),
@@ -540,7 +540,7 @@ OF_PROFILES = {
 
 COMPARED = {
     "what": "the step, or the category of its time",
-    "part": "ops of a type in a scope, or what is no op",
+    "part": "ops of a type in a scope, or time outside of ops",
     "op": "name of the op, in the second run if both have it",
     "name": "name of the row in the view",
     "type": "op type",

@@ -52,7 +52,7 @@ MOST_BYTES = 120_000
 
 
 def say(text: str) -> None:
-    """A line for whoever runs the program."""
+    """Print a line for the user."""
     sys.stdout.write(f"{text}\n")
 
 
