@@ -242,7 +242,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "allocations": "allocations in the capture",
             "deallocations": "deallocations in the capture",
             "capacity_bytes": "stack, heap and free memory together",
-            "peak_lifetime_bytes": "most in use since the allocator was made, by its own statistics",
+            "peak_lifetime_bytes": "most in use since the allocator was made, by its statistics",
             "peak_bytes": "most in use in the capture: stack and heap",
             "peak_time_ms": "when that was, since the begin of the host's events",
             "stack_bytes": "reserved memory then",

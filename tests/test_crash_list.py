@@ -485,7 +485,7 @@ def test_a_damaged_variable_in_a_meta_graph(damaged):
 
 @pytest.mark.parametrize("name", ["a", "new"])
 def test_a_timeline_label_that_is_not_utf_8(classic, name):
-    """A label that nobody reads may be anything; else the run is refused and leaves no trace."""
+    """A label that is not read may be anything; else the run is refused and leaves no trace."""
     profiler = small(classic)
     data = run({name: stat(7, label="LABEL")}).SerializeToString()
     try:
@@ -497,7 +497,7 @@ def test_a_timeline_label_that_is_not_utf_8(classic, name):
 
 
 @pytest.mark.parametrize("wrong", [[1], "step=1", 3], ids=str)
-def test_options_of_a_view_that_are_no_dict(classic, wrong):
+def test_options_of_a_view_must_be_a_dict(classic, wrong):
     with pytest.raises(UsageError, match="must be a dict"):
         small(classic).view("scope", wrong)
 

@@ -34,7 +34,7 @@ LARGE = (
 
 
 class Application(NamedTuple):
-    """What is asked of an architecture; the model itself, with all its weights, is let go.
+    """The results for an architecture; the model itself, with all its weights, is dropped.
 
     Attributes:
         traced: Its graph, the batch left open.

@@ -505,7 +505,7 @@ def test_a_concrete_function_and_its_graph() -> None:
         assert not concrete.graph.finalized
 
 
-def test_variables_of_equal_names_are_told_apart() -> None:
+def test_variables_of_equal_names_are_distinguished() -> None:
     first, second = tf.Variable(1.0), tf.Variable([1.0, 2.0])
     concrete = tf.function(lambda: first + second).get_concrete_function()
     result = traced(concrete)

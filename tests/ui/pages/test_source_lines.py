@@ -123,7 +123,7 @@ def test_a_root_that_is_no_folder(folder):
         source_roots([folder / "train.py"])
 
 
-def test_reports_show_files_only_if_asked(folder, monkeypatch):
+def test_reports_show_files_only_on_request(folder, monkeypatch):
     monkeypatch.chdir(folder)
     places = (f"{folder}/train.py:9:train", f"{folder}/../elsewhere/settings.py:2:x")
     opened = opened_profiler(tfprof.Profiler(graph(op("a")), op_log(traced("a", *places))))

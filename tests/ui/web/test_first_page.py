@@ -1,4 +1,4 @@
-"""What makes the first page come soon: it is made before it is asked for, by one script."""
+"""The first page comes soon: it is made before the first request, and has one script."""
 
 import gzip
 import subprocess
@@ -30,7 +30,7 @@ class Counted(RenderQueue):
         return super().begin(key, counted)
 
 
-def test_the_first_page_is_made_ahead_and_not_again_when_it_is_asked_for(site):
+def test_the_first_page_is_made_ahead_and_not_again_on_request(site):
     queue = Counted()
     read_ahead(RunCache(site), queue)
     assert queue.keys[:2] == ["/api/site", "/api/page/start"]
@@ -41,7 +41,7 @@ def test_the_first_page_is_made_ahead_and_not_again_when_it_is_asked_for(site):
     assert queue.keys == made
 
 
-def test_what_cannot_be_made_ahead_is_no_error(site):
+def test_a_page_that_cannot_be_made_ahead_is_not_an_error(site):
     def fail():
         raise OSError("gone")
 

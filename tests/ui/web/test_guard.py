@@ -49,7 +49,7 @@ def test_other_parameters_stay_in_the_address(client):
      f"/api/site?token={ACCESS.token}", f"/?token={ACCESS.token}&token={ACCESS.token}",
      "/?token=%ff"],
 )  # fmt: skip
-def test_nobody_comes_in_without_the_token(client, address):
+def test_requests_without_the_token_are_refused(client, address):
     refused = client.get(address)
     assert refused.status_code == 403
     assert "set-cookie" not in refused.headers

@@ -49,7 +49,7 @@ def half_open(access, text=b"GET / HTTP/1.1\r\nHost: x"):
     return connection
 
 
-def test_connections_that_send_nothing_shut_nobody_out(serve):
+def test_connections_that_send_nothing_do_not_block_others(serve):
     access = serve()
     with ExitStack() as stack:
         for _ in range(200):
@@ -59,7 +59,7 @@ def test_connections_that_send_nothing_shut_nobody_out(serve):
             assert client.get(access.address).status_code == 200
 
 
-def test_connections_of_those_who_were_refused_shut_nobody_out(serve):
+def test_connections_of_refused_clients_do_not_block_others(serve):
     access = serve(most_connections=8)
     with ExitStack() as stack:
         for _ in range(20):

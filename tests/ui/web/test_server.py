@@ -25,7 +25,7 @@ pytestmark = pytest.mark.one_engine
 
 
 class Slow:
-    """A site with one page, which is made when it is told to.
+    """A site with one page, which is made on a signal.
 
     Attributes:
         n_made: How often it was made.
@@ -92,7 +92,7 @@ def test_errors_are_in_the_words_of_the_library(site, address, status, message):
     assert message in answer.json()["error"]
 
 
-def test_a_fault_of_the_program_is_told_on_the_terminal_and_not_in_the_browser(caplog):
+def test_a_fault_of_the_program_is_shown_on_the_terminal_and_not_in_the_browser(caplog):
     client = client_of(Slow())
     for _ in range(2):  # and it is not kept
         answer = client.get("/api/page/broken")
@@ -118,7 +118,7 @@ def test_a_page_that_takes_too_long_is_made_once_for_all_who_wait():
     assert site.n_made == 1
 
 
-def test_what_was_asked_for_last_is_kept_within_limits():
+def test_the_latest_requests_are_cached_within_limits():
     site = Slow()
     site.may_go_on.set()
     one = len(gzip.compress(site.page("p0", {}).to_json(), 5))
