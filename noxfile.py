@@ -264,6 +264,7 @@ def _workers(session: nox.Session) -> list[str]:
 def _lint(session: nox.Session) -> None:
     for command in ("ruff check", "ruff format --check", "mypy", "lint-imports", "codespell"):
         session.run(*command.split())
+    session.run("python", ".ci/check_words.py")
 
 
 def _new_environment(session: nox.Session, where: Path) -> Path:

@@ -3,15 +3,14 @@
     python .ci/check_words.py            each hit with its line, and what to write; exit 1 if any
     python .ci/check_words.py --count    hits by folder
 
-Reads Python's strings, comments and names of tests, and other text files that git tracks; of
-Markdown not the code. A phrase may go on in the next line.
+Reads strings, comments and names of tests in Python, and other text files, but no code in Markdown.
+A phrase may go on in the next line.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import subprocess
 import sys
 import tokenize
 from collections import Counter
@@ -20,13 +19,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {".css", ".html", ".js", ".md", ".py", ".pyx", ".pxi", ".sh", ".toml", ".ts", ".tsv"}
+FOLDERS = (
+    *(".ci", "benchmarks", "changelog.d", "docs", "examples", "fuzz", "protos", "tests", "tfprof"),
+)
 LEFT_OUT = (
     # Not rewritten yet.
     *("tfprof/captures/", "tfprof/advisor/", "tests/captures/", "tests/advisor/"),
     # They quote notes of tfprof/captures.
     *("tests/capture/test_options.py", "tests/capture/test_session.py"),
     # The list itself, and a page that repeats docstrings.
-    *(".ci/check_words.py", "docs/modules.md"),
+    *(".ci/check_words.py", "tests/test_words.py", "docs/modules.md"),
 )
 
 BE = "(?:is|are|was|were|be|been|being)"
@@ -57,7 +59,7 @@ GAP = r"[\s_/#*>]+"
 def _pattern() -> re.Pattern[str]:
     phrases = [f"(?P<p{i}>{phrase})" for i, phrase in enumerate(PHRASES)]
     any_phrase = "|".join([f"there {BE} no", *phrases]).replace(" ", GAP)
-    return re.compile(f"(?<![A-Za-z0-9])(?:{any_phrase})(?![A-Za-z0-9])", re.IGNORECASE)
+    return re.compile(f"(?<![a-z0-9])(?:{any_phrase})(?![a-z0-9])")
 
 
 PATTERN = _pattern()
@@ -66,8 +68,8 @@ WORDS = {tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", 
 
 def hits(path: Path) -> Iterator[tuple[int, str, str]]:
     """Line, phrase and advice of each phrase in a file."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+    text = path.read_text(encoding="utf-8").lower()  # many times as fast as ignoring case
+    if path.suffix == ".py" and PATTERN.search(text):
         text = _without_code(text)
     elif path.suffix == ".md":
         text = CODE.sub(lambda block: "\n" * block[0].count("\n"), text)
@@ -92,14 +94,10 @@ def _without_code(source: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Print all hits, or how many there are; 1 if there are any."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    names = [
-        name
-        for name in sorted(listed.stdout.split("\0"))
-        if Path(name).suffix in SUFFIXES and not name.startswith(LEFT_OUT)
-    ]
+    places = [ROOT.glob("*"), *((ROOT / folder).rglob("*") for folder in FOLDERS)]
+    paths = sorted(path for place in places for path in place if path.suffix in SUFFIXES)
+    names = [path.relative_to(ROOT).as_posix() for path in paths]
+    names = [name for name in names if not name.startswith(LEFT_OUT)]
     found = [(name, *hit) for name in names for hit in hits(ROOT / name)]
     if "--count" in arguments:
         folders = Counter("/".join(name.split("/")[:2]) for name, *_ in found)

@@ -93,7 +93,7 @@ def early_nursery(request):
 
 
 @pytest.fixture
-def nobody():
+def absent():
     """An address at which nothing listens."""
     with socket.socket() as taken:
         taken.bind(("localhost", 0))

@@ -255,9 +255,9 @@ def test_a_full_disk_loses_nothing(recorder, monkeypatch):
         assert step_numbers(next(events)) == [[1, 2]]
 
 
-def test_no_server_is_there(nobody, tmp_path):
+def test_no_server_is_there(absent, tmp_path):
     with pytest.raises(InputError, match="connection refused"):
-        FlightRecorder(nobody, tmp_path, retries=0).__enter__()
+        FlightRecorder(absent, tmp_path, retries=0).__enter__()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""Tables in a browser: names stay in sight, empty columns are folded, and the address has all choices."""
+"""Tables in a browser: names stay in sight, empty columns fold, and addresses have all choices."""
 
 import pytest
 
