@@ -33,6 +33,7 @@ LEFT_OUT = (
 
 BE = "(?:is|are|was|were|be|been|being)"
 ADVERB = "(?:(?:not|never|also|only|still|then|now|already|once|often) )?"
+COMPARATIVE = "(?:deep|earli|fast|high|larg|lat|long|low|old|short|slow|small|wid)er"
 SOFTWARE = (
     "(?:tfprof|tensorflow|jax|xla|keras|duckdb|chromium|python|it|this|that|which|"
     r"(?:the|a|an|each|every|its|this) (?!user|reader|caller|person|client)[\w-]+)"
@@ -46,7 +47,7 @@ PHRASES = {
     "nobody": "'no user', 'no op', 'nothing'",
     "whoever": "'users who', 'callers that'",
     "(?:anyone|anybody|somebody|someone|everybody|everyone)": "'any user', 'a caller', 'others'",
-    f"{BE} no(?! (?:longer|more|less|doubt|need|[a-z]+er)\\b)": "'is not a', 'has no'",
+    f"{BE} no(?! (?:more|less|{COMPARATIVE})\\b)": "'is not a', 'has no'",
     f"{SOFTWARE} (?:wants|believes|thinks|hopes)": "'needs', 'requires', 'takes'",
     f"{SOFTWARE} (?:tells|asks)": "'reports', 'shows', 'requests', 'queries'",
     f"{SOFTWARE} (?:knows|sees)": "'has', 'holds', 'covers', 'reads', 'finds'",

@@ -333,7 +333,7 @@ def test_node_stats_with_a_colon_in_the_name_and_outputs(classic):
 
 
 @pytest.mark.parametrize("step", ["1", 1.0, None, [1], 1j], ids=repr)
-def test_a_step_that_is_no_integer(classic, step):
+def test_a_step_that_is_not_an_integer(classic, step):
     profiler = tfprof.Profiler(graph(op("a")), classic=classic)
     with pytest.raises(UsageError, match="must be an integer"):
         profiler.add_step(step, run({"a": 1}))

@@ -64,7 +64,7 @@ def test_a_name_that_no_file_can_have_is_named(call, command):
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_an_empty_name_is_no_folder(call, command):
+def test_an_empty_name_is_not_a_folder(call, command):
     done = call(command, "", *(["-o", "x"] if command == "convert" else []))
     assert done.exit_code == 2
     assert "'' is not the name of a file" in done.stderr
@@ -196,7 +196,7 @@ def test_of_a_damaged_profile_the_rest_can_be_read(call, graph, runs, folder):
     done = call("op", "profile")
     assert done.exit_code == 3
     assert done.stderr.startswith("tfprof: error: profile: truncated ProfileProto message: ")
-    assert done.stderr.endswith(" Or read what is left of it with --recover\n")
+    assert done.stderr.endswith(" Or read the rest of it with --recover\n")
     rest = call("op", "profile", "--recover")
     assert rest.exit_code == 0
     assert "the profile is cut off or broken" in rest.stderr

@@ -151,7 +151,7 @@ def test_speedscope_with_events():
     ],
 )
 def test_speedscope_that_is_damaged(profile):
-    with pytest.raises(MalformedProfileError, match=r"^s\.json: no profile of speedscope, or a"):
+    with pytest.raises(MalformedProfileError, match=r"^s\.json: not a speedscope profile, or d"):
         stacks_of_speedscope(json.dumps(speedscope(**profile)).encode(), "s.json")
 
 

@@ -116,7 +116,7 @@ def test_what_the_driver_says(answers, gpus, code):
     assert (problem and problem.code) == code
 
 
-def test_a_library_that_is_no_driver():
+def test_a_library_that_is_not_a_driver():
     assert driver_facts(lambda name: object()).problem.code == "driver_failed"
 
 

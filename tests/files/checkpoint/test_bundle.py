@@ -109,7 +109,7 @@ def test_parts_of_a_variable_become_one(prefix):
         ([((0, 2), (0, 4))], [(2, 4)], "do not make up the whole"),
         ([((0, 2),)], [(2,)], "do not make up the whole"),
         ([((0, 2), (0, 3))] * 2, [(2, 3)] * 2, "do not make up the whole"),
-        ([((0, 2), (0, 3))], [(3, 2)], "is another than it should be"),
+        ([((0, 2), (0, 3))], [(3, 2)], "has an unexpected shape or type"),
     ],
 )
 def test_parts_that_do_not_fit(prefix, ranges, shapes, problem):

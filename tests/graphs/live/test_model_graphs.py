@@ -383,7 +383,7 @@ def test_seeds_of_a_layer_stay_where_they_are() -> None:
     before = layer.seeds.state.numpy()
     result = traced(keras.Sequential([keras.Input((3,)), layer]))
     assert result is not None
-    assert result.variables == []  # the state of a generator is no parameter
+    assert result.variables == []  # the state of a generator is not a parameter
     assert np.array_equal(layer.seeds.state.numpy(), before)
 
 

@@ -118,7 +118,7 @@ def test_a_folder_that_is_a_link_is_what_it_leads_to(folder):
     assert shown(folder / "train.py", (18, "", ""), roots=[alias]) == {18: "train(1)"}
 
 
-def test_a_root_that_is_no_folder(folder):
+def test_a_root_that_is_not_a_folder(folder):
     with pytest.raises(UsageError, match=r"--sources .*train\.py: not a folder"):
         source_roots([folder / "train.py"])
 

@@ -102,7 +102,7 @@ def user_formula(op_type: str, function: UserFormula) -> Formula:
                 return Cost(0, int(answer))  # a NumPy integer, a float
             except (TypeError, ValueError, OverflowError):
                 raise UnknownError(
-                    f"the formula {name} gave {answer!r}, which is no number"
+                    f"the formula {name} gave {answer!r}, which is not a number"
                 ) from None
         return Cost(0, answer)
 
