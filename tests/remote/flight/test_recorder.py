@@ -84,7 +84,7 @@ class FakeSession:
             ]
         if self.is_silent:
             self.n_snapshots, steps = self.n_snapshots - 1, [event("other", 0, 5)]
-        # The step of 4 s reaches beyond the snapshot; the snapshot that records it does not matter here.
+        # The step of 4 s reaches beyond the snapshot, which does not matter here.
         stop = max(self.began_ns, began + round(took))
         data = snapshot(host(line(*steps)), start_ns=began, stop_ns=stop)
         return pb.ProfileResponse(xspace=pb.XSpace.FromString(data)).SerializeToString()

@@ -27,7 +27,7 @@ _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning,
 
 
 def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
-    """How many products an element of the result is the sum of: taps × channels of its group."""
+    """Number of products in each element of the result: taps × channels of its group."""
     if len(filter_dims) < 3:
         raise UnknownError(f"a filter of {len(filter_dims)} dimensions has no meaning")
     channels_first = op.text("filter_format", "HWIO") != "HWIO"

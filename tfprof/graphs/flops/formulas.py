@@ -1,4 +1,4 @@
-"""Formulas of float operations, by op type, and what they are made of.
+"""Formulas of float operations, by op type, and their building blocks.
 
 Counting convention: additions, subtractions, multiplications, divisions, comparisons, minimum and
 maximum, and each function of C's math library (sqrt, exp, log, tanh, erf …) are one float operation
@@ -68,7 +68,7 @@ class Formula(NamedTuple):
         rule: The formula, in the letters of ``Cost.numbers``: ``2·m·n·k``.
         why: Its derivation, in one line.
         source: Where the definition of the op, or the count, comes from.
-        cost: The function; raises ``UnknownError`` if what it needs is not known.
+        cost: The function; raises ``UnknownError`` if a value that it needs is unknown.
     """
 
     rule: str

@@ -34,8 +34,8 @@ _WHICH = Tensor((), DT_INT32)
 class ControlFlow:
     """Loops and conditionals of one walk.
 
-    The walk is repeated until nothing new is learned: what leaves a loop is known only once its
-    trip count is.
+    The walk is repeated until it gives nothing new: the outputs of a loop are known only after its
+    trip count.
     """
 
     def __init__(self, frames: Frames, body: Body, engine: Engine) -> None:
@@ -97,7 +97,7 @@ class ControlFlow:
         return var.during, _WHICH
 
     def _merged(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """What both sides of a conditional have in common."""
+        """The common facts of both sides of a conditional."""
         known = [tensor for tensor in inputs if tensor is not UNKNOWN]
         if not known:
             return UNKNOWN, _WHICH
