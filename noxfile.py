@@ -280,7 +280,7 @@ def release(session: nox.Session) -> None:
 
 
 def _workers(session: nox.Session) -> list[str]:
-    """One test process for each processor, unless the session is told otherwise."""
+    """One test process for each processor, unless the arguments have another number."""
     return [] if any(word.startswith("-n") for word in session.posargs) else ["-n", "auto"]
 
 
@@ -299,6 +299,7 @@ def _add(session: nox.Session, *packages: str) -> None:
 def _lint(session: nox.Session) -> None:
     for command in ("ruff check", "ruff format --check", "mypy", "lint-imports", "codespell"):
         session.run(*command.split())
+    session.run("python", ".ci/check_words.py")
 
 
 def _new_environment(session: nox.Session, where: Path) -> Path:

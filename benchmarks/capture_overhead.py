@@ -1,4 +1,4 @@
-"""What ``tfprof.capture`` adds: to a step that nobody records, and to stopping the profiler.
+"""Cost of ``tfprof.capture``: for a step without a recording, and for stopping the profiler.
 
 The second is the time of ``Capture.stop`` (save, read, check) over that of TensorFlow's own
 ``stop`` on the same work, in turns in one process.
@@ -43,7 +43,7 @@ def micros_per_call(function: Callable[[], Any], repeat: int) -> float:
 
 
 def idle(repeat: int) -> None:
-    """Prints what markers and the callback cost in a program that nobody records."""
+    """Prints the cost of markers and the callback in a program without a recording."""
 
     def nothing() -> None:
         pass

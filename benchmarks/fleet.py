@@ -7,7 +7,7 @@
 
 Each answer is a process of its own. Printed are seconds of the fastest of several rounds (engines
 take turns, so that a busy machine is fair to them), how much of it was the start of a cluster,
-seconds of the CPU in all processes, the largest memory of the process that asks, and whether all
+seconds of the CPU in all processes, the largest memory of the main process, and whether all
 answers are the same. ``--kill`` kills a worker of Dask when a third of the hosts is read, and
 counts what was read again. One process reads with several threads: ``TFPROF_THREADS=1`` compares
 workers with one of themselves.

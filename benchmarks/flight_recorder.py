@@ -29,7 +29,7 @@ WAYS: dict[str, list[str]] = {"default": [], "level 1": ["--host-tracer-level", 
 
 
 class Step(NamedTuple):
-    """A step, as the program sees it; all in seconds, CPU time since the end of the one before."""
+    """A step, timed by the program; all in seconds, CPU time since the end of the one before."""
 
     end: float
     wall: float
@@ -123,7 +123,7 @@ def recorded(
             "--when", "step_time > 100 * median", "--overhead-check", "0s", *options,
         ]  # fmt: skip
         recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        time.sleep(3)  # its imports are no part of it
+        time.sleep(3)  # its imports do not count
         own_before, before = cpu_seconds(recorder.pid), cpu_seconds(trained)
         seen = window(steps, seconds)
         share = (cpu_seconds(recorder.pid) - own_before) / (cpu_seconds(trained) - before)

@@ -1,4 +1,4 @@
-"""What the number of files alone costs: listing a run, looking for copies, and what is said.
+"""The cost of the number of files alone: listing a run, finding copies, and their remarks.
 
     python benchmarks/many_files.py --files 10000
 

@@ -90,7 +90,7 @@ def repeated(parts: Sequence[Part], n_hosts: int) -> Run:
 
 
 def no_more(asked: object) -> Any:
-    """All that is asked for is in the parts."""
+    """Fails, as the parts hold all facts."""
     raise AssertionError(asked)
 
 

@@ -213,7 +213,7 @@ def record(batch: int, warm_up: int) -> tuple[Any, Any]:
 
 
 def neutral_path(path: str) -> str:
-    """The path as anyone's machine could have it."""
+    """The path without folders of this machine."""
     if Path(path).resolve() == Path(__file__).resolve():
         return SCRIPT_NAME
     parts = Path(path).parts

@@ -32,7 +32,7 @@ PIECE = 1 << 17
 
 
 def serve(ready: Connection, size: int, latency_s: float, rate: float) -> None:
-    """One file for whoever asks, slowly."""
+    """Serve one file, slowly."""
     data = random.Random(1).randbytes(1 << 20) * (size >> 20)
 
     class Handler(BaseHTTPRequestHandler):

@@ -96,7 +96,7 @@ def built_graph(towers: int) -> Any:
         for tower in range(towers):
             with tf1.variable_scope(f"rep_{tower}" if towers > 1 else tf1.get_variable_scope()):
                 training_step(batch=8)
-            # Each tower sees its own variables only, as if it were a script of its own.
+            # Each tower has its own variables only, as if it were a script of its own.
             for key in graph.get_all_collection_keys():
                 collections.setdefault(key, []).extend(graph.get_collection(key))
                 graph.clear_collection(key)

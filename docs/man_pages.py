@@ -45,8 +45,7 @@ ENVIRONMENT = {
     "TFPROF_REMOTE_CACHE": "The folder in which files of other machines are kept; if it is empty, "
     "none are. By default tfprof/remote in XDG_CACHE_HOME.",
     "TFPROF_REMOTE_CACHE_SIZE": "How large that folder may become, such as 500M; 10G by default.",
-    "TFPROF_REMOTE_TRIES": "How often another machine is asked for something before that is given "
-    "up; 5 by default.",
+    "TFPROF_REMOTE_TRIES": "Number of attempts for a request to another machine; 5 by default.",
     "TFPROF_REMOTE_TIMEOUT": "For how many seconds another machine may be silent; 60 by default.",
     "XDG_CACHE_HOME": "See TFPROF_REMOTE_CACHE; by default .cache in the home folder. On Windows "
     "it is LOCALAPPDATA.",

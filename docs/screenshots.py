@@ -52,7 +52,7 @@ MOST_BYTES = 120_000
 
 
 def say(text: str) -> None:
-    """A line for whoever runs the program."""
+    """Print a line for the user."""
     sys.stdout.write(f"{text}\n")
 
 
@@ -88,7 +88,7 @@ def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
     import uvicorn
 
     from tfprof.cli.sites import SiteInputs, open_runs, site_of
-    from tfprof.ui.web.guard import Door
+    from tfprof.ui.web.guard import Access
     from tfprof.ui.web.listening import listening
     from tfprof.ui.web.server import application
 
@@ -97,13 +97,15 @@ def served(paths: list[str], *, with_tpu: bool) -> Iterator[tuple[Site, str]]:
     if with_tpu:
         site = replace(site, opened=[*site.opened, made_up_tpu()])
     listener = listening("127.0.0.1", 0)
-    door = Door(listener.getsockname()[1])
-    config = uvicorn.Config(application(site, door), log_level="warning", lifespan="off", ws="none")
+    access = Access(listener.getsockname()[1])
+    config = uvicorn.Config(
+        application(site, access), log_level="warning", lifespan="off", ws="none"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        yield site, door.address
+        yield site, access.address
     finally:
         server.should_exit = True
         thread.join()

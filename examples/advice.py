@@ -7,7 +7,7 @@ import tfprof
 
 
 def SummaryChecker(context) -> list[tfprof.Finding]:  # noqa: N802  # checkers have class names
-    """Histograms cost time, and nobody looks at every one of them."""
+    """Histograms cost time, and few users look at every one of them."""
     micros = float(context.micros[context.is_type({"HistogramSummary"})].sum())
     if micros == 0:
         return []

@@ -48,7 +48,7 @@ class Steps(keras.callbacks.Callback):
     """Marks each batch as a step; Keras 3 does not do so by itself."""
 
     def on_train_batch_begin(self, batch, logs=None):
-        """A step begins before its input is asked for."""
+        """A step begins before its input is requested."""
         self.step = tf.profiler.experimental.Trace("train", step_num=batch, _r=1)
         self.step.__enter__()
 

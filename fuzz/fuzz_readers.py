@@ -74,7 +74,7 @@ class _Driver:
         self._slot = _mapped(self.current, MAX_BYTES + 8)
 
     def run(self) -> int:
-        for data in self.corpus:  # also fills caches, which are no input's memory
+        for data in self.corpus:  # also fills caches, which are not memory of inputs
             self._give(data)
         started, done, found = time.monotonic(), 0, 0
         for data in self._inputs():
@@ -117,7 +117,7 @@ class _Driver:
             yield (data[:1] + mutated(chance, data[1:], self.corpus))[:MUTATED_BYTES]
 
     def _hostile(self, chance: random.Random, data: bytes) -> bytes | None:
-        """The message of an input with hostile values; None if it is no message."""
+        """The message of an input with hostile values; None if it is not a message."""
         from google.protobuf.message import DecodeError
 
         from fuzz.hostile import with_hostile_value

@@ -72,7 +72,7 @@ def asked(ask: Callable[[Any], object], given: object) -> None:
 
 
 def _whole(name: str, ask: Callable[[bytes], object]) -> Callable[[bytes], None]:
-    """A target that asks one question about its data."""
+    """A target that runs one function on its data."""
 
     def answer(data: bytes) -> None:
         with question(name):
@@ -151,7 +151,7 @@ def _scan(data: bytes) -> None:
 
 
 def _xspace(data: bytes) -> None:
-    """However lines are cut, all is the same, and can be asked for."""
+    """However lines are cut, all data are the same and readable."""
     expected = _told(data, threads=1)
     with mock.patch.object(xspace, "_SMALL", 0), mock.patch.object(xspace_plane, "_CHUNK", 64):
         assert _told(data, threads=2) == expected
@@ -187,7 +187,7 @@ def _plane_told(plane: Plane) -> Any:
 
 
 def _views(data: bytes) -> None:
-    """What can be asked of a saved profile."""
+    """Queries on a saved profile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TfprofWarning)
         with question("load"):

@@ -4,8 +4,8 @@
     python -m fuzz.tools_target --data ../shared/data/xplane    # and in parts of recorded ones
     python -m fuzz.tools_target FILE ...                        # give these inputs again
 
-Faults are of two kinds: in the bytes, and, as most such bytes are no capture any more, in the
-values of a capture that is still one: times, ids, names, kinds of stats.
+Faults are of two kinds: in the bytes; and, as most such bytes do not parse any more, in the values
+of a valid capture: times, ids, names, kinds of stats.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def every_tool(*captures: bytes) -> None:
     """Ask every tool, in both modes, about captures of as many hosts.
 
     Raises:
-        AssertionError: An answer is no JSON.
+        AssertionError: An answer is not JSON.
         Exception: Whatever a tool should not raise.
     """
     try:

@@ -17,7 +17,7 @@ def soon(seconds: float = 4) -> Iterator[None]:
     """Less CPU time than that, of a processor that nothing else disturbs.
 
     Another program on the same core, or a slower machine, makes all code take more of it: how much,
-    a computation tells that is timed before and after.
+    a computation shows that is timed before and after.
     """
     slowdown = _slowdown()
     began = time.process_time()

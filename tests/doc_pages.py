@@ -160,7 +160,7 @@ def requoted(quoted, printed):
 def _run_line(line, folder, exit_codes):
     if _needs_a_shell(line):
         return _in_bash(line, folder, exit_codes)
-    try:  # click before 8.2 mixes stderr into stdout unless told not to
+    try:  # click before 8.2 mixes stderr into stdout by default
         runner = CliRunner(mix_stderr=False)
     except TypeError:
         runner = CliRunner()

@@ -180,7 +180,7 @@ def test_the_checkpoint_that_was_added_last_has_the_values(tmp_path):
     assert "[7 ]" not in body(profiler)
 
 
-def test_what_is_no_checkpoint_changes_nothing(tmp_path):
+def test_another_file_than_a_checkpoint_changes_nothing(tmp_path):
     profiler = network()
     with pytest.raises(UsageError, match="got bytes"):
         profiler.add_checkpoint(b"x")

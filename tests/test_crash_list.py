@@ -337,7 +337,7 @@ def test_node_stats_with_a_colon_in_the_name_and_outputs(classic):
 
 
 @pytest.mark.parametrize("step", ["1", 1.0, None, [1], 1j], ids=repr)
-def test_a_step_that_is_no_integer(classic, step):
+def test_a_step_that_is_not_an_integer(classic, step):
     profiler = tfprof.Profiler(graph(op("a")), classic=classic)
     with pytest.raises(UsageError, match="must be an integer"):
         profiler.add_step(step, run({"a": 1}))
@@ -489,7 +489,7 @@ def test_a_damaged_variable_in_a_meta_graph(damaged):
 
 @pytest.mark.parametrize("name", ["a", "new"])
 def test_a_timeline_label_that_is_not_utf_8(classic, name):
-    """A label that nobody reads may be anything; else the run is refused and leaves no trace."""
+    """A label that is not read may be anything; else the run is refused and leaves no trace."""
     profiler = small(classic)
     data = run({name: stat(7, label="LABEL")}).SerializeToString()
     try:
@@ -501,7 +501,7 @@ def test_a_timeline_label_that_is_not_utf_8(classic, name):
 
 
 @pytest.mark.parametrize("wrong", [[1], "step=1", 3], ids=str)
-def test_options_of_a_view_that_are_no_dict(classic, wrong):
+def test_options_of_a_view_must_be_a_dict(classic, wrong):
     with pytest.raises(UsageError, match="must be a dict"):
         small(classic).view("scope", wrong)
 

@@ -281,7 +281,7 @@ def test_q32_a_file_that_can_not_be_written(tmp_path):
         assert classic.profile_name_scope(to_nowhere).children[0].name == "a"
 
 
-def test_q33_a_string_is_no_list():
+def test_q33_a_string_is_not_a_list():
     default, classic = both([op("a"), op("b")])
     with pytest.raises(UsageError, match=r"show_name_regexes='ab'"):
         names(default, "scope", show_name_regexes="ab")

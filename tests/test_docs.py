@@ -382,5 +382,5 @@ def test_the_picture_of_the_demo_is_fresh(plain_environment, tmp_path):
     spec.loader.exec_module(module)
     words = re.findall(r">([^<>\n]+)</text>", module.picture())
     shown = re.findall(r">([^<>\n]+)</text>", (DOCS / "images" / "demo.svg").read_text("utf-8"))
-    # Positions and colours may differ between releases of rich, what is said may not.
+    # Positions and colours may differ between releases of rich, the words may not.
     assert words == shown

@@ -78,7 +78,7 @@ def test_threads_without_end() -> None:
 
 @pytest.mark.parametrize("name", ["/host:CPU", "/device:GPU:0"])
 def test_lines_without_end(name: str) -> None:
-    """Six bytes each; nothing is said of most of them."""
+    """Six bytes each; most of them get no remark."""
     space = pb.XSpace(planes=[pb.XPlane(name=name)])
     for _ in range(150_000):
         space.planes[0].lines.add().events.add()

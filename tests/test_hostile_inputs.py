@@ -1,4 +1,4 @@
-"""Inputs of at most 1 MB that someone made to hurt: each is answered soon, or an error of ours.
+"""Hostile inputs of at most 1 MB: each is answered soon, or an error of ours.
 
 Where time grew with the square, the inputs are so large that it would be many times the limit,
 which itself is many times what they take.

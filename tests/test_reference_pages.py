@@ -275,7 +275,7 @@ def test_texts_are_shown_as_they_are(docs, hostile):
     assert plain.count(HOSTILE) == 8
 
 
-def test_texts_are_no_marks_in_the_page(docs, hostile):
+def test_texts_are_not_marks_in_the_page(docs, hostile):
     from commands_page import commands_page
 
     page = commands_page(hostile)

@@ -3,7 +3,7 @@
     TfprofError
     ├── UsageError               a wrong option or combination of options     exit 2
     ├── InputError
-    │   ├── UnknownFormatError   these bytes are not what was asked for        exit 3
+    │   ├── UnknownFormatError   the bytes have another format than expected   exit 3
     │   ├── MalformedProfileError  truncated or inconsistent bytes             exit 3
     │   └── EmptyProfileError    readable, but there is nothing to show        exit 4
     └── MissingDependencyError   an optional package is not installed          exit 5

@@ -103,7 +103,7 @@ def test_a_clock_that_is_put_back(
     assert len(files(tmp_path)) == 6
 
 
-def test_events_of_a_clock_that_jumps_are_said(fake: Fake, tmp_path: Path) -> None:
+def test_events_of_a_clock_that_jumps_are_reported(fake: Fake, tmp_path: Path) -> None:
     broken = xspace(host(line(*STEPS, event("work", 300, 5))))
     broken.planes[0].lines[0].events[2].duration_ps = -1
     fake.space = broken

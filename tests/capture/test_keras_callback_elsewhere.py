@@ -62,7 +62,7 @@ def test_batches_of_keras_2_count_over_epochs_and_windows_repeat(tmp_path: Path)
 
 
 @pytest.mark.filterwarnings("ignore:Your input ran out of data")
-def test_the_last_attempt_of_keras_2_is_no_step() -> None:
+def test_the_last_attempt_of_keras_2_is_not_a_step() -> None:
     import tensorflow as tf
 
     def batches() -> Any:

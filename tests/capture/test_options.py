@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_made_or_is_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["tensorflow", "jax"])
-def test_a_missing_framework_is_said_with_a_remedy(
+def test_a_missing_framework_is_reported_with_a_remedy(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
@@ -135,7 +135,7 @@ HONOURED = b"\x10\x02\x18\x01"
 STEPS = [event("train", 100 * number, 90, step_num=number, _r=1) for number in range(2)]
 
 
-def test_a_capture_with_all_that_was_asked_for_has_no_remarks() -> None:
+def test_a_capture_with_all_requested_data_has_no_remarks() -> None:
     assert check(xspace(host(line(*STEPS)), task(HONOURED))) == []
 
 
@@ -197,7 +197,7 @@ def test_threads_that_mark_steps_at_the_same_time() -> None:
     assert check(xspace(host(line(*nested)), task(HONOURED))) == []
 
 
-def test_dropped_events_are_said() -> None:
+def test_dropped_events_are_reported() -> None:
     lossy = plane("/host:CPU", line(*STEPS), stats={"dropped_traces": 7})
     (said,) = check(xspace(lossy, task(HONOURED)))
     assert said.startswith("the profiler dropped 7 events")

@@ -120,7 +120,7 @@ def test_a_program_of_jax(tmp_path):
 
 
 @pytest.mark.parametrize("port", [-1, 65536, "6009", 6009.0, None])
-def test_what_is_no_port(port):
+def test_invalid_ports(port):
     with pytest.raises(UsageError, match=r"serve: port=.* must be a whole number from 0 to 65535"):
         tfprof.capture.serve(port)
 

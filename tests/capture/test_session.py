@@ -125,7 +125,7 @@ def test_options_take_effect_and_say_so_if_not(
     assert [each.levelname for each in caplog.records] == ["WARNING"] * 3
 
 
-def test_unmarked_steps_are_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_unmarked_steps_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     with tfprof.capture() as captured:
         tf.ones([2])
     (said,) = messages(captured)

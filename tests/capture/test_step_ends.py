@@ -56,7 +56,7 @@ def test_what_ends_between_two_sessions_is_left_by_a_later_step(now: list[int]) 
 def test_nothing_is_kept_when_no_session_comes_back(now: list[int]) -> None:
     ends, profiler = StepEnds(), Profiler()
     ends.leave(1, "train", S, [], was_on=False)
-    assert not ends.late  # nobody has recorded yet
+    assert not ends.late  # nothing was recorded yet
     ends.leave(2, "train", S, [], was_on=True)
     now[0] += 6 * S
     ends.leave(3, "train", S, [], was_on=False)

@@ -47,7 +47,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def call():
-    try:  # click before 8.2 mixes stderr into stdout unless told not to
+    try:  # click before 8.2 mixes stderr into stdout by default
         runner = CliRunner(mix_stderr=False)
     except TypeError:
         runner = CliRunner()

@@ -1,6 +1,6 @@
 """What the command line says of captures that lack something: an answer with notes, or an error.
 
-Of each kind every tool is asked. None may show a number without telling what it lacks.
+Every tool runs on each kind. None may show a number without a remark on what is missing.
 """
 
 import lzma
@@ -55,7 +55,7 @@ def unknown():
     return xspace(plane("/weird:0", line(event("a:B", 0, 9))))
 
 
-BROKEN = b"this is no capture at all, and never was one"
+BROKEN = b"this is not a capture, and never was one"
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_other_commands_of_a_capture_without_events(asked, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_planes_that_nobody_knows(asked, name):
+def test_only_unknown_planes(asked, name):
     said = asked(name, unknown())
     assert NOTHING[name] in said
     assert "holds planes of an unknown kind: /weird:0 (1 event)" in said

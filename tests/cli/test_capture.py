@@ -10,11 +10,11 @@ import pytest
 from tests.cli.conftest import environment
 
 pytest.importorskip("grpc")
-from tests.remote.conftest import fake_server, nobody  # noqa: F401
+from tests.remote.conftest import absent, fake_server  # noqa: F401
 
 
 @pytest.mark.parametrize("command", ["capture", "record"])
-def test_an_address_is_no_log_folder(call, fake_server, tmp_path, monkeypatch, command):  # noqa: F811
+def test_an_address_is_not_a_log_folder(call, fake_server, tmp_path, monkeypatch, command):  # noqa: F811
     monkeypatch.chdir(tmp_path)
     server = fake_server()
     result = call(command, server.address, "--logdir", "s3://bucket/logs")
@@ -40,21 +40,21 @@ def test_all_workers(call, fake_server, tmp_path):  # noqa: F811
     assert call(*last.split()[2:]).exit_code == 0
 
 
-def test_some_workers(call, fake_server, nobody, tmp_path):  # noqa: F811
+def test_some_workers(call, fake_server, absent, tmp_path):  # noqa: F811
     server = fake_server()
-    words = [server.address, nobody, "--logdir", tmp_path, "--retries", "0", "--run", "a"]
+    words = [server.address, absent, "--logdir", tmp_path, "--retries", "0", "--run", "a"]
     result = call("capture", *words, "--format", "json")
     assert result.exit_code == 1
     data = json.loads(result.stdout)
-    assert [row["address"] for row in data["rows"]] == [server.address, nobody]
+    assert [row["address"] for row in data["rows"]] == [server.address, absent]
     assert [bool(row["trouble"]) for row in data["rows"]] == [False, True]
     assert data["next"] == f"tfprof overview {tmp_path}"
 
 
-def test_no_worker(call, nobody, tmp_path):  # noqa: F811
-    result = call("capture", nobody, "--logdir", tmp_path / "logs", "--retries", "0")
+def test_no_worker(call, absent, tmp_path):  # noqa: F811
+    result = call("capture", absent, "--logdir", tmp_path / "logs", "--retries", "0")
     assert (result.exit_code, result.stdout) == (3, "")
-    assert f"{nobody}: connection refused" in result.stderr
+    assert f"{absent}: connection refused" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -104,9 +104,9 @@ def test_again_and_again_keeps_the_latest(call, fake_server, tmp_path):  # noqa:
     assert [Path(folder).is_dir() for folder in written] == [False, True, True]
 
 
-def test_again_and_again_with_nobody(call, nobody, tmp_path):  # noqa: F811
+def test_repeated_captures_without_a_program(call, absent, tmp_path):  # noqa: F811
     words = ["--logdir", tmp_path / "logs", "--retries", "0", "--every", "10ms", "--count", "2"]
-    result = call("capture", nobody, *words)
+    result = call("capture", absent, *words)
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr.count("connection refused") == 3
 
@@ -120,6 +120,6 @@ def test_again_and_again_with_nobody(call, nobody, tmp_path):  # noqa: F811
         ["--every", "1s", "--on-server"],
     ],
 )
-def test_again_and_again_and_what_contradicts_it(call, nobody, tmp_path, words):  # noqa: F811
-    result = call("capture", nobody, "--logdir", tmp_path / "logs", *words)
+def test_again_and_again_and_what_contradicts_it(call, absent, tmp_path, words):  # noqa: F811
+    result = call("capture", absent, "--logdir", tmp_path / "logs", *words)
     assert result.exit_code == 2

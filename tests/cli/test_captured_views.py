@@ -48,7 +48,7 @@ def test_outputs(call, capture, tmp_path):
     assert call("pprof", capture, "-o", tmp_path / "pprof.gz").exit_code == 0
 
 
-def test_a_graph_tells_more(call, capture, tmp_path):
+def test_a_graph_has_more(call, capture, tmp_path):
     graph = pb.GraphDef()
     graph.node.add(name="layer/y", op="Relu")
     graph.node.add(name="layer/unused", op="Neg")

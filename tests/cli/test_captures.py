@@ -52,7 +52,7 @@ def logs(tmp_path):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What the tool was asked; it answers ``RESULT``."""
+    """The questions to the tool, which answers ``RESULT``."""
     questions = []
 
     def overview(run, *, host=None, step=None, classic=False):
@@ -100,7 +100,7 @@ def test_the_question_reaches_the_tool(call, logs, asked):
     assert asked[1]["classic"]
 
 
-def test_a_tool_that_knows_no_steps_is_not_asked_for_one(call, logs, monkeypatch):
+def test_a_tool_without_steps_gets_no_step(call, logs, monkeypatch):
     monkeypatch.setattr(
         "tfprof.captures.tools.buffer_memory.memory_viewer", lambda run, *, host, classic: RESULT
     )
@@ -134,7 +134,7 @@ def test_json_csv_and_gviz(call, logs, asked):
     assert (result.stdout, result.stderr) == ("op,time\n1,2.0\n", "")
 
 
-def test_top_cuts_data_only_when_asked(call, logs, asked):
+def test_top_cuts_data_only_on_request(call, logs, asked):
     data = json.loads(call("overview", logs, "--format=json", "--top=2").stdout)
     assert len(data["tables"]["ops"]["rows"]) == 2
     assert "op24" in call("overview", logs, "--top=0").stdout

@@ -54,7 +54,7 @@ def test_what_could_not_be_checked(call, graph, runs, budget, tmp_path):
     assert call("check", graph, runs[0], "--budget", budget, "--no-strict").exit_code == 0
 
 
-def test_what_is_wrong_is_said(call, graph, runs, budget, tmp_path):
+def test_what_is_wrong_is_reported(call, graph, runs, budget, tmp_path):
     for words, code, why in (
         (["check", graph], 2, "give --budget FILE"),
         (["check", "--budget", budget], 2, "nothing to open"),

@@ -173,14 +173,14 @@ def test_values_need_a_name():
         run(FOLDER / "objects", "--values")
 
 
-def test_what_nobody_can_read_is_listed(tmp_path):
+def test_unreadable_files_are_listed(tmp_path):
     write_bundle(tmp_path / "m", {"v": entry(21, [], b"xyz"), "w": entry(4, [], b"x")}, b"xyz")
     lines = run(tmp_path / "m").splitlines()
     assert lines[2].split() == ["v", "variant", "scalar", "1", "3", "B", *"––––", "–"]
     assert "only the code that wrote it can read it" in run(tmp_path / "m", "v", "--values")
 
 
-def test_missing_files_are_told(tmp_path, capsys):
+def test_missing_files_are_reported(tmp_path, capsys):
     shutil.copy(FOLDER / "types.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
     told = " ".join((result.output + getattr(result, "stderr", "")).split())
@@ -191,7 +191,7 @@ def test_missing_files_are_told(tmp_path, capsys):
         run(tmp_path, "float32", "--values")
 
 
-def test_several_missing_files_are_told(tmp_path):
+def test_several_missing_files_are_reported(tmp_path):
     shutil.copy(FOLDER / "sharded-12.index", tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
     told = " ".join((result.output + getattr(result, "stderr", "")).split())

@@ -54,7 +54,7 @@ def script(request, folder):
 
 
 def candidates(shell, script, line):
-    """What is offered, without what bash is told besides."""
+    """The offered words, without instructions for bash."""
     return [word for word in offers(shell, script, line) if not word.startswith("compopt")]
 
 

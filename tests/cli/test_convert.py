@@ -25,7 +25,7 @@ def test_the_parts_of_a_run_become_a_profile(call, graph, runs, saved):
     assert tfprof.load(saved).steps == [0, 1]
 
 
-def test_what_was_written_is_said(call, graph, runs, tmp_path):
+def test_what_was_written_is_reported(call, graph, runs, tmp_path):
     path = tmp_path / "p"
     assert call("convert", graph, runs[0], "-o", path).stderr == (
         f"note: {path}: ProfileProto of 1 step\n"

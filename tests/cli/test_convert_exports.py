@@ -186,7 +186,7 @@ def test_a_full_disk_leaves_nothing_behind(call, capture, tmp_path, monkeypatch)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.pftrace", "host.xplane.pb"]
 
 
-def test_foreign_traces_and_stacks_can_be_asked(call, foreign, tmp_path):
+def test_foreign_traces_and_stacks_can_be_queried(call, foreign, tmp_path):
     pytest.importorskip("duckdb", reason="DuckDB is not installed")
     done = call(
         "query", foreign, "select name, line_id, self_ps from events order by 1", "--format", "csv"

@@ -50,7 +50,7 @@ def test_what_comes_with_tfprof_can_be_copied(call, tmp_path):
         ["export", "--demo", "--table", "ops", "-o", "s3://b/ops.csv"],
     ],
 )
-def test_addresses_of_other_machines_are_no_folders_here(call, tmp_path, monkeypatch, words):
+def test_addresses_of_other_machines_are_not_folders_here(call, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     result = call(*words)
     assert result.exit_code == 2

@@ -53,7 +53,7 @@ def test_views_and_tools(call, captures):
     assert "total self-time: difference" in text
 
 
-def test_what_is_wrong_is_said(call, captures):
+def test_what_is_wrong_is_reported(call, captures):
     for words, why in (
         (["--tool", "nope"], "there is no tool 'nope'"),
         (["--view", "scope", "--tool", "op-stats"], "choose one"),
@@ -65,7 +65,7 @@ def test_what_is_wrong_is_said(call, captures):
 
 
 @pytest.mark.parametrize("words", [[], ["--view", "op"], ["--tool", "op-stats"]])
-def test_one_recording_given_twice_is_no_comparison(call, captures, tmp_path, words):
+def test_one_recording_given_twice_cannot_be_compared(call, captures, tmp_path, words):
     copied = tmp_path / "copied.xplane.pb.xz"
     shutil.copy(WORKERS / "worker0_6009.xplane.pb.xz", copied)
     for again in (captures[0], copied):

@@ -30,7 +30,7 @@ def test_a_dump_becomes_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def fake_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program ``dot`` that draws what it was told and given."""
+    """A program ``dot`` that draws its arguments and its input."""
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "dot"

@@ -12,7 +12,7 @@ from tfprof.profiles.write.tables import TABLES
 pytestmark = pytest.mark.slow
 
 
-def test_the_command_knows_all_tables():
+def test_the_command_lists_all_tables():
     assert tuple(table.name for table in TABLES) == TABLE_NAMES
     assert TEXT_FORMATS == tables.FORMATS
 
@@ -86,7 +86,7 @@ def test_list(call):
             assert f"\n  {field.name} " in result.stdout
 
 
-def test_what_is_wrong_is_said(call):
+def test_what_is_wrong_is_reported(call):
     result = call("export", "--demo", "--table", "kernels")
     assert result.exit_code == 2
     assert "op_steps" in result.stderr

@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def shut(monkeypatch, tmp_path):
-    """A folder that cannot be listed, whoever asks."""
+    """A folder that no user can list."""
     path = tmp_path / "shut"
     path.mkdir()
     listed = Path.iterdir
@@ -64,13 +64,13 @@ def test_a_name_that_no_file_can_have_is_named(call, command):
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_an_empty_name_is_no_folder(call, command):
+def test_an_empty_name_is_not_a_folder(call, command):
     done = call(command, "", *(["-o", "x"] if command == "convert" else []))
     assert done.exit_code == 2
     assert "'' is not the name of a file" in done.stderr
 
 
-def test_what_is_damaged_in_a_folder_is_told(call, graph, folder):
+def test_damaged_files_of_a_folder_are_reported(call, graph, folder):
     whole = Path(graph).read_bytes()
     (folder / "run").mkdir()
     (folder / "run/graph.pbtxt").write_bytes(whole)
@@ -183,7 +183,7 @@ def test_a_run_folder_has_no_runs_to_choose(call, capture, folder):
     assert "there is no run 'other' to choose; leave it out" in done.stderr
 
 
-def test_what_is_no_capture_is_sent_to_commands_that_read_it(call, graph):
+def test_errors_on_other_files_name_commands_that_read_them(call, graph):
     done = call("overview", graph)
     assert done.exit_code == 3
     assert "looks like a GraphDef; the views (tfprof op, scope, graph, code)" in done.stderr
@@ -196,7 +196,7 @@ def test_of_a_damaged_profile_the_rest_can_be_read(call, graph, runs, folder):
     done = call("op", "profile")
     assert done.exit_code == 3
     assert done.stderr.startswith("tfprof: error: profile: truncated ProfileProto message: ")
-    assert done.stderr.endswith(" Or read what is left of it with --recover\n")
+    assert done.stderr.endswith(" Or read the rest of it with --recover\n")
     rest = call("op", "profile", "--recover")
     assert rest.exit_code == 0
     assert "the profile is cut off or broken" in rest.stderr

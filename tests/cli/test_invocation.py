@@ -48,7 +48,7 @@ def test_where_the_command_stands(words, expected):
     assert command_first(words.split(), COMMANDS, FLAGS) == expected.split()
 
 
-def test_odd_words_are_no_paths():
+def test_odd_words_are_not_paths():
     assert command_first(["a\0b"], COMMANDS, FLAGS) == ["a\0b"]
 
 

@@ -14,7 +14,7 @@ import pytest
         ("advise --checkers ,", "--checkers names no checker; leave it out"),
     ],
 )  # fmt: skip
-def test_a_word_that_is_no_choice_gets_a_hint(call, words, message):
+def test_a_word_that_is_not_a_choice_gets_a_hint(call, words, message):
     command, *rest = words.split()
     done = call(command, *rest, *([] if command == "completion" else ["--demo"]))
     assert (done.exit_code, done.stdout) == (2, "")

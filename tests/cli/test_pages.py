@@ -124,7 +124,7 @@ def test_a_page_is_written_whole_or_not_at_all(call, tmp_path):
     assert documents(gzip.decompress((tmp_path / "x.html.gz").read_bytes()).decode())
 
 
-def test_names_on_pages_are_no_markup(call, tmp_path):
+def test_names_on_pages_are_not_markup(call, tmp_path):
     from tfprof.testing.builders import graph, op
 
     path = tmp_path / "</script><b>.pb"

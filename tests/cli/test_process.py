@@ -79,7 +79,7 @@ def test_closed_stdout_is_an_error_without_traceback():
 
 @posix
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["op", "--help"]])
-def test_help_that_nobody_reads_is_no_error(arguments):
+def test_help_into_a_closed_pipe_is_not_an_error(arguments):
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(

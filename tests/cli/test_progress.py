@@ -13,7 +13,7 @@ from tfprof.core.progress import NoProgress
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals and named pipes")
 
 
-def test_nobody_watches_without_a_terminal(monkeypatch):
+def test_nothing_is_drawn_without_a_terminal(monkeypatch):
     with progress() as watch:
         assert isinstance(watch, NoProgress)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -47,7 +47,7 @@ def test_the_list_of_tables(call):
     assert "tf_data_" in result.stdout
 
 
-def test_what_is_wrong_is_said(call):
+def test_what_is_wrong_is_reported(call):
     for words, why in (
         (["query", "--demo"], "no question"),
         (["query", "--demo", "drop table events"], "DROP is not allowed"),
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_said(call):
         assert why in result.stderr
 
 
-def test_left_out_rows_are_said(call):
+def test_left_out_rows_are_reported(call):
     result = call("query", "--demo", "--run", "gpu", "--max-rows", "1", "from steps")
     assert "only the first 1 rows" in result.stderr
 

@@ -42,13 +42,13 @@ def test_a_name_does_not_promise_another_format(call, graph, tmp_path, command, 
     assert not (tmp_path / name).exists()
 
 
-def test_the_format_that_is_asked_for_is_written_whatever_the_name(call, graph, tmp_path):
+def test_the_requested_format_is_written_whatever_the_name(call, graph, tmp_path):
     assert call("export", graph, "--format", "csv", "-o", tmp_path / "a.html").exit_code == 0
     assert (tmp_path / "a.html").read_text("utf-8").startswith("name,")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs names that are no text")
-def test_a_name_that_is_no_text_can_be_written(call, graph, tmp_path):
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names that are not text")
+def test_a_name_that_is_not_text_can_be_written(call, graph, tmp_path):
     folder = tmp_path / "run\udcff"
     folder.mkdir()
     (folder / "host.xplane.pb").write_bytes(xspace(host(line(event("y", 0)))).SerializeToString())

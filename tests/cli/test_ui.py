@@ -36,7 +36,7 @@ def start():
         process.communicate()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is not a signal there")
 def test_it_prints_its_address_serves_and_ends_with_one_line(start):
     process = start("--demo", "--no-browser")
     address = next_line(process).strip()

@@ -344,7 +344,7 @@ def many(tmp_path):
     return str(path)
 
 
-def test_a_text_that_nobody_reads_to_the_end_comes_with_what_shortens_it(call, many):
+def test_a_long_text_comes_with_ways_to_shorten_it(call, many):
     words = ["scope", "--graph_path", many, "-select", "params", "-max_depth", "2"]
     result = call(*words)
     lines = result.stdout.splitlines()
@@ -362,7 +362,7 @@ def test_a_text_that_nobody_reads_to_the_end_comes_with_what_shortens_it(call, m
 @pytest.mark.parametrize(
     "words", [["--classic"], ["--format=csv"], ["--format=json"], ["-o"], ["-output"]]
 )
-def test_nothing_is_said_of_the_length_where_nobody_reads(call, many, tmp_path, words):
+def test_no_remark_on_the_length_if_output_is_not_a_terminal(call, many, tmp_path, words):
     path = tmp_path / "out.txt"
     words = {"-o": ["-o", path], "-output": ["-output", f"file:outfile={path}"]}.get(
         words[0], words

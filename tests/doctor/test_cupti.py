@@ -13,7 +13,7 @@ def gpu(machine):
     return machine
 
 
-def test_without_a_gpu_nothing_is_said(machine, facts):
+def test_without_a_gpu_nothing_is_reported(machine, facts):
     machine.tensorflow()
     machine.variables["LD_LIBRARY_PATH"] = "/nowhere"
     assert not list(cupti.check_cupti(facts()))
@@ -105,7 +105,7 @@ def test_without_tensorflow_any_will_do(machine, facts):
     assert (check.status, check.message) == ("ok", "/lib/libcupti.so.13 (LD_LIBRARY_PATH)")
 
 
-def test_a_broken_link_is_no_library(gpu, facts):
+def test_a_broken_link_is_not_a_library(gpu, facts):
     folder = gpu.root / "lib"
     folder.mkdir(parents=True)
     (folder / "libcupti.so.12").symlink_to(folder / "libcupti.so.2025")

@@ -61,7 +61,7 @@ def test_files_and_servers(machine, tmp_path):
     assert [area.checks[0].status for area in report.areas[-2:]] == ["error", "error"]
 
 
-def test_a_wrong_address_is_said_before_anything_is_done(machine):
+def test_a_wrong_address_is_reported_before_anything_is_done(machine):
     with pytest.raises(UsageError, match="'nowhere' is not an address"):
         tfprof.doctor.examine(servers=["localhost:1", "nowhere"])
 

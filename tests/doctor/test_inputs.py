@@ -122,8 +122,8 @@ def test_damaged_archives(write, compress):
             "It looks like a Chrome trace; tfprof ui",
         ),
         ("page", b"<!DOCTYPE html><html>", "warning", "It looks like an HTML page; if it"),
-        ("notes", b"hello, world", "error", "no format that tfprof knows (12 bytes, text file)"),
-        ("noise", b"\xff\xfe\xfd" * 9, "error", "no format that tfprof knows (27 bytes, unknown"),
+        ("notes", b"hello, world", "error", "its format is unknown (12 bytes, text file)"),
+        ("noise", b"\xff\xfe\xfd" * 9, "error", "its format is unknown (27 bytes, unknown"),
     ],
 )
 def test_other_files(write, name, data, status, words):

@@ -110,7 +110,7 @@ def test_two_tensorflows(machine, facts):
     assert check.command == "pip uninstall -y tensorflow tensorflow-cpu\npip install tensorflow"
 
 
-def test_the_two_packages_of_windows_are_no_rivals(machine, facts):
+def test_the_two_packages_of_windows_do_not_conflict(machine, facts):
     machine.tensorflow()
     machine.package("tensorflow-intel", "2.21.0")
     assert [check.status for check in packages.check_tensorflow(facts())] == ["ok"]

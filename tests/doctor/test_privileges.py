@@ -12,7 +12,7 @@ def all_of(facts):
     return by_name(result for check in checks for result in check(facts))
 
 
-def test_without_a_gpu_nothing_is_said(facts):
+def test_without_a_gpu_nothing_is_reported(facts):
     assert all_of(facts()) == {}
 
 
@@ -26,7 +26,7 @@ def test_allowed(machine, facts, admin_only, capabilities):
     assert set(found) == {"profiling privileges", "device files"}
 
 
-def test_new_cuda_traces_for_everybody(machine, facts):
+def test_new_cuda_traces_for_every_user(machine, facts):
     machine.gpu()
     machine.tensorflow()
     check = all_of(facts())["profiling privileges"]

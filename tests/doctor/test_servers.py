@@ -147,7 +147,7 @@ def test_tls_is_named():
     assert check.message.endswith("(TLS, which profiler servers do not speak)")
 
 
-def test_several_are_asked_at_once_and_told_in_order(monkeypatch):
+def test_several_are_checked_at_once_and_reported_in_order(monkeypatch):
     ports = [5, 3, 4]
     all_asked = threading.Barrier(len(ports))
 

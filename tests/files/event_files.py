@@ -11,7 +11,7 @@ def record(data):
 
 
 def event(*fields, step=None):
-    """An event that nobody plots: pairs of the number of a field and its bytes."""
+    """An event without a plot: pairs of the number of a field and its bytes."""
     start = b"" if step is None else b"\x10" + varint(step)
     return start + b"".join(_field(number, data) for number, data in fields)
 

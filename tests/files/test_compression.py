@@ -59,7 +59,7 @@ def test_data_that_end_too_early(pack: Pack, left: float) -> None:
     whole = pack(DATA)
     n_left = int(left * len(whole)) if left == 0.5 else left
     if left == 1:
-        n_left = 7  # less is no magic number
+        n_left = 7  # less is not a magic number
     with pytest.raises(MalformedProfileError) as caught:
         decompressed(whole[: int(n_left)], "my.file")
     assert str(caught.value).startswith("my.file: the compressed data are damaged: they end at ")
@@ -139,7 +139,7 @@ def test_the_beginning_is_enough_to_look_at(pack: Pack) -> None:
 
 
 @every_packing
-def test_whoever_watches_is_told_of_the_packed_bytes(pack: Pack, tmp_path: Path) -> None:
+def test_progress_counts_the_packed_bytes(pack: Pack, tmp_path: Path) -> None:
     class Watch:
         n_bytes = 0
 

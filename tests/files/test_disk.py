@@ -103,7 +103,7 @@ class Watching:
 
 
 @pytest.mark.parametrize("data", [b"", b"small", LARGE], ids=["empty", "small", "large"])
-def test_a_file_is_read_and_whoever_watches_is_told(tmp_path: Path, data: bytes) -> None:
+def test_reading_a_file_reports_progress(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     watch = Watching()

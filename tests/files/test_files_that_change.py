@@ -28,7 +28,7 @@ LARGE = bytes(range(256)) * 8192
 
 
 def large_capture() -> bytes:
-    """A few megabytes: lines of events whose texts are read only when they are asked for."""
+    """A few megabytes: lines of events whose texts are read only on request."""
     plane = pb.XPlane(name="/host:CPU")
     plane.stat_metadata[1].name = "note"
     plane.event_metadata[1].name = "train"

@@ -34,7 +34,7 @@ def test_all_together_are_not_larger(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["4"]
 
 
-def test_what_somebody_else_removed_is_no_error(tmp_path):
+def test_a_run_that_another_program_removed_is_not_an_error(tmp_path):
     kept = KeptRuns(most_runs=1)
     folder, files = run(tmp_path, "1", "a.xplane.pb")
     kept.add(folder, files)

@@ -109,7 +109,7 @@ def test_truncated_data_say_where_they_end():
         read_graph(data[:-3])
 
 
-def test_a_folder_that_is_no_saved_model(tmp_path):
+def test_a_folder_that_is_not_a_saved_model(tmp_path):
     with pytest.raises(UnknownFormatError) as caught:
         read_graph(tmp_path)
     assert f"{tmp_path}: a folder, but not a SavedModel" in str(caught.value)
@@ -183,7 +183,7 @@ def test_empty_messages():
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", "gz", "xz", "zst"])
 @pytest.mark.parametrize("name", ["graph.pb", "graph.pb.gz", "graph.zst"])
-def test_the_content_tells_how_a_file_is_packed(tmp_path, pack, name):
+def test_compression_is_recognized_by_the_content(tmp_path, pack, name):
     path = tmp_path / name
     path.write_bytes(pack(GRAPH.SerializeToString()))
     assert read_graph(path).names == ["x", "y"]
@@ -191,7 +191,7 @@ def test_the_content_tells_how_a_file_is_packed(tmp_path, pack, name):
 
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", "gz", "xz", "zst"])
-def test_what_comes_out_of_a_pipe_is_told_by_its_content_too(tmp_path, pack):
+def test_data_from_a_pipe_are_recognized_by_their_content_too(tmp_path, pack):
     if not hasattr(os, "mkfifo"):
         pytest.skip("needs named pipes")
     path = tmp_path / "pipe"
@@ -210,7 +210,7 @@ def test_a_text_over_2_gib_is_refused(monkeypatch):
 
 
 def padded(path, message, n_bytes):
-    """A file of a message and a field that nobody knows, which takes no room on disk."""
+    """A file of a message and an unknown field, which takes no room on disk."""
     with path.open("wb") as stream:
         stream.write(message)
         for _ in range(2):
@@ -299,7 +299,7 @@ def test_a_large_graph_is_not_kept_as_a_message():
     assert (opened.data, opened.message) == (data, graph)
 
 
-def test_what_is_broken_in_a_large_graph_is_said():
+def test_what_is_broken_in_a_large_graph_is_reported():
     data = large_graph().SerializeToString()
     place = data.index(b"op_30") - 2
     for broken, about in (

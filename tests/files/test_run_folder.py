@@ -89,7 +89,7 @@ def test_of_several_runs_without_a_time_one_must_be_chosen(tmp_path):
     assert run_files(tmp_path, "c")[0] == "c"
 
 
-def test_a_folder_with_files_of_its_own_is_no_capture_for_what_lies_deep_in_it(tmp_path):
+def test_a_folder_with_files_of_its_own_is_not_a_capture_because_of_deeper_ones(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "h.xplane.pb").write_bytes(b"")
     assert holds_captures(tmp_path)

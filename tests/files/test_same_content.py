@@ -22,7 +22,7 @@ def test_copies_have_the_first_file_of_their_content(tmp_path):
     assert same_content([e, d, c, b, a]) == {c: e, a: e}
 
 
-def test_empty_files_and_what_cannot_be_read_are_no_copies(tmp_path):
+def test_empty_files_and_what_cannot_be_read_are_not_copies(tmp_path):
     files = written(tmp_path, a=b"", b=b"")
     assert same_content([*files, tmp_path / "gone", tmp_path / "gone", Path("a\0b")]) == {}
 

@@ -172,7 +172,7 @@ def test_other_formats(data, name, format_):
     assert str(caught.value).startswith(f"{name}: not a GraphDef message: ")
 
 
-def test_formats_that_are_no_messages_can_be_expected():
+def test_formats_that_are_not_messages_can_be_expected():
     data = bytes(30) + bytes.fromhex("57fb808b247547db")
     assert check_expected(data, Format.CHECKPOINT, "x") is False
     with pytest.raises(

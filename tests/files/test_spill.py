@@ -24,7 +24,7 @@ def test_without_a_budget_all_is_in_memory() -> None:
     assert room.n_spilled_bytes == 0
 
 
-def test_what_lies_in_a_file_is_the_same_and_nobody_sees_the_file(tmp_path: Path) -> None:
+def test_a_column_in_a_file_is_the_same_and_the_file_has_no_name(tmp_path: Path) -> None:
     room = Room(0, tmp_path)
     column = room.kept(np.arange(3 * LONG).reshape(LONG, 3))
     assert (column == np.arange(3 * LONG).reshape(LONG, 3)).all()
@@ -78,7 +78,7 @@ def test_a_full_disk_is_named_with_what_is_needed(
 
 
 @pytest.mark.parametrize("number", [errno.EOPNOTSUPP, None])
-def test_room_is_taken_by_writing_where_it_cannot_be_asked_for(
+def test_room_is_taken_by_writing_where_it_cannot_be_reserved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int | None
 ) -> None:
     def refuse(file: int, start: int, size: int) -> None:
@@ -109,6 +109,6 @@ def test_parts_of_a_file_that_was_read_can_be_forgotten(
     assert bytes(content[: (1 << 20) + 1]) == b"x" * ((1 << 20) + 1)
     assert bytes(content[(2 << 20) - 1 :]) == b"x" * ((1 << 20) + 1)
     forget(content, 5, 7)
-    forget(memoryview(b"nobody's map"), 0, 5)
+    forget(memoryview(b"an own map"), 0, 5)
     assert content[5] == ord("x")
     assert list(tmp_path.iterdir()) == [path]

@@ -75,8 +75,8 @@ def test_frames_of_py_spy_and_of_cpython():
 
 
 @pytest.mark.parametrize("text", ["main;a", "main;a x", "main;a -3", "a 1\nmain;a 1.5"])
-def test_lines_that_are_no_stacks(text):
-    with pytest.raises(MalformedProfileError, match=r"line [12] is no stack"):
+def test_lines_that_are_not_stacks(text):
+    with pytest.raises(MalformedProfileError, match=r"line [12] is not a stack"):
         stacks_of_collapsed(text.encode(), "x.folded")
 
 
@@ -114,7 +114,7 @@ def test_speedscope_with_events():
     ],
 )
 def test_speedscope_that_is_damaged(profile):
-    with pytest.raises(MalformedProfileError, match=r"^s\.json: no profile of speedscope, or a"):
+    with pytest.raises(MalformedProfileError, match=r"^s\.json: not a speedscope profile, or d"):
         stacks_of_speedscope(json.dumps(speedscope(**profile)).encode(), "s.json")
 
 

@@ -114,7 +114,7 @@ class Watching:
         self.read += n_bytes
 
 
-def test_whoever_watches_is_told_all(run):
+def test_progress_covers_the_whole_file(run):
     watch = Watching()
     watch.folder = f"{run}/"
     profiler_of(find_run_files(resolve([run])), watch=watch)
@@ -166,7 +166,7 @@ def test_the_first_of_several_broken_files_is_named(many, monkeypatch, threads):
         (many / f"run_meta_{step}.gz").write_bytes(packed[:-step])
     with pytest.raises(MalformedProfileError, match=r"run_meta_3\.gz: the compressed data are"):
         profiler_of(files)
-    (many / "run_meta_1.gz").write_bytes(gzip.compress(b"hello there, this is no run"))
+    (many / "run_meta_1.gz").write_bytes(gzip.compress(b"hello there, this is not a run"))
     with pytest.raises(UnknownFormatError, match=r"run_meta_1\.gz: not a RunMetadata"):
         profiler_of(files)
 

@@ -55,7 +55,7 @@ FILES = {
     "py-spy.json": (SPEEDSCOPE, Kind.STACKS),
     "host.pod_viewer.json": (POD, Kind.RESULT),
     "old/host.pod_viewer.json": (POD, Kind.FOLDER),
-    "notes.txt": (b"hello there, this is no profile", Kind.OTHER),
+    "notes.txt": (b"hello there, this is not a profile", Kind.OTHER),
     "empty.pb": (b"", Kind.OTHER),
     "damaged.gz": (b"\x1f\x8b\x08\x00damaged", Kind.OTHER),
 }

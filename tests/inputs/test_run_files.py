@@ -144,7 +144,7 @@ def test_a_checkpoint_is_its_folder_or_its_prefix(run):
 
 
 def test_files_of_nothing_are_named_with_what_they_look_like(run, tmp_path):
-    (run / "notes.txt").write_text("hello there, this is no profile at all")
+    (run / "notes.txt").write_text("hello there, this is not a profile at all")
     assert [file.path for file in find_run_files(resolve([run])).unused] == [str(run / "notes.txt")]
     with pytest.raises(UnknownFormatError, match=r"notes\.txt: no graph.*looks like a text file"):
         find_run_files(resolve([run / "notes.txt"]))

@@ -118,7 +118,7 @@ def test_numpy_integers_pass():
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_string_is_no_list_of_strings(name):
+def test_a_string_is_not_a_list_of_strings(name):
     text = refused(**{name: "micros"})
     assert f"{name}='micros'" in text
     assert "['micros']" in text

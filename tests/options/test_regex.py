@@ -299,7 +299,7 @@ def test_every_category_is_accepted_as_in_re2(re2_compile):
 
 @pytest.mark.parametrize("on_error", ["raise", "never_match"])
 def test_scripts_are_refused_in_any_case(on_error):
-    """In classic mode, too: RE2 would match, so that "matches nothing" is no answer."""
+    """In classic mode, too: RE2 would match, so "matches nothing" would be wrong."""
     with pytest.raises(UsageError, match=r"scripts are not supported: '.*' at position 1"):
         NameMatcher([r"a\p{Greek}"], on_error=on_error)
 

@@ -2,7 +2,7 @@
 
 Inputs that crash the original are left out here, they have tests of their own: no node, scope or
 op type is named ``_TFProfRoot``, every trace has frames and known ids, some traced node is not a
-gradient, results nest less than protobuf's parser allows, and the code view is never asked with a
+gradient, results nest less than protobuf's parser allows, and the code view never has a
 depth below 1 or a trim pattern that could match its root.
 """
 

@@ -99,7 +99,7 @@ def write_run(out: Path, space: Any, plan: Plan) -> dict[str, Any]:
         What is in ``truth.json``.
 
     Raises:
-        UsageError: The capture has no numbered steps, or there can be no such run.
+        UsageError: The capture has no numbered steps, or such a run is impossible.
     """
     plan.check()
     folder = out / "plugins" / "profile" / RUN

@@ -51,7 +51,7 @@ def damaged(path: Path, chunks: Sequence[Any], damage: str, first: Path) -> dict
     if damage == "empty":
         chunks = []
     elif damage == "foreign":
-        # Which of the two is told by the name, so that the same run has both.
+        # The name decides between the two, so that the same run has both.
         is_page = int("".join(filter(str.isdigit, path.name)) or 0) % 2 == 0
         chunks = [_PAGE if is_page else _other_message()]
     left = sum(map(len, chunks))

@@ -204,7 +204,7 @@ class Template:
         return [data.data, named + tail]
 
     def _put_session(self, data: npt.NDArray[np.uint8], slopes: Float64Array, clock: Clock) -> None:
-        """Write when the profiler was started and stopped, where that is said."""
+        """Write when the profiler was started and stopped, where that is recorded."""
         if self._session is not None:
             (start_place, start_ns), (stop_place, stop_ns) = self._session
             recorded_ns = int(self._bounds_ps[-1] - self._bounds_ps[0]) // 1000

@@ -39,7 +39,7 @@ def in_one_process(names: Iterable[str]) -> list[Any]:
 
 
 class Application(NamedTuple):
-    """What is asked of an architecture; the model itself, with all its weights, is let go.
+    """The results for an architecture; the model itself, with all its weights, is dropped.
 
     Attributes:
         traced: Its graph, the batch left open.

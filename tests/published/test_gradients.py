@@ -2,7 +2,7 @@
 
 A product has two gradients, one by each factor, each with as many multiply-adds as itself: by the
 input, ``dx = dy · wᵀ``, and by the weights, ``dw = xᵀ · dy``, sum over the same indices as
-``y = x · w``; so do those of a convolution. Nobody wants the gradient by the images, so the first
+``y = x · w``; so do those of a convolution. The gradient by the images is not needed, so the first
 layer has one.
 """
 
@@ -153,7 +153,7 @@ def test_the_gradients_of_a_grouped_convolution() -> None:
     ("make", "forward", "first"),
     [
         (MODELS["U-Net"][0], UNET, Work(BATCH * 16 * 16 * 4 * 3 * 3 * 3)),
-        # Three projections of what a norm has made: its scale wants their gradient.
+        # Three projections of the output of a norm: its scale needs their gradient.
         (MODELS["transformer encoder"][0], ENCODER, Work()),
     ],
     ids=["U-Net", "transformer encoder"],
@@ -212,7 +212,7 @@ def test_the_gradients_of_loops(name: str) -> None:
     assert macs["backward"] == expected.macs - forward
 
 
-def test_parts_of_a_step_are_told_apart(keras: Any) -> None:
+def test_parts_of_a_step_are_distinguished(keras: Any) -> None:
     model = MODELS["U-Net"][0](keras)
     step = Step(model, keras.optimizers.SGD())
     report = step.report()

@@ -154,7 +154,7 @@ def test_saved_models_of_tf_keras_without_tensorflow(tmp_path: Path) -> None:
     ]
 
 
-def test_a_bare_graph_counts_what_nobody_fetches(model: Any) -> None:
+def test_a_bare_graph_counts_ops_that_are_not_fetched(model: Any) -> None:
     result = traced(model("LSTM tagger"))
     assert result is not None
     report = tfprof.flops(pb.GraphDef.FromString(result.graph), batch=BATCH)

@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Callable[[Layers], Any], list[tuple[int, ...]], Work]] = 
         [(9, 8, 3)],
         conv(B * 6 * 4 * 4, (3, 3), 3, bias=False) + elementwise(B * 5 * 4 * 4),
     ),
-    "Conv2D grouped": (  # a filter sees 6 / 3 channels
+    "Conv2D grouped": (  # a filter has 6 / 3 channels
         lambda L: L.Conv2D(12, 3, groups=3),
         [(6, 6, 6)],
         conv(B * 4 * 4 * 12, (3, 3), 6 // 3),

@@ -52,7 +52,7 @@ def test_parameters_are_the_published_ones(
     assert report.trainable == model.n_trainable
     assert report.unknown == 0
     assert report.bytes == 4 * PUBLISHED[name] + (4 if name in UNREAD else 0)  # an int64 count
-    # The graph tells the same without the model, but for variables that inference does not read.
+    # The graph gives the same without the model, except variables that inference does not read.
     program = read_program(model.graph)
     declared = variables_of_graph(program.body, None, program.function)
     assert params_report(declared.variables).total == PUBLISHED[name] - UNREAD.get(name, 0)

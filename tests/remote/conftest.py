@@ -24,7 +24,7 @@ class FakeServer:
     """A profiler server whose answers are given beforehand.
 
     ``answers`` are taken one after the other, the last one again and again: a status with its
-    text, bytes, or ``"hang"``; without any, a capture is answered. ``requests`` has what was asked.
+    text, bytes, or ``"hang"``; without any, a capture is answered. ``requests`` has all requests.
     """
 
     def __init__(self, *answers, port=0, **methods):
@@ -93,7 +93,7 @@ def early_nursery(request):
 
 
 @pytest.fixture
-def nobody():
+def absent():
     """An address at which nothing listens."""
     with socket.socket() as taken:
         taken.bind(("localhost", 0))

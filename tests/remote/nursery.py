@@ -13,7 +13,7 @@ import sys
 import tensorflow  # noqa: F401
 
 calls = socket.socket(fileno=int(sys.argv[1]))
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the programs
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for the programs
 while True:
     asked, streams, _, _ = socket.recv_fds(calls, 1 << 20, 3)
     if not asked:

@@ -48,7 +48,7 @@ def test_several_workers_are_one_run(fake_server, tmp_path):
     assert [host.name for host in run.hosts] == sorted(name[: -len(".xplane.pb")] for name in names)
 
 
-def test_what_is_asked(fake_server, tmp_path):
+def test_the_request(fake_server, tmp_path):
     server = fake_server()
     options = CaptureOptions(host_tracer_level=3, python_tracer_level=1, device_tracer_level=0)
     capture(server.address, 0.25, tmp_path, options)
@@ -69,7 +69,7 @@ def test_workers_begin_at_the_same_time(fake_server, tmp_path):
     assert one == other > 0
 
 
-def test_servers_write_where_they_are_told(fake_server, tmp_path, monkeypatch):
+def test_servers_write_to_the_given_folder(fake_server, tmp_path, monkeypatch):
     server = fake_server(b"", b"")
     done = capture(server.address, 0.01, "gs://bucket/logs/", run="a", on_server=True)
     monkeypatch.chdir(tmp_path)
@@ -86,9 +86,9 @@ def test_servers_write_where_they_are_told(fake_server, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_some_fail(fake_server, nobody, tmp_path):
+def test_some_fail(fake_server, absent, tmp_path):
     server = fake_server()
-    done = capture(f"{nobody},{server.address}", 0.01, tmp_path, retries=1)
+    done = capture(f"{absent},{server.address}", 0.01, tmp_path, retries=1)
     bad, good = done.workers
     assert done.failed == (bad,) and good.is_captured and not done.is_complete
     assert "connection refused" in bad.trouble and "tfprof.capture.serve(" in bad.trouble
@@ -125,7 +125,7 @@ def test_an_idle_program(fake_server, tmp_path):
         (b"\x42\x02\x0a\x05", "its answer is damaged"),
     ],
 )
-def test_answers_that_are_no_captures(fake_server, tmp_path, answer, text):
+def test_answers_that_are_not_captures(fake_server, tmp_path, answer, text):
     assert text in failure(fake_server(answer).address, tmp_path)
 
 
@@ -188,7 +188,7 @@ def test_a_run_that_appears_meanwhile(fake_server, tmp_path):
 
     thread = threading.Thread(target=appear)
     thread.start()
-    # What hung answers nothing, which is no capture; the second worker has one.
+    # A server that hung answers nothing, which is not a capture; the second worker has one.
     other = fake_server()
     with pytest.raises(UsageError, match="there is such a run by now"):
         capture([server.address, other.address], 0.01, tmp_path, run="a", retries=0)
@@ -329,7 +329,7 @@ def test_addresses_and_durations():
     assert [seconds_of(text) for text in ("500ms", "2", "1.5s", "2m")] == [0.5, 2, 1.5, 120]
 
 
-def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, tmp_path):
+def test_amounts_of_data_are_reported_and_lie_beside_the_captures(fake_server, absent, tmp_path):
     rich = space(name="/host:CPU", errors=["CUPTI could not be loaded"])
     rich.planes[0].stat_metadata[1].name = "step_num"
     rich.planes[0].event_metadata[1].name = "train"
@@ -339,7 +339,7 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
         step.stats.add(metadata_id=1, int64_value=number)
     answer = messages.ProfileResponse(xspace=rich).SerializeToString()
     one, other = fake_server(answer), fake_server(b"\x42\x03\x0a\xff\x7f")
-    done = capture([one.address, other.address, nobody], 0.01, tmp_path, retries=0)
+    done = capture([one.address, other.address, absent], 0.01, tmp_path, retries=0)
     (arrived,) = [each for each in done.arrived if each.steps]
     assert (arrived.host, arrived.steps) == (f"localhost_{one.port}", 2)
     record = json.loads((Path(done.folder) / "capture.json").read_text())
@@ -348,11 +348,11 @@ def test_what_arrived_is_told_and_lies_beside_the_captures(fake_server, nobody, 
     assert hosts[arrived.host]["bytes"] == rich.ByteSize()
     missing = {(note["host"], note["message"]) for note in record["missing"]}
     assert (arrived.host, "CUPTI could not be loaded") in missing
-    assert any(text.startswith(f"{nobody}: connection refused") for _, text in missing)
+    assert any(text.startswith(f"{absent}: connection refused") for _, text in missing)
     assert {(note.host, note.message) for note in done.notes} == missing
 
 
-def test_a_record_that_cannot_be_written_is_said(fake_server, tmp_path, monkeypatch):
+def test_a_record_that_cannot_be_written_is_reported(fake_server, tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

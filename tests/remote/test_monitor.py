@@ -63,10 +63,10 @@ def test_without_devices_threads_idle_as_the_tool_for_ops_says(fake_server):
     assert sample.idle_percent == pytest.approx(100 * idle["host_total_self_time_percent"])
 
 
-def test_troubles_are_samples(fake_server, nobody):
+def test_troubles_are_samples(fake_server, absent):
     idle = messages.ProfileResponse(empty_trace=True, xspace=space()).SerializeToString()
     servers = [fake_server(BUSY), fake_server(idle), fake_server(b"\x42\x02\x0a\x05")]
-    addresses = [nobody, *(server.address for server in servers)]
+    addresses = [absent, *(server.address for server in servers)]
     (samples,) = monitor(addresses, count=1, interval_seconds=0.05)
     texts = ["connection refused", "another profiling session", "nothing was recorded", "damaged"]
     for sample, text in zip(samples, texts, strict=True):
@@ -120,15 +120,15 @@ def test_the_command(call, fake_server):  # noqa: F811
     assert [json.loads(row)["steps"] for row in rows] == [8, 8]
 
 
-def test_the_command_where_some_or_none_answer(call, fake_server, nobody):  # noqa: F811
+def test_the_command_where_some_or_none_answer(call, fake_server, absent):  # noqa: F811
     server = fake_server(Monitor=filled)
     words = ["--interval", "20ms", "--count", "1"]
-    result = call("monitor", f"{server.address},{nobody}", *words)
+    result = call("monitor", f"{server.address},{absent}", *words)
     assert result.exit_code == 1
     assert "matrix units 40.0 %  a TPU\n" in result.stdout
-    assert f"{nobody}  no figures: connection refused" in result.stdout
-    assert call("monitor", nobody, *words).exit_code == 3
-    for_ever = call("monitor", nobody, "--interval", "20ms")
+    assert f"{absent}  no figures: connection refused" in result.stdout
+    assert call("monitor", absent, *words).exit_code == 3
+    for_ever = call("monitor", absent, "--interval", "20ms")
     assert for_ever.exit_code == 3 and "3 times in a row" in for_ever.stderr
 
 

@@ -13,12 +13,12 @@ PAGE = ROOT / "docs" / "remote_capture.md"
 
 @pytest.mark.slow
 @pytest.mark.one_engine
-def test_the_page_does_what_it_says(fake_server, nobody, tmp_path, monkeypatch, capfd):
+def test_the_page_does_what_it_says(fake_server, absent, tmp_path, monkeypatch, capfd):
     answer = recorded()
     ports = {
         "6009": str(fake_server(answer).port),
         "6010": str(fake_server(answer).port),
-        "6011": nobody.rpartition(":")[2],
+        "6011": absent.rpartition(":")[2],
     }
     text = re.sub("60(09|10|11)", lambda match: ports[match[0]], PAGE.read_text("utf-8"))
     assert "--for 1s " in text

@@ -61,7 +61,7 @@ def service_pool():
     from google.protobuf.descriptor_pool import DescriptorPool
 
     # TensorFlow is not imported: no module of it has the service.
-    # Once somebody has imported it, it has folders of other packages, too.
+    # Once imported, it has folders of other packages, too.
     folder, *_ = importlib.util.find_spec("tensorflow").submodule_search_locations
     (library,) = Path(folder).rglob("_pywrap_profiler_plugin.so")
     pool = DescriptorPool()

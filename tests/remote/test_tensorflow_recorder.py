@@ -138,7 +138,7 @@ def test_a_step_that_sleeps(program, tmp_path):
 
 
 def test_steps_that_snapshots_cut_are_known(tmp_path):
-    """Each slow step is told once with its time, and has its mark in a run."""
+    """Each slow step is reported once with its time, and has its mark in a run."""
     planting, runs, planted = Program(EACH_40TH_SLEEPS), [], []
     try:
         planting.wait_until_ready()

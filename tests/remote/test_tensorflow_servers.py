@@ -78,7 +78,7 @@ def test_two_workers(programs, tmp_path):
     assert b"$threading.py" in b"".join(path.read_bytes() for path in tmp_path.rglob("*.pb"))
 
 
-def test_levels_are_those_that_were_asked_for(programs, tmp_path):
+def test_levels_are_the_requested_ones(programs, tmp_path):
     sizes = []
     for level in (0, 1, 2):
         options = CaptureOptions(host_tracer_level=level)

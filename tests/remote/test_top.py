@@ -56,8 +56,8 @@ def test_steps_per_second_counts_from_begin_to_begin(starts_ms, rate):
     assert steps_per_second(run) == (None if rate is None else pytest.approx(rate))
 
 
-def test_troubles_are_looks(fake_server, nobody):
-    ((busy, away),) = top([fake_server(BUSY).address, nobody], interval_seconds=0.05, count=1)
+def test_troubles_are_looks(fake_server, absent):
+    ((busy, away),) = top([fake_server(BUSY).address, absent], interval_seconds=0.05, count=1)
     assert "another profiling session" in busy.sample.trouble and busy.ops == ()
     assert "connection refused" in away.sample.trouble
 
@@ -101,7 +101,7 @@ def test_a_hostile_name_does_not_steer_the_terminal():
     assert "\x1b" not in "".join(lines) and not any("\n" in line for line in lines)
 
 
-def test_without_a_terminal_each_look_is_a_text(call, fake_server, nobody):  # noqa: F811
+def test_without_a_terminal_each_look_is_a_text(call, fake_server, absent):  # noqa: F811
     server = fake_server(recorded())
     words = ["--interval", "50ms", "--count", "2"]
     result = call("top", server.address, *words)
@@ -114,8 +114,8 @@ def test_without_a_terminal_each_look_is_a_text(call, fake_server, nobody):  # n
     for row in map(json.loads, rows):
         assert row.keys() == names.keys() | {"steps_per_second", "memory_bytes", "ops"}
         assert row["steps"] == 8 and len(row["ops"]) == 10
-    assert call("top", f"{server.address},{nobody}", *words).exit_code == 1
-    for_ever = call("top", nobody, "--interval", "20ms")
+    assert call("top", f"{server.address},{absent}", *words).exit_code == 1
+    for_ever = call("top", absent, "--interval", "20ms")
     assert for_ever.exit_code == 3 and "3 times in a row" in for_ever.stderr
     assert call("top", "logs").exit_code == 2
 

@@ -182,7 +182,7 @@ def test_a_question_that_needs_too_much_memory_is_ended(run):
         database.query("select list(range) from range(100000000)")
 
 
-def test_rows_are_limited_and_that_is_said(run):
+def test_rows_are_limited_and_that_is_reported(run):
     with Database(run, limits=Limits(rows=3)) as database:
         result = database.query("from range(4)")
         assert len(result.table()) == 3
@@ -231,7 +231,7 @@ def test_without_duckdb(monkeypatch, run):
         query("select 1", run)
 
 
-def test_all_tables_are_shown_before_any_is_asked(run):
+def test_all_tables_are_listed_before_any_query(run):
     with Database(run) as database:
         shown = [name for (name,) in rows(database, "SHOW  tables;")]
         assert shown == [table.name for table in database.tables()]
@@ -263,7 +263,7 @@ def test_names_in_snake_case():
     assert snake_case("self_ps") == "self_ps"
 
 
-def test_regions_that_were_worked_out_are_no_recorded_rows():
+def test_regions_that_were_worked_out_are_not_recorded_rows():
     """A region of 60 from two events, in an op of 100, around one of 20 with one of 5 inside."""
     space = xspace(
         host(

@@ -1,4 +1,4 @@
-"""Jobs of real workers, of which the last one is slower or is not: is what is said of them so?
+"""Jobs of real workers, of which the last one is slower or is not: are the statements true?
 
 python -m tests.truth.gym_stragglers [--job FRAMEWORK-WORKERS-KIND ...] [--folder F] [--again]
 
@@ -216,7 +216,7 @@ def recorded(job: Job, folder: Path) -> list[Path]:
     """Run a job; the captures of its workers.
 
     A worker that a signal ends, as TensorFlow does now and then where a profile stops while its
-    pipeline calls Python, is no fault of ours: such a job runs once more.
+    pipeline calls Python, is not our fault: such a job runs once more.
 
     Raises:
         RuntimeError: A worker failed.
@@ -271,7 +271,7 @@ def captures(job: Job, folder: Path) -> list[Path]:
 
 
 def judged(job: Job, paths: list[Path]) -> tuple[str, str]:
-    """``right``, ``FALSE`` or ``unknown``, and what is said."""
+    """``right``, ``FALSE`` or ``unknown``, and the statement."""
     import tfprof
 
     claims = tfprof.tools.stragglers(tfprof.open_run([str(path) for path in paths])).claims
@@ -304,7 +304,7 @@ def _is_near(value: float | None, truth: float, margin: float) -> bool:
 
 
 def outcomes(names: list[str], folder: Path, *, again: bool = False) -> Iterator[tuple[str, ...]]:
-    """The job, what became of it, and what is said, for each name."""
+    """The job, its result, and the statement, for each name."""
     for name in names:
         job = Job.of(name)
         paths = captures(job, folder) if again else recorded(job, folder)

@@ -130,7 +130,7 @@ class Drawn:
 
     @property
     def pattern(self) -> str:
-        """What ``whatif`` is asked to make faster."""
+        """The events that ``whatif`` makes faster."""
         if self.load is not None and self.changed == self.load.name and self.source != "python":
             return r"Iterator::.*Map(V2)?(\[.*\])?"
         if self.framework == "jax" and any(

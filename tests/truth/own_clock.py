@@ -1,7 +1,7 @@
 """The clock that a recorded program reads itself, and the table of programs to record.
 
 A program is a function of an ``OwnClock``. It records a capture around what it does, and notes what
-it knows about itself: how long its steps took, how long it waited, how often it called what.
+it measures about itself: how long its steps took, how long it waited, how often it called what.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 CAPTURE, TRUTH, FAILURE, READY = "capture", "truth.json", "failure.txt", "ready"
-"""What lies in the folder of a program: its capture, what it knows, or why there is neither."""
+"""What lies in the folder of a program: its capture, its measurements, or why there is neither."""
 
 Capture = Callable[[str], AbstractContextManager[Any]]
 
 
 class OwnClock:
-    """What a program knows about itself.
+    """A program's measurements of itself.
 
     Args:
         folder: Where its capture and its truth are written.
@@ -60,7 +60,7 @@ class OwnClock:
         return self.span("step")
 
     def knows(self, **facts: Any) -> None:
-        """Notes what else the program knows: counts, names."""
+        """Notes further facts of the program: counts, names."""
         self.facts.update(facts)
 
     def write(self) -> None:

@@ -98,7 +98,7 @@ def first_step_compiles(clock: OwnClock) -> None:
 
 @program
 def scan(clock: OwnClock) -> None:
-    """Eight marked steps of a ``lax.scan`` of 60 iterations: a step is no iteration."""
+    """Eight marked steps of a ``lax.scan`` of 60 iterations: a step is not an iteration."""
 
     def body(carry: Any, _: Any) -> tuple[Any, None]:
         return jnp.tanh(carry @ carry) / 150, None

@@ -36,7 +36,7 @@ class Recorded:
         failure = self.folder / FAILURE
         assert not failure.is_file(), failure.read_text("utf-8")
 
-    # What it knows.
+    # Its measurements.
 
     @cached_property
     def _truth(self) -> dict[str, Any]:

@@ -68,14 +68,14 @@ def test_time_in_an_annotation_is_named_by_it(jax_program):
 
 
 @pytest.mark.parametrize("name", ["jit_steps", "scan", "heavy_product", "two_programs"])
-def test_time_of_the_computation_is_no_python(jax_program, name):
+def test_time_of_the_computation_is_not_python(jax_program, name):
     """Nothing but one computation is in these steps, and Python waits for it."""
     program = jax_program(name)
     python = program.advice.get("python/unexplained")
     assert python is None or python.gain_fraction < 0.3
 
 
-def test_that_the_first_step_compiles_is_said(jax_program):
+def test_compilation_in_the_first_step_is_reported(jax_program):
     program = jax_program("first_step_compiles")
     first, *others = program.own_ms()
     assert first > 3 * median(others), "the first step is no slower"
@@ -167,7 +167,7 @@ def test_small_calls_together_are_faster(jax_program):
 
 
 @pytest.mark.parametrize("name", ["op_by_op_together", "waits_for_queue"])
-def test_one_call_is_not_told_to_become_one(jax_program, name):
+def test_one_call_gets_no_advice_to_become_one(jax_program, name):
     assert "one jax.jit" not in jax_program(name).texts
 
 

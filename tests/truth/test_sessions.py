@@ -1,4 +1,4 @@
-"""Sessions of TensorFlow 1: profiles agree with what the program knows."""
+"""Sessions of TensorFlow 1: profiles agree with the program's own measurements."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_products_take_most_of_a_run(metadata):
         assert 0.5 * own_ms < said_ms < own_ms
 
 
-def test_a_profile_context_traces_what_it_was_asked_to(tensorflow_program):
+def test_a_profile_context_traces_the_requested_steps(tensorflow_program):
     program = tensorflow_program("session_profile_context")
     profiler = tfprof.open_profile(program.capture / "profile_10")
     assert profiler.steps == program.knows("traced")

@@ -243,7 +243,7 @@ def test_ops_of_one_step(tensorflow_program, name):
         tfprof.tools.op_stats(program.run, step=99999)
 
 
-def test_the_command_knows_no_step_that_is_not_there(tensorflow_program):
+def test_a_missing_step_is_an_error(tensorflow_program):
     capture = str(tensorflow_program("marked_while").capture)
     shown = CliRunner().invoke(cli, ["op-stats", capture, "--step", "99999"])
     assert (shown.exit_code, shown.stdout) == (2, "")

@@ -43,7 +43,7 @@ def counts(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_views_count_float_operations_when_somebody_reads_them(kind, counts):
+def test_views_count_float_operations_when_they_are_read(kind, counts):
     tree = tfprof.Profiler(graph(*KNOWN)).view(kind, BUILT)
     assert (tree.total_exec_micros, tree.total_peak_bytes, tree.total_parameters) == (0, 0, 16)
     assert counts == []
@@ -123,7 +123,7 @@ def test_runs_that_come_later_do_not_multiply_what_a_view_has_counted(chosen):
     assert (tree.total_run_count, tree.total_float_ops) == (3, 300)
 
 
-def test_nobody_counts_for_a_view_that_is_gone(counts):
+def test_nothing_is_counted_for_a_view_that_is_gone(counts):
     profiler = tfprof.Profiler(graph(*KNOWN))
     tree = profiler.view("scope", BUILT)
     del tree

@@ -84,7 +84,7 @@ def test_an_untraced_gradient_is_nowhere(classic):
     assert outline(tree) == [(MAIN, 1)]
 
 
-def test_a_gradient_of_a_gradient_is_no_forward_op(classic):
+def test_a_gradient_of_a_gradient_is_not_a_forward_op(classic):
     entries = {"gradients/a_grad/x": [MAIN], "gradients/gradients/a_grad/x_grad/y": [MAIN]}
     assert outline(view(entries, dict.fromkeys(entries, 1), classic)) == []
 

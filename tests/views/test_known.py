@@ -1,4 +1,4 @@
-"""What views show when nobody has chosen an order or attributes: what costs most, first."""
+"""Views without a chosen order or attributes: the highest costs first."""
 
 import numpy as np
 import pytest

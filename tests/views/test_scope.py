@@ -38,7 +38,7 @@ def view(profiler, **changes):
 LAYERS = {"net/a/w": 1, "net/a/mm": 20, "net/b": 300, "loss": 4000}
 
 
-def test_scopes_that_are_no_ops_become_parents(classic):
+def test_scopes_that_are_not_ops_become_parents(classic):
     tree = view(profiler_of(LAYERS, classic=classic))
     assert outline(tree) == [
         ("loss", 1), ("net", 1), ("net/a", 2), ("net/a/mm", 3), ("net/a/w", 3), ("net/b", 2),

@@ -39,7 +39,7 @@ def test_take_repeats_and_reorders():
     assert lists(groups.take(np.zeros(0, np.int64))) == []
 
 
-def test_sums_count_each_op_as_often_as_told():
+def test_sums_count_each_op_by_its_count():
     sums = made([0, 1, 1], 2).sums(np.array([10, 20, 40]), np.array([3, 1, 2]))
     assert sums.tolist() == [30, 20 + 2 * 40]
 

@@ -1,4 +1,4 @@
-"""Captures of a running program: TensorFlow's own profiler, or JAX's, with what is missing said.
+"""Captures of a running program by TensorFlow's or JAX's own profiler, with notes on missing data.
 
     with tfprof.capture("logs") as captured:
         for number, batch in enumerate(batches):
@@ -7,7 +7,7 @@
     ops = tfprof.tools.op_stats(captured.run).to_rows()
 
 ``tfprof.capture`` is a module that can be called: ``tfprof.capture(logdir, options)`` is a
-``Capture``, which is a context manager and a decorator. The profiler of the framework records that
+``Capture``, which is a context manager and a decorator. It uses the profiler of the framework that
 the program has imported; TensorFlow and JAX are imported only where an option names them.
 """
 

@@ -1,4 +1,4 @@
-"""What a capture of this process holds, compared with what was asked for; and its record."""
+"""Compares a capture of this process with the requested data, and writes its record."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tfprof.options.captures import OPS_LEVEL, CaptureOptions
 
 NOTHING_LOADED = Note("warning", f"{how_to_capture.NO_FRAMEWORK}. "
                       f"{sentence(how_to_capture.LOAD_FRAMEWORK)}")  # fmt: skip
-"""Of a capture that chose no framework, in a program that had imported none."""
+"""Remark on a capture without a chosen framework, in a program that had imported none."""
 
 _NAMES = {"tensorflow": "TensorFlow", "jax": "JAX"}
 
 
 def arrived(run: Run, host: str, asked: Asked) -> list[Note]:
-    """Remarks on what is missing in a capture of this process, and how to mend it.
+    """Remarks on missing data in a capture of this process, with remedies.
 
     Args:
         run: The capture, with its own remarks; other workers may have written to it, too.
         host: The host of this process in the run.
-        asked: What was asked for.
+        asked: The requested data.
     """
     own = [notes_of_missing(each, asked) for each in run.hosts if each.name == host]
     return [*(note for note in run.notes if note.host in ("", host)), *chain.from_iterable(own)]
@@ -48,12 +48,12 @@ def notes_on(
     Args:
         run: The capture.
         host: The host of this process in it.
-        framework: Whose profiler recorded.
-        options: What the user wants.
-        asked: What that profiler was asked for.
+        framework: The framework whose profiler recorded.
+        options: The user's options.
+        asked: The data requested from that profiler.
     """
     devices: list[str] = []
-    with contextlib.suppress(Exception):  # whatever a framework does when it is asked
+    with contextlib.suppress(Exception):  # whatever a framework raises
         devices = framework.devices()
     wanted = Asked(asked, framework.name, tuple(devices), framework.unsupported)
     notes = arrived(run, host, wanted)
@@ -74,14 +74,14 @@ def notes_on(
 def write_record(
     folder: Path, run: Run, host: str, options: CaptureOptions, notes: Iterable[Note]
 ) -> None:
-    """Write what arrived as ``capture.json``; what other workers said of their hosts stays.
+    """Write ``capture.json``; records of other workers on their hosts stay.
 
     Args:
         folder: The run's folder.
         run: The capture.
         host: The host of this process in it.
-        options: What was asked for.
-        notes: What is missing of this host.
+        options: The options of the capture.
+        notes: Missing data of this host.
 
     Raises:
         InputError: The folder cannot be written; then it is as it was before.
@@ -99,7 +99,7 @@ def write_record(
 
 
 def _said_before(folder: Path, hosts: set[str]) -> list[Note]:
-    """What an earlier record says of some hosts; a damaged one says nothing."""
+    """An earlier record of some hosts; empty if it is damaged."""
     if record_of(folder).get("version") != VERSION:
         return []
     return [note for host in sorted(hosts) for note in notes_at_capture(folder, host)]

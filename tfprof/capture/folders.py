@@ -1,4 +1,4 @@
-"""Where a capture is written: a run appears in its log folder at once, and whole."""
+"""Writes captures: a run appears in its log folder at once and whole."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ENDING = ".xplane.pb"
 
 
 def writable(logdir: Path) -> Path:
-    """Make a log folder, and make sure that it can be written.
+    """Make a log folder, and check that it is writable.
 
     Returns:
-        Its whole path, also for a program that goes elsewhere.
+        Its absolute path, which stays valid if the program changes its folder.
 
     Raises:
         InputError: It cannot be made or written.
@@ -47,10 +47,10 @@ def staging_folder(logdir: Path | None) -> Path:
 def kept(
     staging: Path, logdir: Path | None, session_id: str
 ) -> tuple[Run, str, Path | None, list[Note]]:
-    """Move what a profiler has written to its place, and read it.
+    """Move a profiler's file to its place, and read it.
 
     Args:
-        staging: Where the profiler has written.
+        staging: Folder in which the profiler wrote.
         logdir: The log folder; None for memory.
         session_id: Name of the run; empty for the profiler's own.
 
@@ -89,7 +89,7 @@ def _moved(run: Path, target: Path, *, may_join: bool) -> bool:
     """Move a run's folder, or its files beside those of other hosts; False if it is taken."""
     if not target.exists():
         try:
-            os.rename(run, target)  # noqa: PTH104  # which fails if somebody was faster
+            os.rename(run, target)  # noqa: PTH104  # which fails if another program was faster
             return True
         except OSError:
             if not target.exists():

@@ -28,7 +28,7 @@ class Framework(Protocol):
     """A profiler of this process.
 
     Attributes:
-        name: Name of its framework, for people.
+        name: Name of its framework, for messages.
         unsupported: Options that it does not have.
     """
 
@@ -52,7 +52,7 @@ class Framework(Protocol):
         """Start a profiler server on a free port; it may fail in silence.
 
         Returns:
-            What stops it, and raises UsageError if it cannot; None if nothing can.
+            A function that stops it, or raises UsageError if it cannot; None if nothing can.
 
         Raises:
             UsageError: The program has started one itself.
@@ -82,7 +82,7 @@ class TensorFlow:
         """See ``Framework``."""
         profiler = self._tensorflow.profiler.experimental
         levels = {name: _Level(level) for name, level in options.levels.items()}
-        levels["delay_ms"] = _Level(0)  # None is complained of on stderr
+        levels["delay_ms"] = _Level(0)  # None causes a warning on stderr
         from tensorflow.python.profiler import profiler_v2
 
         was_free = getattr(profiler_v2, "_profiler", profiler_v2) is None
@@ -202,10 +202,10 @@ class Jax:
 
 
 def framework_of(name: str) -> Framework:
-    """The profiler of a framework, or, for an empty name, that of the one the program uses.
+    """The profiler of a framework; for an empty name, of the one that the program uses.
 
-    Where both are loaded, Keras' backend decides, and without Keras TensorFlow is taken. Where
-    neither is, only markers are recorded: nothing is imported that the program does not name.
+    If both are loaded, Keras' backend decides, and without Keras TensorFlow counts. If neither is,
+    only markers are recorded: nothing is imported that the program does not name.
 
     Raises:
         UsageError: There is no such framework.

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class GpuPart:
-    """Records GPUs beside the framework's profiler; what fails becomes a note.
+    """Records GPUs beside the framework's profiler; failures become notes.
 
     Args:
-        session: What records; by default CUPTI.
+        session: The session that records; by default CUPTI.
     """
 
     def __init__(self, session: GpuSession | None = None) -> None:
@@ -62,10 +62,10 @@ class GpuPart:
             self._notes.append(Note("warning", str(said)))
 
     def add_to(self, staging: Path) -> list[Note]:
-        """Add the planes of the GPUs to the capture that lies in a folder.
+        """Add the planes of the GPUs to the capture in a folder.
 
         Returns:
-            What is missing in them.
+            Remarks on data missing in them.
         """
         if self._records is not None:
             self._notes += notes_on(self._records)
@@ -81,11 +81,11 @@ class GpuPart:
         return self._notes
 
     def run_metadata(self, host: Host, step: int | None = None) -> pb.RunMetadata:
-        """What the GPUs did, as run metadata.
+        """Activities of the GPUs as run metadata.
 
         Args:
             host: The capture of this process.
-            step: Only what was launched in the step of this number.
+            step: Only activities launched in the step of this number.
 
         Raises:
             UsageError: No step of this number is marked.
@@ -117,7 +117,7 @@ def with_gpus(capture: bytes, records: Records) -> bytes:
 
     Args:
         capture: An XSpace.
-        records: What CUPTI has recorded in the same time.
+        records: CUPTI's records of the same time.
     """
     host = open_run(capture).hosts[0]
     space = pb.XSpace.FromString(capture)
@@ -126,13 +126,13 @@ def with_gpus(capture: bytes, records: Records) -> bytes:
 
 
 def begin_of(host: Host) -> int:
-    """What the lines of a capture count from, in nanoseconds since 1970; 0 for 1970 itself."""
+    """Origin of time in a capture, in nanoseconds since 1970; 0 for 1970 itself."""
     axis = host.timeline.axis
     return (unix_base_ns(axis) or axis.base_ns) - axis.base_ns
 
 
 def notes_on(records: Records) -> list[Note]:
-    """What a session lost or could not use."""
+    """Remarks on records that a session lost or could not use."""
     said = []
     if not records.activities:
         said.append("the GPU ran nothing while it was recorded")

@@ -44,16 +44,16 @@ class KerasCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
     Args:
         logdir: Folder for the run, as for ``Capture``. None keeps the capture in memory.
         batches: First and last batch to capture, or one batch; None only marks them.
-        options: What is recorded.
-        every: Instead of ``batches``, capture some in each so many, as ``tfprof.capture.every``
-            does; each time is a run of its own.
-        length: How many batches each time.
-        most_runs: How many of these runs to keep.
-        most_bytes: How large they may be together.
+        options: What to record.
+        every: Instead of ``batches``, capture some batches out of each ``every``, as
+            ``tfprof.capture.every`` does; each time is a run of its own.
+        length: Number of batches each time.
+        most_runs: Number of these runs to keep.
+        most_bytes: Limit on the size of all of them.
 
     Raises:
-        UsageError: ``batches`` is no such range, the folder is an address of another machine, or
-            Keras has another backend than TensorFlow or JAX.
+        UsageError: ``batches`` is not such a range, the folder is on another machine, or Keras has
+            another backend than TensorFlow or JAX.
     """
 
     def __init__(

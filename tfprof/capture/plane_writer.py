@@ -12,8 +12,8 @@ class PlaneWriter:
     """Adds events with named stats to a plane.
 
     Args:
-        plane: The plane; what it holds stays.
-        begin_ns: What its lines count from: 0 for 1970.
+        plane: The plane, to which events are added.
+        begin_ns: Origin of time of its lines: 0 for 1970.
     """
 
     def __init__(self, plane: Any, begin_ns: int) -> None:
@@ -71,5 +71,5 @@ class PlaneWriter:
 
 
 def _written(text: str) -> str:
-    """What is no character cannot be written, and becomes a question mark."""
+    """The text, with a question mark for everything that UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode("utf-8")

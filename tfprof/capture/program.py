@@ -41,7 +41,7 @@ _marks = _Marks()
 
 
 def is_recording() -> bool:
-    """Whether somebody takes marks."""
+    """Whether marks are being recorded."""
     return _marks.taken is not None
 
 
@@ -49,7 +49,7 @@ class Mark:
     """A step of the program, or a scope if it has no number.
 
     Args:
-        name: What it is called.
+        name: Its name.
         step_num: Number of the step.
     """
 
@@ -75,15 +75,15 @@ class Mark:
 
 
 class scope:  # noqa: N801  # reads as a function
-    """Names what the block launches on GPUs: ``with tfprof.capture.scope("encoder/attention"):``.
+    """Names the GPU work of a block: ``with tfprof.capture.scope("encoder/attention"):``.
 
-    For programs that use neither TensorFlow nor JAX, which know their ops themselves: kernels that
-    this thread launches in the block belong to an op of this name. The innermost scope counts. If
-    nobody records such a program, a scope costs less than a microsecond.
+    For programs without TensorFlow and JAX, which name their ops themselves: kernels that this
+    thread launches in the block belong to an op of this name. The innermost scope counts. Without
+    a recording, a scope costs less than a microsecond.
 
     Args:
-        name: Name of the op, with slashes between its scopes. What ops cannot be called becomes
-            an underscore.
+        name: Name of the op, with slashes between its scopes. Characters that names of ops cannot
+            have become underscores.
     """
 
     __slots__ = ("_mark", "_name")
@@ -94,7 +94,7 @@ class scope:  # noqa: N801  # reads as a function
 
     def __enter__(self) -> None:
         if _marks.taken is not None:
-            # As JAX writes names of ops: behind the colon stands the type, which is not known.
+            # As JAX writes names of ops: the type after the colon is unknown.
             self._mark = Mark(f"{_NO_NAME.sub('_', str(self._name)) or '_'}:")
             self._mark.__enter__()
 

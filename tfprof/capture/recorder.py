@@ -30,17 +30,16 @@ class Recorder:
                     train(batch)
 
     A run is written for each slow step, by ``save``, and when an exception leaves the block. It
-    needs grpcio: threads of this process ask the program's profiler server, which ``serve`` starts
-    if there is none.
+    needs grpcio: threads of this process call the program's profiler server, which ``serve``
+    starts if there is none.
 
     Args:
         logdir: Log folder; each event becomes ``plugins/profile/RUN`` in it.
-        keep: Seconds that are kept.
-        when: A condition on steps, as of ``tfprof record --when``; None writes only what is asked
-            for.
-        after: Seconds that follow an event and are kept, too.
+        keep: How many seconds to keep.
+        when: A condition on steps, as for ``tfprof record --when``; None writes only on request.
+        after: How many seconds after an event to keep, too.
         interval: Seconds from one snapshot to the next.
-        options: What is recorded, and by which framework.
+        options: What to record, and by which framework.
 
     Raises:
         UsageError: An argument is wrong.
@@ -69,18 +68,18 @@ class Recorder:
 
     @property
     def runs(self) -> tuple[Saved, ...]:
-        """What was written so far, and why."""
+        """The runs so far, with their reasons."""
         return tuple(self._runs)
 
     def save(self, reason: str, *, timeout: float | None = None) -> Saved | None:
-        """Write what is kept now.
+        """Write the kept seconds now.
 
         Args:
-            reason: What happened, for people.
+            reason: A description of the event.
             timeout: Seconds to wait for the run; None waits for ``after`` and another minute.
 
         Returns:
-            What was written; None if that takes longer.
+            The written run; None if that takes longer.
 
         Raises:
             UsageError: It does not record.

@@ -31,7 +31,7 @@ class ProfilerServer:
     Attributes:
         port: Its TCP port, on all interfaces of this machine.
         address: ``HOST:PORT`` for ``tfprof capture`` on another machine, with this machine's name.
-        framework: Whose server it is.
+        framework: The framework of the server.
     """
 
     def __init__(self, port: int, framework: str, stop: Callable[[], None] | None) -> None:
@@ -48,7 +48,7 @@ class ProfilerServer:
         return self._stop is not None
 
     def stop(self) -> None:
-        """Stop to listen; waits for a capture that is under way. A second call does nothing.
+        """Stop listening, after any active capture. A second call does nothing.
 
         Raises:
             UsageError: The framework cannot stop its server, or a capture does not end.
@@ -93,8 +93,8 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
     """Start the profiler server of TensorFlow or JAX in this program.
 
     From then on ``tfprof capture HOST:PORT`` records the program, from any machine that reaches
-    it. The server listens on all interfaces and asks for no password, which is logged: keep the
-    port inside your network.
+    it. The server listens on all interfaces without a password, which is logged: keep the port
+    inside your network.
 
     Args:
         port: TCP port; 0 takes a free one.
@@ -105,8 +105,8 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
         The server, which answers; also a context manager.
 
     Raises:
-        UsageError: The port is none or is in use, or this program has a server already.
-        InputError: The server does not come up.
+        UsageError: The port is invalid or in use, or this program has a server already.
+        InputError: The server does not start.
         MissingDependencyError: The framework is not installed.
     """
     wanted = _port(port)
@@ -119,8 +119,8 @@ def serve(port: int = 6009, framework: str = "") -> ProfilerServer:
             )
         server = _slot.server = _started(_free(wanted), profiler)
     _log.warning(
-        "%s listens on all interfaces, without a password: whoever reaches the port can record "
-        "this program. To capture it: tfprof capture %s --logdir DIR",
+        "%s listens on all interfaces, without a password: any machine that reaches the port can "
+        "record this program. To capture it: tfprof capture %s --logdir DIR",
         server, server.address,
     )  # fmt: skip
     return server
@@ -142,7 +142,7 @@ def _port(port: object) -> int:
 
 
 def _free(port: int) -> int:
-    """A port that nothing listens on; the frameworks share one that is in use, or say nothing."""
+    """A free port; the frameworks share one that is in use, or fail silently."""
     is_dual = socket.has_dualstack_ipv6()
     family = socket.AF_INET6 if is_dual else socket.AF_INET
     try:

@@ -86,10 +86,10 @@ class Capture:
 
     Args:
         logdir: Folder for the run; made if missing. None keeps the capture in memory.
-        options: What is recorded, and when.
+        options: What to record, and when.
 
     Raises:
-        UsageError: The folder is an address of another machine.
+        UsageError: The folder is on another machine.
     """
 
     def __init__(
@@ -119,13 +119,13 @@ class Capture:
 
     @property
     def _asked(self) -> CaptureOptions:
-        """What the framework's profiler is asked for: there is one tracer of a GPU at a time."""
+        """Options for the framework's profiler: there is one tracer of a GPU at a time."""
         is_ours = self._options.gpu_tracer == "cupti"
         return replace(self._options, device_tracer_level=0) if is_ours else self._options
 
     @property
     def options(self) -> CaptureOptions:
-        """What is recorded, and when."""
+        """What to record, and when."""
         return self._options
 
     @property
@@ -140,7 +140,7 @@ class Capture:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is missing in the capture, and why; empty until it is over."""
+        """Remarks on missing data, with reasons; empty until the capture is over."""
         return tuple(self._notes)
 
     @property
@@ -167,14 +167,14 @@ class Capture:
         return Profiler.from_xspace(self.run)
 
     def gpu_run_metadata(self, step: int | None = None) -> pb.RunMetadata:
-        """What GPUs did, as run metadata for ``Profiler.add_step``; with ``gpu_tracer="cupti"``.
+        """GPU activity as run metadata for ``Profiler.add_step``; with ``gpu_tracer="cupti"``.
 
         Args:
-            step: Only what was launched in the step of this number; by default all.
+            step: Only activities launched in the step of this number; by default all.
 
         Raises:
-            UsageError: As for ``run``; no such step is marked; or CUPTI was not to record.
-            EmptyProfileError: CUPTI could not record; the message says why.
+            UsageError: As for ``run``; no such step is marked; or CUPTI was not used.
+            EmptyProfileError: CUPTI could not record; the message has the reason.
         """
         run = self.run
         if self._gpu is None:
@@ -220,7 +220,7 @@ class Capture:
         return self
 
     def stop(self) -> Capture:
-        """Stop recording, save the capture and check what arrived; does nothing if it is over.
+        """Stop recording, save and check the capture; does nothing if it is over.
 
         Raises:
             UsageError: It was not started; or, after a delay, something else recorded.
@@ -264,8 +264,8 @@ class Capture:
         """
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(
-                f"capture: {function.__qualname__} is a generator, which runs when it is asked "
-                "for values; capture the loop that asks"
+                f"capture: {function.__qualname__} is a generator, which runs only when a loop "
+                "takes its values; capture that loop"
             )
         wrapper: Any
         if asyncio.iscoroutinefunction(function):
@@ -390,7 +390,7 @@ class Capture:
                 self._release()
 
     def _release(self) -> None:
-        """Give back all that outlives a capture."""
+        """Restore all process-wide state."""
         atexit.unregister(self._at_exit)
         self._termination.release()
         if self._staging is not None:
@@ -425,7 +425,7 @@ def start(
 
 
 def stop() -> Capture:
-    """Stop the capture of this process, save it and check what arrived.
+    """Stop the capture of this process, save and check it.
 
     Returns:
         The capture, with its ``run`` and ``notes``.

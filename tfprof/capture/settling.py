@@ -1,4 +1,4 @@
-"""How long to wait before a profiler is stopped."""
+"""Waits for other threads to rest before a profiler is stopped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def settle() -> None:
     """Wait until the other threads of this process rest, a tenth of a second at most.
 
     Threads pass on a result before their own events end, and the profiler loses events that have
-    not ended when it stops. Where the system does not tell what threads do, or some always run,
-    it is the whole tenth.
+    not ended when it stops. If the system does not report the states of threads, or some always
+    run, the wait takes the whole tenth.
     """
     end = time.monotonic() + _MOST_SECONDS
     n_quiet = 0
@@ -35,7 +35,7 @@ def settle() -> None:
 
 
 def _another_thread_runs() -> bool:
-    """Whether one runs or waits for a processor, or nobody can tell."""
+    """Whether one runs or waits for a processor; True if unknown."""
     own = str(threading.get_native_id())
     try:
         others = [task for task in _TASKS.iterdir() if task.name != own]

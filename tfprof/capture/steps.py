@@ -1,4 +1,4 @@
-"""Step markers, for whatever profiler is recording, and what a step leaves at its end.
+"""Step markers for any active profiler, and the events at the ends of steps.
 
 A profiler records a mark when it ends, if it recorded when the mark began. A flight recorder's
 snapshot ends one session and begins the next, and a mark over both is in none. An event at the end
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tfprof.capture.windows import Windows
 
 NOTED_NS = 2_000_000
-"""Shorter steps leave nothing: it would be a noticeable share of their time."""
+"""Shorter steps leave no event, which would take a noticeable share of their time."""
 
 _BETWEEN_NS = 5_000_000_000
-"""At most so long is it from the end of one session to the begin of the next."""
+"""Longest time from the end of one session to the begin of the next."""
 _MOST_LATE = 16
 
 EndMark = Callable[..., Any]
@@ -35,8 +35,8 @@ class StepEnds(threading.local):
     """Ends of the steps of a thread.
 
     Attributes:
-        late: Time, end, number and name of steps whose end nobody has recorded, the longest ones;
-            the next step leaves them.
+        late: Time, end, number and name of the longest steps whose end was not recorded; the next
+            step writes their events.
     """
 
     def __init__(self) -> None:
@@ -46,19 +46,19 @@ class StepEnds(threading.local):
     def leave(
         self, number: int, name: str, took_ns: int, recording: Sequence[EndMark], *, was_on: bool
     ) -> None:
-        """Leave the end of a step now.
+        """Write the event of a step's end.
 
         Args:
-            number: Of the step.
-            name: Of its mark.
-            took_ns: How long it took; if it is short, only ends that are late are left.
-            recording: The events of profilers that record.
+            number: Number of the step.
+            name: Name of its mark.
+            took_ns: How long it took; after a short one, only late events are written.
+            recording: The events of active profilers.
             was_on: Whether one recorded when the step began.
         """
         now_ns = time.perf_counter_ns()
         if recording or was_on:
             self._recorded_ns = now_ns
-        elif now_ns - self._recorded_ns > _BETWEEN_NS:  # nobody has come back
+        elif now_ns - self._recorded_ns > _BETWEEN_NS:  # no profiler has come back
             self.late.clear()
             return
         if took_ns >= NOTED_NS:
@@ -77,7 +77,7 @@ class StepEnds(threading.local):
 
 
 _windows: Windows | None = None
-"""What captures some of the steps of this process; profilers record all of it, so there is one."""
+"""The windows of this process; profilers record the whole process, so there is one set."""
 
 _ends = StepEnds()
 
@@ -95,7 +95,7 @@ def begin_windows(windows: Windows) -> None:
 
 
 def end_windows(windows: Windows) -> None:
-    """Let steps be steps, if these are the windows that they begin."""
+    """Detach these windows from steps, if they are attached."""
     global _windows  # noqa: PLW0603
     if _windows is windows:
         _windows = None
@@ -104,17 +104,17 @@ def end_windows(windows: Windows) -> None:
 class step:  # noqa: N801  # reads as a function
     """Marks a step: ``with tfprof.capture.step(number):``.
 
-    Tools take what runs in the block, and what it starts on other threads and devices, as one
-    step. Fetch the step's data inside the block: else the time for them is in no step.
+    For tools, all work in the block, and all that it starts on other threads and devices, is one
+    step. Fetch the step's data inside the block: otherwise its time is in no step.
 
-    Markers are recorded by every profiler of TensorFlow or JAX that records this process, also
-    one that is controlled from outside. If none does, a marker costs about a microsecond. At the
-    end of a step of 2 ms and more lies an event ``tfprof.end_of_step`` with its number and time: so
-    a flight recorder has the time of steps whose markers its snapshots cut.
+    Every profiler of TensorFlow or JAX that records this process records markers, even one that is
+    controlled from outside. Without one, a marker costs about a microsecond. At the end of a step
+    of 2 ms and more, an event ``tfprof.end_of_step`` has its number and time: so a flight recorder
+    has the time of steps whose markers its snapshots cut.
 
     Args:
         number: Number of the step, which tools show.
-        name: What kind of step this is.
+        name: Name of the kind of steps.
     """
 
     __slots__ = ("_begin_ns", "_marks", "_name", "_number")
@@ -161,7 +161,7 @@ class step:  # noqa: N801  # reads as a function
 
 
 def _recording() -> list[tuple[EndMark | None, Any, dict[str, int]]]:
-    """Of each profiler that records: its event, its mark of a step, and what that needs."""
+    """For each active profiler: its event, its mark of a step, and the arguments of that."""
     modules, found = sys.modules, []
     # The modules of the markers, not tensorflow or jax: these may be half imported.
     if "tensorflow.python.profiler.trace" in modules:

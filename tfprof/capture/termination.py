@@ -1,4 +1,4 @@
-"""Saves a capture when the process is told to end by SIGTERM, as cluster managers do."""
+"""Saves a capture when the process receives SIGTERM, as from cluster managers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Termination:
         self._is_pending = False
 
     def install(self) -> None:
-        """Wait for the signal, if nobody else does."""
+        """Handle the signal, if the program does not."""
         if os.name != "posix" or not _is_main_thread():
             return
         handler = signal.getsignal(signal.SIGTERM)

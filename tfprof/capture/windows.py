@@ -1,4 +1,4 @@
-"""Short captures of this process again and again: of each 100 steps five, the latest are kept."""
+"""Repeated short captures of this process, such as 5 of each 100 steps; the latest are kept."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ _log = logging.getLogger("tfprof")
 
 
 class Windows:
-    """Captures of some steps in each so many, each a run of its own, ``step_000000100``.
+    """Captures of some steps at regular intervals, each a run of its own, ``step_000000100``.
 
-    The step that a run is named after is counted from 1 on, from the start of this. A window that
-    cannot be captured, as when something else records the process, is left out, and logged (logger
-    ``tfprof``); the program goes on.
+    The number in the name of a run counts steps from 1, from the start of the windows. A window
+    that cannot be captured, such as while another profiler records the process, is left out, and
+    logged (logger ``tfprof``); the program goes on.
 
     Args:
         logdir: Log folder for the runs.
-        every: A window begins with each so manieth step.
+        every: Number of steps from the begin of one window to that of the next.
         length: Steps in a window.
-        options: What is recorded; without delay, duration and name.
-        most_runs: How many runs to keep; the oldest are removed. None for all.
-        most_bytes: How large all of them together may be; the latest stays in any case.
+        options: What to record; without delay, duration and name.
+        most_runs: Number of runs to keep; the oldest are removed. None for all.
+        most_bytes: Limit on the size of all of them; the latest always stays.
 
     Attributes:
         options: What the next window records.
 
     Raises:
-        UsageError: A number is not one that makes sense, or the folder is an address of another
-            machine.
+        UsageError: A number is invalid, or the folder is on another machine.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Windows:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders of the runs that are kept, the oldest first."""
+        """The folders of the kept runs, the oldest first."""
         return self._kept.folders
 
     @property
@@ -88,20 +87,20 @@ class Windows:
         return self._capture is not None and self._n_left in (1, self._length)
 
     def begin_step(self) -> None:
-        """A step begins; with it a window, if it is time."""
+        """Begin a step, and a window if it is time."""
         self._n_begun += 1
         if self._n_begun >= self._next:
             self._begin()
 
     def end_step(self) -> None:
-        """A step has ended, and perhaps the window with it."""
+        """End a step, and the window if it is complete."""
         if self._capture is not None:
             self._n_left -= 1
             if self._n_left <= 0:
                 self.end_window()
 
     def end_window(self) -> None:
-        """End the window that is open; what has been recorded of it is saved."""
+        """End the open window, and save its recording so far."""
         with self._lock:
             capture, self._capture = self._capture, None
             if capture is None:
@@ -116,7 +115,7 @@ class Windows:
                     self._kept.add(capture.folder, new)
 
     def stop(self) -> None:
-        """End all windows; what has been recorded of the last one is saved."""
+        """End all windows, and save the recording of the last one so far."""
         if not self._is_over and self._n_begun < self._every:
             _log.warning(
                 "nothing was captured: %s began, and the first window begins with step %d",
@@ -158,7 +157,7 @@ def every(
     most_runs: int | None = 10,
     most_bytes: int | None = None,
 ) -> Windows:
-    """Capture some steps in each so many, from now on until ``stop()``, or the end of a block.
+    """Capture some steps at regular intervals until ``stop()``, or the end of a block.
 
     The steps are those of ``tfprof.capture.step``. Arguments and errors as for ``Windows``.
 
@@ -172,7 +171,7 @@ def every(
 
 @contextmanager
 def _going_on(what: str) -> Iterator[None]:
-    """An error of a capture is said, and the program goes on."""
+    """Log an error of a capture, and let the program go on."""
     try:
         yield
     except TfprofError as error:

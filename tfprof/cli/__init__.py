@@ -4,4 +4,4 @@ EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 
 COMPLETE_VARIABLE = "_TFPROF_COMPLETE"
-"""Set by a shell that asks for completions, by click's protocol."""
+"""Set by a shell that requests completions, by click's protocol."""

@@ -93,13 +93,13 @@ class Question:
         host: One host; None is all.
         classic: The mode; None takes it from the environment.
         step: One step; None is all.
-        program: An XLA program; None is the tool's choice.
+        program: An XLA program; None is automatic.
         by: Kind of the upper levels of a tree; None is the tool's default.
-        node: An instruction; None is the tool's choice.
+        node: An instruction; None is automatic.
         width: Number of steps to follow from that instruction; None is the tool's default.
         demo: Read a capture that comes with tfprof.
-        engine: What reads the files of many hosts; None is what suits them.
-        memory: The most bytes that reading may take; None for no bound.
+        engine: Engine that reads the files of many hosts; None is automatic.
+        memory: Memory limit of reading, bytes; None for no limit.
     """
 
     paths: tuple[str, ...]
@@ -158,7 +158,7 @@ def answer(tool: str, question: Question) -> tuple[ToolResult, bool]:
         question: The options.
 
     Returns:
-        What it answers, and whether Ctrl-C came before all hosts were read.
+        Its result, and whether Ctrl-C came before all hosts were read.
 
     Raises:
         UsageError: The options contradict each other or the files.
@@ -172,7 +172,7 @@ def answer(tool: str, question: Question) -> tuple[ToolResult, bool]:
 
 
 def _asked(tool: str, question: Question, ask: Callable[[Run], T]) -> tuple[T, bool]:
-    """What a function says of the run, and whether Ctrl-C came before all hosts were read."""
+    """A function's result for the run, and whether Ctrl-C came before all hosts were read."""
     with progress() as watch:
         fleet = _fleet(tool, question, watch)
         if fleet is not None:
@@ -202,7 +202,7 @@ def _answered(tool: str, question: Question, run: Run) -> ToolResult:
 
 
 def _fleet(tool: str, question: Question, watch: Progress) -> Fleet | None:
-    """The hosts of the question, to be asked one by one; None if they are better opened at once."""
+    """The hosts of the question, to read one by one; None if it is better to open them at once."""
     from tfprof.captures.all_tools import TOOLS
 
     is_chosen = question.engine is not None or question.memory is not None
@@ -216,7 +216,7 @@ def _fleet(tool: str, question: Question, watch: Progress) -> Fleet | None:
 
 
 def page_of(tool: str, question: Question) -> tuple[Page, str]:
-    """The page of a tool, and what it is about.
+    """The page of a tool, and its subject.
 
     Args:
         tool: Name of the tool on the command line.
@@ -242,13 +242,13 @@ def page_of(tool: str, question: Question) -> tuple[Page, str]:
     if precomputed is not None:
         return result_page(tool, precomputed), source
     made, is_interrupted = _asked(tool, question, page)
-    if is_interrupted:  # nobody would see on the page what was left out
+    if is_interrupted:  # the page would not show what was left out
         raise KeyboardInterrupt
     return made, source
 
 
 def report_of(page: str, question: Question) -> bytes:
-    """A report with one page, and all that it asks for; arguments and errors as ``page_of``."""
+    """A report with one page and all its data; arguments and errors as ``page_of``."""
     from tfprof.inputs.opened import opened_run
     from tfprof.ui.pages.site import Site
     from tfprof.ui.web.report import report
@@ -267,7 +267,7 @@ def report_of(page: str, question: Question) -> bytes:
 
 
 def source_of(question: Question) -> str:
-    """What a page is about: names of files and folders, without the way to them."""
+    """The subject of a page: names of files and folders, without their paths."""
     if question.demo:
         return "the demo capture of tfprof"
     return some([as_path(path).name or path for path in question.paths], 3)

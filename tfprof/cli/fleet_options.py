@@ -1,4 +1,4 @@
-"""Shared by the commands that answer about many hosts: who reads the files, in how much memory."""
+"""Shared by the commands for many hosts: the engine that reads the files, and its memory."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def fleet_for(
 
     Args:
         paths: A log folder, a run folder, or the files of a run.
-        run: Which run of a log folder; None is the latest.
+        run: Name of a run in a log folder; None is the latest.
         engine: The value of ``--engine``.
         memory: The value of ``--memory``, bytes.
-        watch: Is told how far the reading is.
+        watch: Receives the progress of reading.
 
     Raises:
         UsageError: There is no such engine, or no such run.
@@ -84,20 +84,20 @@ def read_for(
     run_name: str | None = None,
     reading: Reading = (None, None),
 ) -> Run:
-    """A run for a question; of many hosts only what it needs of them is kept, and no events.
+    """A run for a question; of many hosts, only the data that it needs are kept, and no events.
 
-    What else is asked for is read when it is.
+    Other data are read on first use.
 
     Args:
         question: A function of a run; None opens all hosts with their events.
         paths: A log folder, a run folder, or the files of a run.
-        run_name: Which run of a log folder; None is the latest.
+        run_name: Name of a run in a log folder; None is the latest.
         reading: How hosts are read.
 
     Raises:
         UsageError: There is no such run.
         InputError: It cannot be read.
-        KeyboardInterrupt: Not all hosts were read: what some have to say is no verdict.
+        KeyboardInterrupt: Not all hosts were read: a part of them gives no verdict.
     """
     from tfprof.captures.run.run import open_run
 
@@ -115,7 +115,7 @@ def read_for(
 def read_hosts(
     paths: Sequence[str], run_name: str | None = None, reading: Reading = (None, None)
 ) -> Run:
-    """``read_for`` the first page; others ask for more when they are opened."""
+    """``read_for`` the first page; others read more when they are opened."""
 
     def first_page(run: Run) -> object:
         from tfprof.inputs.opened import opened_run

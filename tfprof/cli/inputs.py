@@ -48,13 +48,13 @@ class RunInputs:
     """The values of ``input_options``.
 
     Attributes:
-        paths: Files and folders, whose content says what they are.
+        paths: Files and folders, recognized by their content.
         graph_path: A graph.
         run_meta_path: Run metadata; one text may name several files, see ``run_paths``.
         op_log_path: An op log.
         profile_path: A saved profile.
         checkpoint_path: A checkpoint.
-        recover: Read what is left of a damaged profile.
+        recover: Read the undamaged part of a profile.
         demo: Read the recorded step.
         classic: The mode; None takes it from the environment.
         engine: The value of ``--engine``.
@@ -75,7 +75,7 @@ class RunInputs:
 
     @cached_property
     def found(self) -> Inputs:
-        """What the paths are."""
+        """The paths with their kinds."""
         from tfprof.inputs.resolve import resolve
 
         return resolve(self.paths)
@@ -162,7 +162,7 @@ def input_options() -> list[click.Parameter]:
         ),
         CommandOption(
             ["--recover"], is_flag=True, section=section,
-            help="Read what is left of a damaged profile; notes say what is missing.",
+            help="Read the undamaged part of a profile; notes list what is missing.",
         ),
         CommandOption(
             ["--demo"], is_flag=True, section=section,
@@ -247,7 +247,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Progress | None = None
     except MalformedProfileError as error:
         if files.profile is None or recover:
             raise
-        raise MalformedProfileError(f"{error} Or read what is left of it with --recover") from error
+        raise MalformedProfileError(f"{error} Or read the rest of it with --recover") from error
     for trouble in filter(None, (file.trouble for file in files.unused)):
         note(f"not read: {trouble}")
     others = [
@@ -259,7 +259,7 @@ def read_files(files: RunFiles, inputs: RunInputs, watch: Progress | None = None
 
 
 def named_files(inputs: RunInputs, watch: Progress | None = None) -> RunFiles:
-    """The files that the options name, by what they are; captures are left out.
+    """The files that the options name, by kind; captures are left out.
 
     Args:
         inputs: The options.

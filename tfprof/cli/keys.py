@@ -22,7 +22,7 @@ class Keyboard:
     Ctrl-C and Ctrl-Z stay signals.
 
     Raises:
-        OSError: Standard input is no terminal, or this is no system of POSIX.
+        OSError: Standard input is not a terminal, or the system is not POSIX.
     """
 
     def __init__(self) -> None:
@@ -34,25 +34,25 @@ class Keyboard:
         except ImportError as error:
             raise OSError("terminals of POSIX only") from error
         except (ValueError, AttributeError, termios.error) as error:
-            raise OSError("standard input is no terminal") from error
+            raise OSError("standard input is not a terminal") from error
         self._before: list[Any] | None = None
         self.has_ended = False
         """Whether the terminal has gone: no key will come."""
 
     def fileno(self) -> int:
-        """What ``select`` waits for."""
+        """The descriptor for ``select``."""
         return self._number
 
     @property
     def is_in_foreground(self) -> bool:
-        """Whether it is ours; a program in the background is stopped where it takes it."""
+        """Whether it is ours; the system stops a background program that reads the terminal."""
         try:
             return os.tcgetpgrp(self._number) == os.getpgrp()
         except OSError:
             return False
 
     def take(self) -> None:
-        """Get each key at once."""
+        """Receive each key at once."""
         import termios
         import tty
 
@@ -60,7 +60,7 @@ class Keyboard:
         tty.setcbreak(self._number)
 
     def take_again(self) -> None:
-        """Get each key at once again: shells end that while a program is stopped."""
+        """Receive each key at once again: shells reset that while a program is stopped."""
         import termios
         import tty
 
@@ -70,7 +70,7 @@ class Keyboard:
                 tty.setcbreak(self._number)
 
     def give_back(self) -> None:
-        """Let it be as it was, if it is still there."""
+        """Restore its mode, if it is still there."""
         import termios
 
         if self._before is not None:

@@ -1,6 +1,6 @@
-"""A terminal for a live view: the whole screen, single keys, resizing; all given back at the end.
+"""A terminal for a live view: full screen, single keys, resizing; restored at the end.
 
-Plain ANSI sequences, which every terminal of the last decades knows; no curses.
+It uses plain ANSI sequences, which every terminal of the last decades supports; no curses.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LiveScreen:
             os.set_blocking(self._waker, False)
             before = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
             self._stack.callback(signal.set_wakeup_fd, before)
-            self._handle(signal.SIGWINCH, lambda *_: None)  # the pipe wakes, and the size is asked
+            self._handle(signal.SIGWINCH, lambda *_: None)  # the pipe wakes, and the size is read
             self._handle(signal.SIGTERM, _terminated)
             self._handle(signal.SIGHUP, _terminated)
             self._handle(signal.SIGTSTP, self._suspended)
@@ -79,7 +79,7 @@ class LiveScreen:
             self._waker = -1
 
     def _take(self) -> None:
-        """The screen and the keyboard become ours."""
+        """Take the screen and the keyboard."""
         if self._keyboard is not None:
             self._keyboard.take()
         _write(_ENTER)
@@ -100,7 +100,7 @@ class LiveScreen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and lines of the terminal, now: LINES and COLUMNS tell how it began."""
+        """Current columns and lines of the terminal; LINES and COLUMNS have its first size."""
         try:
             size = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
         except (OSError, ValueError, AttributeError):

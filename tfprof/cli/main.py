@@ -1,4 +1,4 @@
-"""The entry point: runs the program, or answers a shell that asks for completions."""
+"""The entry point: runs the program, or answers a shell's request for completions."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class BoolType(_ParamType):
 
 
 class CommandOption(click.Option):
-    """An option that knows its section of the help text."""
+    """An option with its section of the help text."""
 
     def __init__(self, *args: Any, section: str = "Other", **kwargs: Any) -> None:
         self.section = section

@@ -1,4 +1,4 @@
-"""Writes results to stdout or a file, in colour or not, and never half of them."""
+"""Writes results to stdout or a file, with or without colours, and never partially."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LESS = "-FRX"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a result goes.
+    """The target of a result.
 
     Attributes:
         path: The file; None is stdout.

@@ -63,7 +63,7 @@ class ProgressLine:
         self._is_closed = False
 
     def stage(self, what: str) -> None:
-        """Say which work begins."""
+        """Name the work that begins."""
         with self._lock:
             self._what = harmless(what)
             self._draw()

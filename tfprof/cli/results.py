@@ -210,7 +210,7 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def print_capture_warnings(notices: Iterable[Notice]) -> None:
-    """Print on stderr what the captures of a profile lack, for a result without other remarks."""
+    """Print on stderr what is missing in a profile's captures, if the result has no other place."""
     print_remarks(one for one in notices if one.code in ("capture-error", "capture-warning"))
 
 

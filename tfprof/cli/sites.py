@@ -1,4 +1,4 @@
-"""What ``ui`` and ``report`` open: the options that name runs, and the site made of them."""
+"""Runs of ``ui`` and ``report``: the options that name them, and their site."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECTION = "Input"
 
 
 def site_options() -> list[click.Parameter]:
-    """The parameters that name what to open."""
+    """The parameters that name the runs."""
     return [
         HelpedArgument(
             "paths", "PATH...",
@@ -53,7 +53,7 @@ def sources_option(default: str) -> CommandOption:
     """The option that lets pages show lines of files.
 
     Args:
-        default: What holds without it, for people.
+        default: Description of the default.
     """
     return CommandOption(
         ["--sources"], metavar="FOLDER", multiple=True, section="What to show",

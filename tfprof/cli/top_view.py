@@ -1,4 +1,4 @@
-"""What ``tfprof top`` shows, as lines of a width: pure, without a terminal."""
+"""The screen of ``tfprof top`` as lines: pure functions, without a terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user has chosen.
+    """The user's choices.
 
     Attributes:
         order: A name of ``ORDERS``.
@@ -84,10 +84,9 @@ def screen(
 
     Args:
         looks: One of each worker; none before the first.
-        settings: What the user has chosen.
+        settings: The user's choices.
         width: Cells of a line.
-        height: Lines of the screen; None for a text without the line of the keys, which is as long
-            as it needs to be.
+        height: Lines of the screen; None for a text of any length, without the line of the keys.
         n_ops: Ops of each worker, if there is no height.
     """
     lines = [_title(looks, settings)]

@@ -139,7 +139,7 @@ def _hints(tree: ViewTree, chosen_format: str, options: dict[str, Any]) -> Itera
 
 
 def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target) -> list[Notice]:
-    """A remark on a text that is too long to be read; programs read pipes and other formats."""
+    """A remark on a text that is too long to read; programs read pipes and other formats."""
     from tfprof.core.columns.remarks import Notice
     from tfprof.views.show.view_texts import about_length
 
@@ -151,7 +151,7 @@ def _about_length(tree: ViewTree, text: str, chosen_format: str, target: Target)
 
 
 def write_files(files: Iterable[OutputFile], result: ResultChoice) -> None:
-    """Write files, and say how to open each; or write one file to stdout.
+    """Write files, and print how to open each; or write one file to stdout.
 
     Raises:
         UsageError: A file exists, and ``force`` is off; or there are too many for stdout.
@@ -191,7 +191,7 @@ def warnings_as_notes() -> Iterator[None]:
 
 
 def _target(result: ResultChoice, options: dict[str, Any]) -> Target | None:
-    """Where the result goes; None for ``--output none``."""
+    """The target of the result; None for ``--output none``."""
     from tfprof.options.output import parse_output
 
     output = parse_output(options["output"])

@@ -16,7 +16,7 @@ EXIT_SOME_FAILED = 1
 
 LINES = "jsonl"
 _MOST_MISSES = 3
-"""Looks in a row without any answer after which it ends."""
+"""Number of looks in a row without any answer after which it ends."""
 
 
 class Answers:
@@ -35,7 +35,7 @@ class Answers:
         """End the work if no worker has answered for some time.
 
         Raises:
-            InputError: So it is.
+            InputError: No worker has answered for that long.
         """
         if self._misses >= _MOST_MISSES:
             raise InputError(

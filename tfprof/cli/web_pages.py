@@ -1,4 +1,4 @@
-"""Pages as files: what ``-o FILE.html`` and ``--format html`` write."""
+"""Pages as files, for ``-o FILE.html`` and ``--format html``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def write_page(page: Page, source: str, target: Target) -> None:
 
     Args:
         page: The page.
-        source: What it is about, such as the names of files.
-        target: Where it goes.
+        source: Its subject, such as the names of files.
+        target: The target of the file.
     """
     from tfprof.ui.web.report import one_page
 

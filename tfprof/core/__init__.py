@@ -1,1 +1,1 @@
-"""What everything stands on: bytes of protobuf, columns, text."""
+"""The basis of all other rooms: protobuf bytes, columns, text."""

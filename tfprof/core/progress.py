@@ -1,4 +1,4 @@
-"""Progress of long work, and who shows it."""
+"""The interface for the progress of long work."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Progress(Protocol):
         """Work of another kind begins, such as ``"reading run_meta.pb"``."""
 
     def expect(self, n_bytes: int) -> None:
-        """So many more bytes are to be read."""
+        """Add bytes to read."""
 
     def advance(self, n_bytes: int) -> None:
-        """So many bytes more have been read."""
+        """Add bytes that have been read."""
 
 
 class NoProgress:

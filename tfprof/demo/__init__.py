@@ -1,5 +1,4 @@
-"""What is shipped for first tries: a recorded training step of ResNet-50, and two captures.
-
+"""Examples that come with tfprof: a recorded training step of ResNet-50, and two captures.
 ``README.md`` beside this file says where each comes from.
 """
 
@@ -21,7 +20,7 @@ DEMO_CAPTURES: Final[Mapping[str, str]] = MappingProxyType(
 GPUs, which is made up."""
 
 _OF_GPUS: Final = ("kernel-stats", "op-stats", "pod")
-"""Tools that tell most of GPUs."""
+"""Tools for which the capture of GPUs has more to show."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +50,7 @@ def demo_capture(name: str = "", tool: str = "") -> Path:
 
     Args:
         name: Its name; by default the one that has most to show.
-        tool: Who asks, as on the command line.
+        tool: The tool that reads it, as on the command line.
 
     Raises:
         KeyError: There is none of this name.

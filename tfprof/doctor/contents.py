@@ -1,5 +1,4 @@
-"""Checks of what files hold, and whether they fit together.
-
+"""Checks the contents of files, and whether they fit together.
 Each takes the unpacked bytes of one file. Errors of the readers are passed on with their messages.
 """
 
@@ -210,7 +209,7 @@ def _recovered(data: bytes, damage: str) -> Iterator[Check]:
         "profile",
         "error",
         f"{damage.rstrip('.')}. {plural(len(profile.ops), 'op')} can be recovered: {lost}",
-        "Save it again; or load what is left of it.",
+        "Save it again; or load the undamaged part.",
         'profiler = tfprof.load("PATH", recover=True)',
     )
 
@@ -376,7 +375,7 @@ _STATUSES: Final[Mapping[str, Status]] = {
     "error": "error", "warning": "warning", "info": "note",
 }  # fmt: skip
 _WORSE = ("damage", "events")
-"""What tools can live with, but not a file that somebody asks about."""
+"""Remarks that tools tolerate, but that are errors for a file named by the user."""
 
 _QUOTED = "the profiler recorded: "
 _AT_CAPTURE = "when it was captured: "
@@ -395,7 +394,7 @@ def check_capture(data: bytes) -> Iterator[Check]:
 
 
 def check_record(run: AnyPath, host: str, checks: Iterable[Check]) -> Iterator[Check]:
-    """What was missing when a host was captured, beyond what its file shows.
+    """What was missing when a host was captured, in addition to the checks of its file.
 
     Args:
         run: The folder of the run.

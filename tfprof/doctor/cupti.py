@@ -78,7 +78,7 @@ def check_cupti(facts: Facts) -> Iterator[Check]:
         yield Check(
             "libcupti",
             "unknown",
-            f"not checked: tfprof knows the loader of Linux, not that of {where}",
+            f"not checked: tfprof can check the loader of Linux, not that of {where}",
         )
         return
     wanted = major_of(tensorflow.cuda_version) if tensorflow else None
@@ -117,7 +117,7 @@ def _rivals(first: Library, reachable: list[Library]) -> Iterator[Check]:
 
 
 def _unreachable(facts: Facts, wanted: int | None, reachable: list[Library]) -> Check:
-    """What to do if no fitting libcupti can be loaded; names its folder if there is one."""
+    """The remedy if no fitting libcupti can be loaded, with its folder if there is one."""
     name = f"libcupti.so.{wanted}" if wanted else "libcupti"
     status: Status = "error" if facts.tensorflow else "note"
     hidden = [library for library in installed(facts) if wanted in (None, library.major)]

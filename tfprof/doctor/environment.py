@@ -1,4 +1,4 @@
-"""What the checks see of the machine and the process; tests replace it."""
+"""The machine and the process as inputs of the checks; tests replace them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Environment:
         machine: Type of the processor, ``x86_64``.
         protobuf_implementation: ``upb``, ``cpp`` or ``python``; empty if it cannot be imported.
         has_native_reader: Whether tfprof's own compiled reader was built.
-        run: Runs a program and returns its output; None if it cannot be run or fails.
+        run: Runs a program and returns its output; None if it is missing or fails.
         can_use: Whether this process may read and write a file.
         import_problem: Imports a module and returns why that fails; empty: it does not.
         timeout_seconds: How long a server may take to answer.

@@ -12,7 +12,7 @@ from tfprof.doctor.report import Area, Check, Report, Status
 _STATUS: dict[gpu.Code, Status] = {
     "ok": "ok", "bindings_missing": "note", "no_driver": "note", "no_gpu": "warning",
 }  # fmt: skip
-"""Of what is no error: not every machine has a GPU, or records it with tfprof."""
+"""Statuses that are not errors: not every machine has a GPU, or records it with tfprof."""
 
 
 def with_gpu_tracer(report: Report, try_it: Callable[[], SelfTest] = self_test) -> Report:
@@ -20,7 +20,7 @@ def with_gpu_tracer(report: Report, try_it: Callable[[], SelfTest] = self_test) 
 
     Args:
         report: The report.
-        try_it: Says whether GPU activity can be recorded, and what it saw.
+        try_it: Tries to record GPU activity, and returns the result.
     """
     return replace(report, areas=(*report.areas, Area("GPU activity", tuple(_checks(try_it())))))
 

@@ -127,7 +127,7 @@ def _check_bytes(data: bytes, path: AnyPath, readable: _Readable) -> Iterator[Ch
         yield Check(
             "file",
             "error",
-            f"no format that tfprof knows ({plural(len(data), 'byte')}, {guess.format.value})",
+            f"its format is unknown ({plural(len(data), 'byte')}, {guess.format.value})",
             "Check that it is the right file, and that it was copied in binary mode.",
         )
     else:

@@ -19,8 +19,8 @@ class Check:
         name: Stable short name, for programs.
         status: ``note``: worth knowing; ``warning``: something will be missing or wrong;
             ``error``: something cannot work; ``unknown``: the check had no answer.
-        message: What was found, with the real values.
-        remedy: What to do about it, in words.
+        message: The result, with the real values.
+        remedy: A description of the remedy.
         command: Shell or Python lines for the remedy, one command a line.
     """
 

@@ -32,14 +32,14 @@ def export(
         source: Paths, captured runs or profilers; several only for tables.
         path: The file, written whole or not at all; packed if it ends in ``.gz``, ``.xz`` or
             ``.zst``.
-        form: Name of the format, as ``tfprof convert --to`` takes it; by the ending of the file if
-            None.
-        table: Of tables: which.
-        overwrite: Replace a file that exists.
+        form: Name of the format, as for ``tfprof convert --to``; by default the ending of the file
+            decides.
+        table: For formats of tables, the name of the table.
+        overwrite: Replace an existing file.
 
     Raises:
-        UsageError: There is no such format, or it does not go with the source.
-        InputError: The source cannot be read, or the file not be written.
+        UsageError: There is no such format, or the source cannot be written in it.
+        InputError: The source cannot be read, or the file cannot be written.
         MissingDependencyError: A package that the format needs is not installed.
     """
     from tfprof.export.formats import chosen_format, export_chunks

@@ -85,7 +85,7 @@ def _padded(content: bytes) -> bytes:
 
 
 def trace_of_host(model: TraceModel, host: str) -> TraceModel:
-    """What one host did, in the time of all; arrows between hosts are left out.
+    """The trace of one host, in the common time; arrows between hosts are left out.
 
     Args:
         model: The trace of all hosts.

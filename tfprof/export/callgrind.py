@@ -12,7 +12,7 @@ from tfprof.core.columns.stacks import Stacks
 from tfprof.core.text.tables import escaped
 
 _CALLS = ("events", "runs", "calls")
-"""Numbers that say how often something was called."""
+"""Types of numbers that count calls."""
 
 
 def callgrind_chunks(stacks: Stacks) -> Iterator[bytes]:
@@ -51,7 +51,7 @@ def callgrind_chunks(stacks: Stacks) -> Iterator[bytes]:
 
 
 class _Calls:
-    """Who calls whom, how often, and what it costs."""
+    """Caller and callee of each call, its count and its costs."""
 
     def __init__(self, stacks: Stacks, kinds: Sequence[int]) -> None:
         inner = np.flatnonzero(stacks.parents >= 0)
@@ -75,7 +75,7 @@ class _Calls:
 
 
 class _Numbered:
-    """Names that are told once, and by number from then on."""
+    """Names that are written once, and then referred to by number."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind

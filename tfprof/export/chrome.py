@@ -1,7 +1,7 @@
-"""A trace as JSON for chrome://tracing, of whatever has one.
+"""Writes any trace as JSON for chrome://tracing.
 
-Captured runs have their own writer (``captures/trace``), which knows what steps and hosts are; this
-one writes traces of other programs again.
+Captured runs have their own writer (``captures/trace``) with steps and hosts; this one writes
+traces of other programs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tfprof.core.text.trace_json import HEAD, blocks, lines_of, metadata_event, 
 def chrome_chunks(model: TraceModel) -> Iterator[bytes]:
     """The content of a ``.json`` file, one event a line, in whole nanoseconds.
 
-    A thread whose slices overlap in part becomes several rows; a trace that begins before 0 is
-    moved to begin there, as Perfetto drops what is earlier.
+    A thread whose slices overlap in part becomes several rows. A trace that begins before 0 is
+    moved to begin there, as Perfetto drops earlier events.
     """
     return whole_trace(_Writer(model).blocks(), HEAD, first=b"\n")
 

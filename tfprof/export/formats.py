@@ -1,4 +1,4 @@
-"""The formats that runs are converted into: by the ending of a file, and what goes into each."""
+"""The formats for converted runs: their file endings and their sources."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class ExportFormat(NamedTuple):
     """A format.
 
     Attributes:
-        name: As ``--to`` takes it.
-        endings: Of names of files, without that of a packing.
-        needs: What it is made of: ``events``, ``stacks`` or ``table``.
-        viewer: What opens it.
+        name: Its name for ``--to``.
+        endings: Endings of file names, without that of a compression.
+        needs: Its source: ``events``, ``stacks`` or ``table``.
+        viewer: A program that opens it.
     """
 
     name: str
@@ -48,13 +48,13 @@ FORMATS = (
     ExportFormat("parquet", (".parquet",), "table", "pandas, polars or DuckDB"),
     ExportFormat("arrow", (".arrow", ".feather"), "table", "pandas, polars or pyarrow"),
 )
-"""The first whose ending fits is meant."""
+"""All formats; the first whose ending fits a file's name applies."""
 
 BY_NAME = {one.name: one for one in FORMATS}
 
 
 def format_of(name: str) -> ExportFormat | None:
-    """The format that the name of a file says; None if it says none."""
+    """The format for the name of a file; None if no ending fits."""
     lower = name.lower()
     for ending in PACKED_SUFFIXES:
         lower = lower.removesuffix(ending)
@@ -62,7 +62,7 @@ def format_of(name: str) -> ExportFormat | None:
 
 
 def chosen_format(form: str | None, name: str) -> ExportFormat:
-    """The format of this name, or if None, that which the name of a file says.
+    """The format of this name, or if None, the one for the name of a file.
 
     Raises:
         UsageError: There is none.
@@ -75,7 +75,7 @@ def chosen_format(form: str | None, name: str) -> ExportFormat:
 
 
 def endings() -> str:
-    """What names end in, and the format of each."""
+    """A list of endings, and the format of each."""
     return ", ".join(f"{one.endings[0]} ({one.name})" for one in FORMATS)
 
 
@@ -85,13 +85,14 @@ def export_chunks(
     """Runs in a format, piece by piece.
 
     Args:
-        opened: The runs; only tables can be of several.
+        opened: The runs; only tables can hold several.
         form: The format.
-        table: Of tables: which; ``events`` of captures and ``profile_ops`` of profiles if empty.
+        table: For tables, the name; by default ``events`` for captures, ``profile_ops`` for
+            profiles.
         name: The name of the file; pprof packs itself if it does not.
 
     Raises:
-        UsageError: The runs have not what the format is made of, or there are several.
+        UsageError: The runs lack the source of the format, or there are several.
         MissingDependencyError: A package that it needs is not installed.
         InputError: A run cannot be read.
     """
@@ -202,7 +203,7 @@ def _table_chunks(opened: Sequence[Opened], form: ExportFormat, table: str) -> I
 
 
 def table_writer(form: str) -> Callable[[SqlTable], Iterator[bytes]]:
-    """What writes a table in the format of this name."""
+    """The writer of tables for the format of this name."""
     from tfprof.export import tables
 
     return {

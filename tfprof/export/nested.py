@@ -1,4 +1,4 @@
-"""Slices as begins and ends, in the order that viewers with a stack for each track want."""
+"""Slices as begins and ends, in the order that viewers with a stack for each track need."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Marks(NamedTuple):
 
 
 def marks_of(starts_ps: Int64Array, durations_ps: Int64Array) -> Marks:
-    """Begins and ends in order: what is inside ends first, and instants have no end.
+    """Begins and ends in order: inner slices end first, and instants have no end.
 
     Args:
         starts_ps: Ascending; of equal ones, longer slices first, shape (n,). None overlaps another

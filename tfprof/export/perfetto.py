@@ -1,6 +1,6 @@
 """Traces in Perfetto's own format: packets of protobuf, names once, begins and ends of slices.
 
-Perfetto counts nanoseconds, so what lasted less takes no time there.
+Perfetto counts nanoseconds, so shorter events take no time there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MERGED_BY_KEY: Final = 3
 
 
 class Written(NamedTuple):
-    """What became of a trace, for whoever counts.
+    """Counts of the written parts of a trace.
 
     Attributes:
         slices: How many slices there are, instants among them.
@@ -63,8 +63,8 @@ def perfetto_chunks(
 
     Args:
         model: The trace.
-        counted: Takes what was written, at the end.
-        since_ns: What is taken from all times, which have no sign in packets; by default 0, or the
+        counted: Receives the counts at the end.
+        since_ns: Subtracted from all times, which are unsigned in packets; by default 0, or the
             begin of a trace that begins before.
     """
     yield first_packet()
@@ -102,7 +102,7 @@ def first_ns(model: TraceModel) -> int:
 
 
 class _Steps:
-    """Numbers of the names of steps, which are told when a track first has them."""
+    """Numbers of the names of steps, which are written when a track first uses them."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -132,7 +132,7 @@ def _processes(names: Sequence[str]) -> Iterator[bytes]:
 
 
 def _track(uuid: int, track: TraceTrack, rank: int) -> bytes:
-    """What a track is called; parts of one track are drawn as one, equal names are not."""
+    """Description of a track; its parts are drawn as one, other tracks of equal names are not."""
     place = number_field(5, track.process + 1) + number_field(12, rank)
     merged = number_field(15, _MERGED_BY_KEY) + number_field(17, rank + 1)
     return packet(_DESCRIPTOR, number_field(1, uuid) + text_field(2, track.name) + place + merged)
@@ -150,7 +150,7 @@ def _counter(uuid: int, counter: Counter, name: str, unit: str) -> bytes:
 
 
 class _FlowEnds:
-    """Arrows by the slices at their ends: each has a number that both know."""
+    """Arrows by the slices at their ends: both share a number."""
 
     def __init__(self, flows: Flows) -> None:
         n_flows = len(flows.from_track)

@@ -30,7 +30,7 @@ _EVENT: Final = length_delimited_tag(11)
 _TYPE, _NAME, _TRACK = (encode_varint(number << 3) for number in (9, 10, 11))
 
 _STEP_TEXT: Final = b"\x08\x01" + encode_varint(17 << 3)
-"""Of an annotation: the first name, and the tag of the number of its text."""
+"""Fields of an annotation: the first name, and the tag of the number of its text."""
 
 FLOW: Final = encode_varint(47 << 3 | 1)
 DOUBLE_VALUE: Final = encode_varint(44 << 3 | 1)
@@ -40,7 +40,7 @@ _Numbers = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 class EventType(IntEnum):
-    """What an event is."""
+    """Type of an event."""
 
     BEGIN = 1
     END = 2
@@ -55,17 +55,17 @@ def packet(field: int, content: bytes) -> bytes:
 
 
 def first_packet() -> bytes:
-    """What texts are known by number begins here."""
+    """The packet that starts a sequence and clears its interned texts."""
     return length_delimited(_PACKET, _SEQUENCE + _CLEARED)
 
 
 def interned(field: int, texts: Sequence[str], first: int = 0) -> bytes:
-    """Texts that are told once, and by number from then on.
+    """Texts that are written once, and then referred to by number.
 
     Args:
-        field: What they are: ``EVENT_NAMES`` …
+        field: Their kind: ``EVENT_NAMES`` …
         texts: The texts.
-        first: How many were told before; numbers count from 1.
+        first: Number of earlier texts; numbers count from 1.
     """
     tag = length_delimited_tag(field)
     told = b"".join(
@@ -76,7 +76,7 @@ def interned(field: int, texts: Sequence[str], first: int = 0) -> bytes:
 
 
 def text_field(field: int, text: str) -> bytes:
-    """A field with a text; what UTF-8 cannot hold becomes a question mark."""
+    """A field with a text; characters that UTF-8 cannot hold become question marks."""
     return length_delimited(length_delimited_tag(field), text.encode("utf-8", "replace"))
 
 
@@ -104,7 +104,7 @@ def event_packets(
         names: Numbers of interned names, 0 for none, shape (n,).
         steps: Numbers of interned steps, 0 for none, shape (n,).
         n_fixed: How many fields of 64 bits each has, shape (n,).
-        fixed: Their values, those of one event after those of another.
+        fixed: Their values, event by event.
         fixed_tag: The tag of these fields.
     """
     track = _TRACK + encode_varint(uuid)

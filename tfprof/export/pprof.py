@@ -18,7 +18,7 @@ def pprof_chunks(stacks: Stacks, comment: str = "", *, is_packed: bool = True) -
 
     Args:
         stacks: The stacks.
-        comment: What to say of them.
+        comment: A comment in the file.
         is_packed: By gzip, as pprof's own files are.
     """
     data = b"".join(_messages(stacks, comment))
@@ -26,7 +26,7 @@ def pprof_chunks(stacks: Stacks, comment: str = "", *, is_packed: bool = True) -
 
 
 def _messages(stacks: Stacks, comment: str) -> Iterator[bytes]:
-    """The profile in parts: protobuf joins what follows each other."""
+    """The profile in parts: protobuf merges consecutive messages."""
     tables = PprofTables()
     intern = tables.strings.intern
     head = pb.Profile()

@@ -1,6 +1,6 @@
-"""Profiles as call stacks and as traces: what their own writers say, read again.
+"""Profiles as call stacks and as traces, re-read from the output of their own writers.
 
-So both are told in one way only, and no format walks a profile its own way.
+So both have one definition, and no format walks a profile in its own way.
 """
 
 from __future__ import annotations

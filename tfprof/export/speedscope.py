@@ -16,11 +16,11 @@ _UNITS = {
 
 
 def speedscope_chunks(stacks: Stacks, name: str) -> Iterator[bytes]:
-    """One profile for each kind of number, of stacks that differ in more than labels.
+    """One profile for each kind of number; stacks that differ only in labels are merged.
 
     Args:
         stacks: The stacks.
-        name: What the profile is called.
+        name: Name of the profile.
     """
     frames = [
         {"name": frame.name, **({"file": frame.file} if frame.file else {}),

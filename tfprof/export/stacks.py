@@ -25,14 +25,14 @@ _CALLS_OF_A_SLICE = 10
 largest recorded capture have 32,209, at most 3.6 for each slice."""
 
 TRACE_TYPES = (SampleType("events", "count"), SampleType("time", "nanoseconds"))
-"""Of the stacks of a trace: how often, and self time."""
+"""Numbers of the stacks of a trace: count and self time."""
 
 
 def stacks_of_trace(model: TraceModel, run: str = "") -> Stacks:
     """Slices within slices, below their process and thread; equal ones are added up.
 
-    The weight of a slice is its time without what is inside it. Lines that were worked out of
-    others are left out, as they would count twice. Labels tell run, host, device and step.
+    The weight of a slice is its self time. Lines that are derived from others are left out, as
+    they would count twice. Labels have run, host, device and step.
 
     Args:
         model: The trace.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfprof.sql.catalog import SqlTable
 
 _ROWS: Final = 1 << 14
-"""Rows that are texts at one time."""
+"""Number of rows to hold as texts at once."""
 
 _ROWS_OF_A_GROUP: Final = 1 << 18
 """Rows of a row group of Parquet, and of a batch of Arrow."""
@@ -97,7 +97,7 @@ def _pyarrow() -> Any:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what a writer writes until it is fetched."""
+    """Holds the output of a writer until it is fetched."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
@@ -161,7 +161,7 @@ def _cells(column: ArrowColumn, known: Any, rows: slice, texts: Cells, unknown: 
 
 
 def _merged(columns: Sequence[ArrowColumn], texts: Cells, between: str) -> list[ArrowColumn]:
-    """Neighbours that are coded by the very same places as one column: half as much to join."""
+    """Joins neighbouring columns with the same places into one, which halves the work."""
     merged: list[ArrowColumn] = []
     for column in columns:
         last = merged[-1] if merged else None

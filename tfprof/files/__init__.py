@@ -1,1 +1,1 @@
-"""Files and folders: what they are, read and written."""
+"""Files and folders: recognizing, reading and writing them."""

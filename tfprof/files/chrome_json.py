@@ -1,7 +1,7 @@
 """Traces of other programs in Chrome's JSON, as Perfetto, JAX, PyTorch and xprof write them.
 
-What cannot be understood is counted and said, never a reason to refuse the rest: such files are cut
-off by crashes, and every program writes its own dialect.
+Events that cannot be understood are counted and reported, and the rest is read: crashes cut such
+files off, and every program writes its own dialect.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class RawArrow(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What was read.
+    """The content of a trace.
 
     Attributes:
         slices: By process and thread.
         names: Names of processes, by process; of threads, by process and thread.
-        order: Where they are to stand.
+        order: Their positions.
         counters: By process, name and series: times and values.
         arrows: By id: where each begins, and where it leads.
-        not_understood: Why events are left out, and how many.
-        remarks: What else there is to know.
+        not_understood: Number of events left out, by reason.
+        remarks: Further remarks.
     """
 
     slices: dict[tuple[Any, Any], list[RawSlice]]
@@ -66,7 +66,7 @@ def read_chrome_json(data: bytes, label: str) -> Read:
         label: What to call it in errors.
 
     Raises:
-        MalformedProfileError: It is no such trace.
+        MalformedProfileError: It is not a trace in this format.
     """
     remarks: list[str] = []
     reader = _Reader(remarks)
@@ -88,7 +88,7 @@ def _events(data: bytes, label: str, remarks: list[str]) -> Sequence[Any]:
         content = content.get("traceEvents")
     if not isinstance(content, list):
         raise MalformedProfileError(
-            f'{label}: JSON, but no trace: it has no list "traceEvents", and is no list itself'
+            f'{label}: JSON, but not a trace: it has no list "traceEvents", and is not a list'
         )
     return content
 
@@ -120,7 +120,7 @@ class _Reader:
     def take(self, event: Any) -> None:
         if not isinstance(event, dict) or not event:
             if event != {}:  # xprof ends its lists with an empty one
-                self._read.not_understood["is no object"] += 1
+                self._read.not_understood["is not an object"] += 1
             return
         phase = str(event.get("ph", ""))
         if phase == "M":
@@ -216,7 +216,7 @@ class _Reader:
             ends[0].append(end)
 
     def _bound(self, event: Json, time: float) -> None:
-        """Arrows that slices tell themselves."""
+        """Add arrows that slices define."""
         if "bind_id" not in event:
             return
         ends = self._read.arrows.setdefault((_key(event["bind_id"]), "bound"), ([], []))

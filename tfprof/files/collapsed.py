@@ -30,7 +30,7 @@ def stacks_of_collapsed(data: bytes, label: str) -> Stacks:
         label: What to call it in errors.
 
     Raises:
-        MalformedProfileError: A line is none of these.
+        MalformedProfileError: A line is not a stack.
     """
     tree, nodes, values = StackTree(), [], []
     for number, line in enumerate(data.decode("utf-8-sig", "replace").split("\n"), 1):
@@ -39,7 +39,7 @@ def stacks_of_collapsed(data: bytes, label: str) -> Stacks:
         found = _LINE.match(line.rstrip("\r"))
         if found is None:
             raise MalformedProfileError(
-                f"{label}: line {number} is no stack: it should end with a blank and a number"
+                f"{label}: line {number} is not a stack: it should end with a space and a number"
             )
         node = -1
         for part in found[1].split(";"):

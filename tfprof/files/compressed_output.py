@@ -1,4 +1,4 @@
-"""Bytes on their way into a file, packed if its name says so."""
+"""Compresses the content of a file if its name has the ending of a compressed one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _GZIP_WINDOW: Final = 31
 """The largest window, with a gzip header (which zlib writes without a time)."""
 
 _AT_ONCE_BYTES: Final = 1 << 20
-"""Ctrl-C has to wait until so much is compressed."""
+"""Bytes to compress at once; Ctrl-C waits for that."""
 
 
 def packed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
     """The chunks as the content of a file: gzip for ``.gz``, xz for ``.xz``, zstd for ``.zst``.
 
-    Else they stay as they are. The same chunks give the same bytes at any time.
+    Otherwise they are unchanged. The same chunks always give the same bytes.
 
     Raises:
         MissingDependencyError: The package for zstd is not installed.

@@ -17,7 +17,7 @@ from tfprof.files.sniff import Format, packed_format
 
 _READ_BYTES = 1 << 20
 _PIECE_BYTES = {Format.GZIP: 1 << 16, Format.XZ: 1 << 14, Format.ZSTD: 1 << 14}
-"""Are unpacked at once. Of nothing but zeros that is 64, 112 and 512 MiB."""
+"""Compressed bytes to unpack at once. If all content is zero, that gives 64, 112 and 512 MiB."""
 
 _GZIP_WINDOW = 31
 """The largest window, behind a gzip header."""
@@ -61,7 +61,7 @@ def unpack(stream: BinaryIO, packing: Format, label: str, watch: Progress | None
 
 
 def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tuple[bytes, bool]:
-    """The first ``size`` bytes of the content or some more, and whether that is all.
+    """At least the first ``size`` bytes of the content, and whether that is all.
 
     Arguments and errors as for ``unpack``; damage behind these bytes is not noticed.
     """
@@ -71,7 +71,7 @@ def unpack_head(stream: BinaryIO, packing: Format, label: str, size: int) -> tup
 def _unpack(
     stream: BinaryIO, packing: Format, label: str, watch: Progress | None, enough: int | None = None
 ) -> tuple[bytes, bool]:
-    """What a stream holds, or as much of it as is enough; and whether that is all."""
+    """The content of a stream, or as much of it as needed; and whether that is all."""
     make, damage = _codec(packing)
     held = io.BytesIO()
     pieces = _Pieces(stream, _PIECE_BYTES[packing], watch)

@@ -41,7 +41,7 @@ def crc32c(data: Bytes) -> int:
         for byte in data:
             crc = crc >> 8 ^ table[(crc ^ byte) & 0xFF]
         return crc ^ _ALL_ONES
-    # The checksum of the data after a register of zeros, plus what becomes of a register of ones.
+    # The checksum of the data with a register of zeros, plus the result for a register of ones.
     return _remainder(data) ^ _shifted(_ALL_ONES, len(data)) ^ _ALL_ONES
 
 
@@ -94,7 +94,7 @@ def _shifted(crc: int, n_bytes: int) -> int:
 
 @cache
 def _shift_tables(n_bytes: int) -> Words:
-    """What a power of two of zero bytes makes of each byte of a register, shape (4, 256)."""
+    """The result of 2^n zero bytes for each byte of a register, shape (4, 256)."""
     if n_bytes == 1:
         registers = np.arange(256, dtype=np.uint32)
         after = np.array(_byte_table(), np.uint32)
@@ -105,7 +105,7 @@ def _shift_tables(n_bytes: int) -> Words:
 
 @cache
 def _half_word_tables(n_bytes: int) -> tuple[Words, Words]:
-    """The same for each half of a register, each of shape (65536,): half as many look-ups."""
+    """The tables for each half of a register, each of shape (65536,): half as many look-ups."""
     tables = _shift_tables(n_bytes)
     low, high = (np.bitwise_xor.outer(tables[2 * h + 1], tables[2 * h]).ravel() for h in (0, 1))
     return low, high

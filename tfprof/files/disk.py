@@ -1,4 +1,4 @@
-"""Files: read with someone watching, whole or in parts; written whole or not at all."""
+"""Reads files with progress, whole or in parts; writes them whole or not at all."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ PACKED_SUFFIXES = (".gz", ".xz", ".zst")
 """Endings of names whose files are packed when they are written."""
 
 MAX_HELD_BYTES = (1 << 31) - 1
-"""What is taken into memory of data whose size nobody knows beforehand: what one protobuf message
-may have."""
+"""Most bytes to read into memory from a source of unknown size: the limit of a protobuf message."""
 
 _LARGE_BYTES = 1 << 20
-"""Files from this size on are read into memory that is made for them, or in parts."""
+"""Files from this size on are read into their own memory mapping, or in parts."""
 
 _CHUNK_BYTES = 1 << 23
 _PART_BYTES = 1 << 16
@@ -39,13 +38,13 @@ _PART_BYTES = 1 << 16
 def opened(
     path: str | os.PathLike[str], watch: Progress | None = None, *, whole: bool = True
 ) -> Iterator[BinaryIO]:
-    """A file that is open for reading; what fails in reading it becomes an error of ours.
+    """A file that is open for reading; failures become our errors.
 
     Args:
         path: The file; one of another machine is fetched.
         watch: Receives the progress of fetching it.
-        whole: Whether it will be read from its beginning to its end; else only those parts are
-            fetched that are read.
+        whole: Whether it will be read from begin to end; otherwise only the parts that are read
+            are fetched.
 
     Raises:
         InputError: It cannot be read.
@@ -83,7 +82,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def size_of(path: str | os.PathLike[str]) -> int:
-    """Bytes of a file; 0 if that cannot be told."""
+    """Bytes of a file; 0 if unknown."""
     try:
         file = as_path(path)
         state = file.state() if isinstance(file, RemotePath) else file.stat()
@@ -93,7 +92,7 @@ def size_of(path: str | os.PathLike[str]) -> int:
 
 
 def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
-    """Whether there is such a file and no device or pipe; otherwise as ``is_folder``."""
+    """Whether it is a regular file, not a device or pipe; otherwise as ``is_folder``."""
     try:
         return as_path(path).is_file()
     except (OSError, ValueError):
@@ -101,7 +100,7 @@ def is_ordinary_file(path: str | os.PathLike[str]) -> bool:
 
 
 def entries(folder: str | os.PathLike[str]) -> list[AnyPath]:
-    """What a folder holds, by name.
+    """The content of a folder, sorted by name.
 
     Raises:
         InputError: It cannot be read.
@@ -127,7 +126,7 @@ def walk(folder: str | os.PathLike[str]) -> Iterator[tuple[AnyPath, list[str], l
 
 
 def list_ahead(folders: Sequence[AnyPath]) -> None:
-    """Get ready to list folders: those of another machine are asked for several at once."""
+    """Prepare to list folders: several of another machine are requested at once."""
     remote = [folder for folder in folders if isinstance(folder, RemotePath)]
     if len(remote) > 1:
         from tfprof.files.remote.access import list_several
@@ -148,11 +147,11 @@ def files_below(folder: str | os.PathLike[str]) -> list[AnyPath]:
 
 
 def state_of(path: str | os.PathLike[str]) -> Hashable:
-    """The size of a file, and what changes with its content.
+    """The size of a file, and a mark that changes with its content.
 
     Raises:
-        InputError: It is on another machine, and cannot be asked for.
-        OSError: It is on this machine, and cannot.
+        InputError: It is on another machine, and cannot be reached.
+        OSError: It is on this machine, and cannot be read.
     """
     file = as_path(path)
     if isinstance(file, RemotePath):
@@ -182,10 +181,10 @@ def read_file(
 def content_of(
     stream: BinaryIO, label: str, watch: Progress | None = None, room: Room | None = None
 ) -> bytes | memoryview:
-    """What a file that was just opened holds.
+    """The content of a newly opened file.
 
-    It is a copy, never a map: whoever touches a map of a file that was cut is ended by a signal.
-    Holes of a sparse file take no memory.
+    It is a copy, never a memory map: access to a map of a file that was cut ends the process by a
+    signal. Holes of a sparse file take no memory.
 
     Args:
         stream: The file.
@@ -225,7 +224,7 @@ def content_of(
 
 
 def _room_for(size: int, label: str) -> memoryview:
-    """Zeros, which take memory only where they are written to."""
+    """Zeros, which take memory only where something is written."""
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if os.name == "posix" else {}
     try:
         room = mmap.mmap(-1, size, **private)
@@ -238,10 +237,10 @@ def _room_for(size: int, label: str) -> memoryview:
 
 
 def forget(content: memoryview, start: int, stop: int) -> None:
-    """Give the memory of a part back that nobody will look at again; it may read as zeros then.
+    """Free the memory of a part that is not needed any more; it may then read as zeros.
 
     Args:
-        content: What ``content_of`` has returned, whole.
+        content: The whole result of ``content_of``.
         start: First byte of the part.
         stop: One past its last byte.
     """
@@ -259,7 +258,7 @@ def forget(content: memoryview, start: int, stop: int) -> None:
 
 
 def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:
-    """Where a file has content and no holes; one part where the system does not tell."""
+    """Parts of a file between its holes; one part where the system does not report holes."""
     start = stop = 0
     while stop < size:
         try:
@@ -273,10 +272,10 @@ def _written_parts(number: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 class FileParts:
-    """A file as bytes of which only what is asked for is read, to look at one that is large.
+    """A large file as bytes, of which only the parts in use are read.
 
-    It takes an index, or a slice without a step, as bytes do. The file may change: what was there
-    when it was asked for is returned. It must stay open.
+    It takes an index, or a slice without a step, as bytes do. The file may change; each access
+    returns the current content. It must stay open.
 
     Args:
         stream: The file.
@@ -325,10 +324,9 @@ class FileParts:
 def file_parts(
     stream: BinaryIO, label: str, watch: Progress | None = None
 ) -> bytes | memoryview | FileParts:
-    """What a file that was just opened holds, to look at a little of it.
+    """The content of a newly opened file, to read a little of it.
 
-    Arguments and errors as for ``content_of``; a large file is read in parts, as they are asked
-    for.
+    Arguments and errors as for ``content_of``; a large file is read in parts, on access.
     """
     try:
         state = os.fstat(stream.fileno())
@@ -367,9 +365,9 @@ def write_file(path: str | os.PathLike[str], chunks: Iterable[bytes], *, overwri
         overwrite: Whether an existing file may be replaced.
 
     Raises:
-        UsageError: The file exists and was not to be replaced, or is on another machine.
+        UsageError: The file exists and must not be replaced, or is on another machine.
         InputError: It cannot be written.
-        BrokenPipeError: Whoever read the pipe has gone away.
+        BrokenPipeError: The reader of the pipe has gone away.
     """
     try:
         _write(local_folder(path), chunks, overwrite)

@@ -3,7 +3,7 @@
 A file is a row of records: the length of the data in 8 bytes, the lowest first; a masked CRC-32C
 of these 8 bytes; the data; and their masked CRC-32C (``tensorflow/core/lib/io/record_writer.cc``).
 The data are ``Event`` messages (``tensorflow/core/util/event.proto``), of which most are numbers
-to plot: only fields that are wanted are looked at.
+to plot: only the fields needed are read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TaggedRun:
     """One traced run.
 
     Attributes:
-        tag: What the program called it.
+        tag: Its name in the program.
         step: The global step of its event, 0 without one.
         data: A RunMetadata, serialized.
     """
@@ -90,7 +90,7 @@ def read_events(data: bytes | memoryview | FileParts) -> EventLog:
 
 
 def _checked_size(head: bytes | memoryview) -> int | None:
-    """The length that the head of a record tells, or None if its checksum differs."""
+    """The length in the head of a record, or None if its checksum differs."""
     length = bytes(head[:8])
     if len(head) < _HEAD_BYTES or not _agrees(length, head[8:]):
         return None

@@ -1,4 +1,4 @@
-"""Keeps the latest of the runs that a program writes, and removes the oldest."""
+"""Keeps the latest runs that a program writes, and removes the oldest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.files.run_folder import RECORD_NAME, capture_files
 
 
 class KeptRuns:
-    """The runs of one writer, of which only the latest stay.
+    """The runs of one writer, of which only the latest are kept.
 
     Only files that were given to ``add`` are removed, and folders that are empty then. The latest
     run always stays.
@@ -34,11 +34,11 @@ class KeptRuns:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The runs that are kept, the oldest first."""
+        """The kept runs, the oldest first."""
         return tuple(folder for folder, _, _ in self._runs)
 
     def add(self, folder: Path, files: Iterable[Path]) -> None:
-        """A run was written; remove older ones that are too many.
+        """Add a new run, and remove the oldest ones beyond the limits.
 
         Args:
             folder: Its folder.
@@ -57,7 +57,7 @@ class KeptRuns:
 
     @staticmethod
     def _remove(folder: Path, files: Iterable[Path]) -> None:
-        with contextlib.suppress(OSError, InputError):  # somebody else has removed it, or holds it
+        with contextlib.suppress(OSError, InputError):  # another program removed it or holds it
             for file in files:
                 if file.name != RECORD_NAME:
                     file.unlink(missing_ok=True)

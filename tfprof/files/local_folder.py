@@ -1,4 +1,4 @@
-"""Folders and files of this machine that are to be written."""
+"""Folders and files of this machine, for writing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def local_folder(folder: str | os.PathLike[str], remedy: str = "") -> Path:
         remedy: What else helps, as the end of a sentence.
 
     Raises:
-        UsageError: It is an address of another machine, where nothing is written: by this name
-            there would be a folder ``s3:/`` here.
+        UsageError: It is a URL of another machine, which cannot be written; this name would make
+            a folder ``s3:/`` here.
     """
     path = as_path(folder)
     address = _ADDRESS.match(str(path))

@@ -1,4 +1,4 @@
-"""One way in: any message, bytes or path becomes a message of ours."""
+"""Opens any message, bytes or path as one of our messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLASSES = {
     Format.PROFILE: "ProfileProto",
 }
 SAVED_MODEL_NAMES = ("saved_model.pb", "saved_model.pbtxt")
-"""What the message in the folder of a SavedModel is called."""
+"""Names of the message in the folder of a SavedModel."""
 
 _MAGIC_BYTES = 16
 
@@ -44,10 +44,10 @@ _LARGE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """A file that has been read.
+    """A loaded file.
 
     Attributes:
-        path: What to call it in errors.
+        path: Its name in errors.
         data: Its content, unpacked.
     """
 
@@ -57,13 +57,13 @@ class LoadedFile:
 
 @dataclass(frozen=True)
 class Opened:
-    """A message and what it was.
+    """A message and its format.
 
     Attributes:
-        format: Which of the wanted formats.
-        label: What to call the source in errors.
-        data: The message's bytes, where they were at hand; they are valid.
-        parsed: The message, where it was at hand. One of the two is.
+        format: One of the wanted formats.
+        label: Name of the source in errors.
+        data: The message's bytes, if available; they are valid.
+        parsed: The message, if available. At least one of the two is.
     """
 
     format: Format
@@ -85,13 +85,13 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
     Args:
         source: A message of any protobuf class, its bytes, or the path of a file (binary or
             text, also compressed with gzip, xz or zstd) or of a SavedModel folder.
-        wanted: Formats that will do; the first is the one to name in errors.
+        wanted: Accepted formats; errors name the first one.
         argument: Name of the argument, for errors.
 
     Raises:
-        UsageError: The source is of no type that could be opened.
+        UsageError: The source has a type that cannot be opened.
         InputError: The file cannot be read.
-        UnknownFormatError: It is something else.
+        UnknownFormatError: It has another format.
         MalformedProfileError: It is broken.
     """
     if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
@@ -100,7 +100,7 @@ def open_message(source: Source, wanted: Sequence[Format], *, argument: str) -> 
 
 
 def _contents(source: object, wanted: Format, argument: str) -> tuple[Data, str]:
-    """Unpacked bytes of a file or of bytes, and what to call them."""
+    """Unpacked bytes of a file or of bytes, and their name in errors."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return decompressed(bytes(source), argument), argument
     if isinstance(source, LoadedFile):
@@ -115,7 +115,7 @@ def _contents(source: object, wanted: Format, argument: str) -> tuple[Data, str]
 
 
 def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
-    """Open a source as the serialized bytes of one format, unparsed; and what to call it.
+    """Open a source as the serialized bytes of one format, unparsed, with its name in errors.
 
     Arguments and errors as in ``open_message``.
     """
@@ -124,10 +124,10 @@ def open_bytes(source: Source, wanted: Format, *, argument: str) -> tuple[Data, 
 
 
 def open_unchecked(source: Source, wanted: Format, *, argument: str) -> tuple[Data, str]:
-    """The same, but a file may be of another format, or the text form.
+    """As ``open_serialized``, but a file may have another format, or the text form.
 
     Raises:
-        UsageError: The source is of no type that could be opened.
+        UsageError: The source has a type that cannot be opened.
         InputError: The file cannot be read.
     """
     if hasattr(source, "DESCRIPTOR") and hasattr(source, "SerializeToString"):
@@ -175,7 +175,7 @@ def _from_bytes(data: Data, label: str, wanted: Sequence[Format]) -> Opened:
 
 
 def _checked(kind: Format, data: bytes, label: str) -> Opened:
-    """A message that can be parsed; a large graph is not kept as one, as its bytes are enough."""
+    """Check that bytes parse; the message of a large graph is not kept, as its bytes suffice."""
     message_class = getattr(pb, CLASSES[kind])
     if kind is Format.GRAPH_DEF and len(data) > _LARGE_BYTES:
         from tfprof.core.wire.plan import Plan, rows
@@ -191,7 +191,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
     """Parse the text form of a message.
 
     Raises:
-        MalformedProfileError: It is none, is nested too deeply, or over 2 GiB.
+        MalformedProfileError: It is invalid, nested too deeply, or over 2 GiB.
     """
     from google.protobuf import text_format
 
@@ -209,8 +209,8 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
             descriptor_pool=pb.private_pool(),
         )
     except (text_format.ParseError, ValueError, DeprecationWarning) as error:
-        # ValueError: a number out of range, or no UTF-8. A warning, where these are errors, is how
-        # Python reports an escape that is none.
+        # ValueError: a number out of range, or invalid UTF-8. A warning, where these are errors, is
+        # how Python reports an invalid escape.
         raise MalformedProfileError(
             f"{label}: not the text form of a {name}: {error}. "
             "Save it again, or give the binary form"
@@ -223,7 +223,7 @@ def parse_text(message_class: type[Message], data: Data, label: str) -> Message:
 
 
 def load_file(path: str | os.PathLike[str], watch: Progress | None = None) -> LoadedFile:
-    """Read a file, or the file of a SavedModel folder, and unpack it where that is due.
+    """Read a file, or the file of a SavedModel folder, and unpack it if it is compressed.
 
     Args:
         path: The file or folder.
@@ -231,9 +231,9 @@ def load_file(path: str | os.PathLike[str], watch: Progress | None = None) -> Lo
 
     Raises:
         InputError: It cannot be read, or was written to meanwhile.
-        UnknownFormatError: The folder is no SavedModel.
+        UnknownFormatError: The folder is not a SavedModel.
         MalformedProfileError: It is compressed, and damaged or too large to be unpacked.
-        MissingDependencyError: The package that could unpack it is not installed.
+        MissingDependencyError: The package for unpacking it is not installed.
     """
     label, file = named(path), as_path(path)
     if is_folder(file):

@@ -1,8 +1,8 @@
-"""Ask of raw bytes whether they could be a message of a given type.
+"""Checks whether raw bytes could be a message of a given type.
 
-Protobuf data carries no type, and its parser takes nearly anything: a field of the wrong
-wire type is silently kept as unknown. So a wrong file is found by holding the first few
-hundred fields against the descriptor.
+Protobuf data carries no type, and its parser accepts nearly anything: a field of the wrong
+wire type is silently kept as unknown. So a wrong file is found by comparing the first few
+hundred fields with the descriptor.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
 @dataclass(slots=True)
 class Evidence:
-    """What speaks for and against one message type.
+    """Evidence for and against one message type.
 
     Attributes:
         known: Fields that fit the descriptor, at all depths.
         unknown: Fields whose number the descriptor neither has nor reserves.
         odd: Texts with control characters: legal, but rarely what a name looks like.
-        complaint: The first thing that cannot be, with its byte offset; empty if none.
+        complaint: The first impossible field, with its byte offset; empty if none.
         truncated: The data end inside a field.
     """
 
@@ -66,24 +66,24 @@ class Evidence:
 
     @property
     def flawless(self) -> bool:
-        """Nothing at all speaks against it."""
+        """Whether there is no evidence against the type."""
         return not (self.complaint or self.unknown or self.truncated)
 
     @property
     def score(self) -> int:
-        """For ranking types that are all possible."""
+        """Score for ranking possible types."""
         return self.known - 4 * self.unknown - 2 * self.odd
 
 
 def examine(data: memoryview | FileParts, descriptor: Descriptor) -> Evidence:
-    """Hold the beginning of ``data`` against ``descriptor``; bounded work, never raises."""
+    """Compare the beginning of ``data`` with ``descriptor``; bounded work, never raises."""
     examination = _Examination(data)
     examination.message(0, len(data), descriptor, 0)
     return examination.found
 
 
 class _Examination:
-    """The data, and what has been found so far."""
+    """The data, and the evidence so far."""
 
     def __init__(self, data: memoryview | FileParts) -> None:
         self.data = data
@@ -171,7 +171,7 @@ def _wire_type(child: FieldDescriptor) -> int:
 
 @functools.lru_cache(maxsize=256)
 def _reserved(descriptor: Descriptor) -> frozenset[int]:
-    """Numbers that exist in TensorFlow's schema, now or earlier, and that ours leaves out."""
+    """Field numbers of TensorFlow's schema, present or past, that ours leaves out."""
     from google.protobuf.descriptor_pb2 import DescriptorProto
 
     proto = DescriptorProto()

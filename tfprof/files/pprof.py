@@ -24,7 +24,7 @@ def stacks_of_pprof(data: bytes, label: str) -> Stacks:
         label: What to call it in errors.
 
     Raises:
-        MalformedProfileError: It is no such message, or refers to what it does not hold.
+        MalformedProfileError: It is not a pprof profile, or refers to entries that it lacks.
     """
     data = decompressed(data, label)
     profile = parse(pb.Profile, data, source=label)
@@ -74,7 +74,7 @@ def _stacks(profile: Any, tree: StackTree) -> Stacks:
 
 
 def _frames_of_locations(profile: Any, texts: Sequence[str]) -> dict[int, list[StackFrame]]:
-    """By location: its calls from outside in; inlined ones are told from inside out."""
+    """Calls of each location, the outermost first; pprof lists inlined ones innermost first."""
     functions = {one.id: one for one in profile.function}
     found = {}
     for location in profile.location:

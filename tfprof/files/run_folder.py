@@ -1,4 +1,4 @@
-"""Where captured runs lie: ``LOGDIR/[train/]plugins/profile/RUN/HOST.xplane.pb``."""
+"""Finds captured runs: ``LOGDIR/[train/]plugins/profile/RUN/HOST.xplane.pb``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tfprof.files.remote.path import AnyPath, as_path
 _FILE = re.compile(r"(?P<host>.+)\.xplane\.pb(\.gz|\.xz|\.zst)?", re.DOTALL)
 
 RECORD_NAME = "capture.json"
-"""What arrived, of all captures of a run; it lies beside them."""
+"""Name of the record of a run's captures, which lies beside them."""
 
 _PROFILES = ("plugins", "profile")
 
 _MOST_NAMED = 5
 
 _DEEPEST = 8
-"""Folders below a log folder in which runs are looked for."""
+"""Depth of folders below a log folder in which to look for runs."""
 
 
 def host_name(path: str | os.PathLike[str]) -> str:
@@ -34,7 +34,7 @@ def host_name(path: str | os.PathLike[str]) -> str:
 def capture_files(folder: AnyPath) -> list[AnyPath]:
     """The captures of a run folder, one for each host, by name.
 
-    A file that is there packed and unpacked is taken once, unpacked.
+    If a file exists both packed and unpacked, only the unpacked one is used.
 
     Raises:
         InputError: The folder cannot be read.
@@ -48,7 +48,7 @@ def capture_files(folder: AnyPath) -> list[AnyPath]:
 
 
 def gone_files(folder: AnyPath) -> list[Path]:
-    """Links of a run folder that are called as captures, to files that are gone.
+    """Broken links in a run folder with names of captures.
 
     Raises:
         InputError: The folder cannot be read.
@@ -62,14 +62,14 @@ def gone_files(folder: AnyPath) -> list[Path]:
 
 
 def is_capture_name(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is named as captures are."""
+    """Whether a file has the name of a capture."""
     return _FILE.fullmatch(as_path(path).name) is not None
 
 
 def holds_captures(folder: AnyPath) -> bool:
     """Whether a folder is a log folder, or holds captures.
 
-    What lies deeper than a log folder's runs counts where a folder has no files of its own.
+    Deeper folders than those of a log folder count if a folder has no files of its own.
 
     Raises:
         InputError: It cannot be read.
@@ -84,9 +84,9 @@ def holds_captures(folder: AnyPath) -> bool:
 def runs(folder: AnyPath) -> dict[str, AnyPath]:
     """Run folders of a log folder, in the order of their names.
 
-    A run is called as its path from the log folder to the folder that holds ``plugins``, and the
-    name of the run. Where there is no folder ``plugins/profile``, runs are the folders below that
-    hold captures, called as the way to them.
+    The name of a run is the path from the log folder to the folder that holds ``plugins``, plus the
+    name of its folder. Without a folder ``plugins/profile``, runs are the folders below that hold
+    captures, named by their relative paths.
     """
     by_name: dict[str, AnyPath] = {}
     loose: dict[str, AnyPath] = {}
@@ -113,15 +113,15 @@ def run_files(folder: AnyPath, run: str | None) -> tuple[str, list[AnyPath], lis
 
     Args:
         folder: A run folder, or a log folder.
-        run: Which run of a log folder; by default the latest.
+        run: Name of a run in a log folder; by default the latest.
 
     Returns:
         The name of the run, its files, and the names of the other runs.
 
     Raises:
         EmptyProfileError: There is no capture.
-        UsageError: There is no such run; or none was chosen of several in a folder that is no log
-            folder, so that none is the latest.
+        UsageError: There is no such run; or a folder with several runs is not a log folder, so
+            that none is the latest, and none was chosen.
     """
     files = capture_files(folder)
     if files and run is None:

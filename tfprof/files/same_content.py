@@ -1,4 +1,4 @@
-"""Which files have the same bytes as another one, found without reading all of them."""
+"""Finds files with equal content without reading all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def same_content(files: Iterable[Path]) -> dict[Path, Path]:
-    """Copies, each with the first file that it equals.
+    """Copies, each with the first file of the same content.
 
     Only files of one size are opened, and only those whose first, middle and last bytes are the
     same are read whole. A file that cannot be read equals none.
@@ -30,12 +30,12 @@ def same_content(files: Iterable[Path]) -> dict[Path, Path]:
 
 
 def _alike(files: Iterable[Path], key: Callable[[Path], Hashable]) -> list[Sequence[Path]]:
-    """Groups of two and more files with the same key; None is no key."""
+    """Groups of two and more files with the same key; None is not a key."""
     groups: dict[Hashable, list[Path]] = defaultdict(list)
     for file in files:
         try:
             groups[key(file)].append(file)
-        except (OSError, ValueError):  # whoever reads it says why
+        except (OSError, ValueError):  # reading the file later reports the reason
             continue
     return [group for found, group in groups.items() if found is not None and len(group) > 1]
 

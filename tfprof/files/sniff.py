@@ -1,10 +1,10 @@
-"""Tell from bytes, and a little from the file name, what a file is.
+"""Recognizes the format of a file from its bytes, and a little from its name.
 
     >>> sniff(b"node { name: 'a' }")
     Sniffed(format=<Format.GRAPH_DEF: 'GraphDef'>, is_text=True, certainty=0.9)
 
-A guess is only used to explain and to pick a reader nobody asked for. Where a format was
-asked for, :func:`check_expected` lets everything pass that could be it.
+A guess is only used in messages and to pick a reader. Where the user named a format,
+:func:`check_expected` accepts everything that could be it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Format(enum.Enum):
-    """What tfprof can tell apart; the value is what users call it."""
+    """The formats that tfprof distinguishes; the value is the name for users."""
 
     GRAPH_DEF = "GraphDef"
     META_GRAPH_DEF = "MetaGraphDef"
@@ -130,7 +130,7 @@ _OF_VIEWS: Final = (
     Format.GRAPH_DEF, Format.META_GRAPH_DEF, Format.SAVED_MODEL, Format.RUN_METADATA,
     Format.OP_LOG, Format.PROFILE, Format.EVENTS,
 )  # fmt: skip
-"""What the views are made of."""
+"""Formats that the views read."""
 
 _PACKED: Final = (
     (re.compile(rb"\x1f\x8b"), Format.GZIP),
@@ -154,11 +154,11 @@ _TEXT_TOKEN: Final = re.compile(
     r"""|([A-Za-z_]\w*)(?:\s*(?=([:{<])))?""",
     re.DOTALL,
 )
-"""A word is taken as a whole, even if it is no field's name: no part of it is tried again."""
+"""A word matches as a whole, even if it is not a field's name, to avoid backtracking."""
 
 
 def packed_format(data: BytesLike) -> Format | None:
-    """How data are compressed, by their first bytes; None if they are not."""
+    """The compression of data, by their first bytes; None if they are not compressed."""
     head = bytes(_view(data)[:_PACKED_MAGIC_BYTES])
     return next((format_ for magic, format_ in _PACKED if magic.match(head)), None)
 
@@ -191,22 +191,22 @@ def sniff(data: BytesLike, name: str = "") -> Sniffed:
 
 
 def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
-    """Refuse data that cannot be of the expected format.
+    """Refuse data that cannot have the expected format.
 
-    Whatever could be it passes, however small or odd: an empty file is a message without
-    fields. Truncated data passes too; parsing it says where it breaks.
+    Everything possible passes, however small or odd: an empty file is a message without
+    fields. Truncated data passes too; the parser reports where it breaks.
 
     Args:
         data: The whole file.
-        expected: What the caller asked for.
-        source: What to call the data in errors, usually the file name.
+        expected: The format that the caller requires.
+        source: Name of the data in errors, usually the file name.
 
     Returns:
         True if the data are the text form of the format.
 
     Raises:
-        UnknownFormatError: The data are not of this format; the message says why, what they
-            look like and which argument takes that.
+        UnknownFormatError: The data do not have this format; the message has the reason, what
+            they look like and which argument takes that.
     """
     view = _view(data)
     if expected not in _MESSAGES:
@@ -228,7 +228,7 @@ def check_expected(data: BytesLike, expected: Format, source: str) -> bool:
     if not why and not _fits_far_better(view, evidence, sniffed.format):
         return False
     if sniffed.format is expected or (sniffed.format is Format.UNKNOWN and evidence.known >= 8):
-        return False  # damaged rather than mistaken: parsing it tells more
+        return False  # damaged rather than mistaken: the parser reports more
     if not why and evidence.unknown:
         why = f"{evidence.unknown} of its fields are unknown"
     why = why or "its texts are binary data"
@@ -253,8 +253,8 @@ def _why_not(evidence: Evidence, text: str | None, names: list[str]) -> str:
 def _fits_far_better(view: View, evidence: Evidence, other: Format) -> bool:
     """Whether possible data are, beyond doubt, of the other format.
 
-    A small RunMetadata is a possible GraphDef with nodes called ``"\\n\\x05/cpu..."``; here
-    such names are not believed if another format explains them field by field.
+    A small RunMetadata is a possible GraphDef with nodes called ``"\\n\\x05/cpu..."``; such names
+    do not count if another format explains them field by field.
     """
     if other not in _MESSAGES or not (evidence.odd or evidence.unknown):
         return False
@@ -267,14 +267,14 @@ def _fits_far_better(view: View, evidence: Evidence, other: Format) -> bool:
 
 
 def advice(sniffed: Sniffed, expected: Format | None = None) -> str:
-    """What data look like, and what to do with them: two or more sentences.
+    """The apparent format of data, and what to do with them: two or more sentences.
 
     Args:
-        sniffed: What they look like.
-        expected: What they should have been.
+        sniffed: Their apparent format.
+        expected: The required format.
     """
     if sniffed.format is Format.UNKNOWN:
-        return "It looks like nothing that tfprof knows; check that it is the right file."
+        return "Its format is unknown; check that it is the right file."
     remedy = _REMEDIES.get(sniffed.format, "check that it is the right file")
     if expected is Format.XSPACE and sniffed.format in _OF_VIEWS:
         remedy = "the views (tfprof op, scope, graph, code) and tfprof info read it"
@@ -316,7 +316,7 @@ def _sniff_json(view: View) -> Sniffed | None:
 
 
 def _is_collapsed(text: str, is_all: bool) -> bool:
-    """Whether two lines are stacks, with a count at their end; or the only one is."""
+    """Whether two lines, or the only one, are stacks with a count at the end."""
     lines = [line for line in text.splitlines()[:3] if line.strip()]
     if not is_all and len(lines) < 3:
         return False
@@ -381,7 +381,7 @@ def _sniff_message(view: View, name: str, least: int) -> Sniffed | None:
     Args:
         view: The data.
         name: File name in lower case.
-        least: How many fields data that are cut off must show to be believed.
+        least: Fewest fields that data which are cut off must have.
     """
     ranked: list[tuple[tuple[int, bool], Format, Evidence]] = []
     for format_ in _MESSAGES:

@@ -17,7 +17,7 @@ _PER_UNIT: Final = {
     "microseconds": ("nanoseconds", 1e3), "nanoseconds": ("nanoseconds", 1.0),
     "bytes": ("bytes", 1.0), "none": ("count", 1.0),
 }  # fmt: skip
-"""By the unit of the file: ours, as weights are whole numbers, and how many of it one is."""
+"""Our unit for each unit of the file, and its scale, as weights are whole numbers."""
 
 _TYPES: Final = {"nanoseconds": "time", "bytes": "bytes", "count": "samples"}
 
@@ -29,14 +29,14 @@ _NodeOf = Callable[[int, int], int]
 
 
 def stacks_of_speedscope(data: bytes, label: str) -> Stacks:
-    """The samples of all profiles of a file, as labels tell; of one unit there is one number.
+    """The samples of all profiles of a file, labelled by profile; one number for each unit.
 
     Args:
         data: Its content.
         label: What to call it in errors.
 
     Raises:
-        MalformedProfileError: It is no such file, or refers to frames that it does not hold.
+        MalformedProfileError: It is not a speedscope file, or refers to frames that it lacks.
     """
     try:
         return _stacks(json.loads(data), StackTree(len(data), label))
@@ -49,7 +49,7 @@ def stacks_of_speedscope(data: bytes, label: str) -> Stacks:
         RecursionError,
     ) as error:
         raise MalformedProfileError(
-            f"{label}: no profile of speedscope, or a damaged one: {type(error).__name__}: {error}"
+            f"{label}: not a speedscope profile, or damaged: {type(error).__name__}: {error}"
         ) from None
 
 
@@ -91,7 +91,7 @@ def _sampled(profile: Mapping[str, Any], node_of: _NodeOf) -> Iterator[_Weighed]
 
 
 def _evented(profile: Mapping[str, Any], node_of: _NodeOf) -> Iterator[_Weighed]:
-    """What is open between each event and the next one."""
+    """The open frames between each event and the next one."""
     stack: list[tuple[int, int]] = []
     before = profile["startValue"]
     for event in profile["events"]:

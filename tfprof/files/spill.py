@@ -1,8 +1,8 @@
-"""Where long columns lie: in memory up to a budget, beyond it in files that only we know.
+"""Storage of long columns: in memory up to a budget, beyond it in unnamed files.
 
-Such a file has no name from its beginning, so nothing is left of it however the process ends. Its
-room on the disk is taken at once: a disk that is full is an error here, and never one of who
-touches a page later. The system keeps its pages in memory as long as there is some to spare.
+Such a file never has a name, so nothing is left of it however the process ends. Its space on the
+disk is reserved at once: a full disk is an error here, and not at a later access to a page. The
+system keeps its pages in memory while there is some to spare.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _NOT_SUPPORTED = (errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 _WRITTEN_AT_ONCE = 1 << 20
 
 _SMALL_BYTES = 1 << 16
-"""What is smaller stays in memory: a file costs more."""
+"""Smaller columns stay in memory: a file costs more."""
 
 
 class Room:
-    """Room for the columns of one reader. Threads may share it.
+    """Storage for the columns of one reader. Threads may share it.
 
     Args:
-        memory_bytes: How much memory all that is worked out may take; None for no bound. A third
-            of it is for columns that stay, the rest for what is needed on the way.
-        folder: Where files are made; by default that of the system, ``TMPDIR``.
+        memory_bytes: Memory limit of the whole computation; None for no limit. A third of it is
+            for columns that stay, the rest for intermediate results.
+        folder: Folder for files; by default that of the system, ``TMPDIR``.
 
     Example:
         >>> room = Room(memory_bytes=0)
@@ -50,14 +50,14 @@ class Room:
     ) -> None:
         self._left = None if memory_bytes is None else memory_bytes // 3
         self._folder = folder
-        self._lock = threading.RLock()  # what takes it may free a column, which takes it, too
+        self._lock = threading.RLock()  # its holder may free a column, which takes it again
         self.n_spilled_bytes = 0
 
     def empty(self, n_rows: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """A column with any content.
 
         Raises:
-            InputError: It has to be in a file, and there is no room for it.
+            InputError: It must be in a file, and the disk is full.
         """
         size = n_rows * np.dtype(dtype).itemsize
         if self._fits(size):
@@ -67,7 +67,7 @@ class Room:
         return np.frombuffer(self._mapped(size), dtype)
 
     def kept(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A column that stays: itself, or the same in a file. Errors as for ``empty``."""
+        """A column that stays: the same array, or a copy in a file. Errors as for ``empty``."""
         if self._left is None or column.nbytes < _SMALL_BYTES or _is_mapped(column):
             return column
         if self._fits(column.nbytes):
@@ -78,7 +78,7 @@ class Room:
         return moved
 
     def bytes(self, size: int) -> memoryview | None:
-        """Zeros in a file; None if they may be in memory. Errors as for ``empty``."""
+        """Zeros in a file; None if they fit in memory. Errors as for ``empty``."""
         return None if self._fits(size, is_counted=False) else memoryview(self._mapped(size))
 
     def _fits(self, size: int, *, is_counted: bool = True) -> bool:
@@ -92,7 +92,7 @@ class Room:
             return True
 
     def _count(self, column: npt.NDArray[Any], size: int) -> None:
-        """Give the memory of a column back to the budget once nobody has it."""
+        """Return the memory of a column to the budget once it is freed."""
         if self._left is not None and size >= _SMALL_BYTES:
             weakref.finalize(column, self._give_back, size).atexit = False
 
@@ -116,7 +116,7 @@ class Room:
 
 
 def _take(file: IO[bytes], size: int) -> None:
-    """Take room for a file on the disk, so that none is missing later."""
+    """Reserve space for a file on the disk."""
     try:
         os.posix_fallocate(file.fileno(), 0, size)
     except (AttributeError, OSError) as error:

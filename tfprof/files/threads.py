@@ -11,10 +11,10 @@ MOST = 4
 
 
 def number_of_threads(threads: int | None) -> int:
-    """The number that was asked for, else that of ``TFPROF_THREADS``, else one for each core.
+    """The given number, or else that of ``TFPROF_THREADS``, or else one for each core.
 
     Raises:
-        UsageError: It is no number from 1 on.
+        UsageError: It is not a number from 1 on.
     """
     if threads is None:
         wanted = os.environ.get("TFPROF_THREADS", "")

@@ -13,7 +13,7 @@ _LARGEST_WINDOW_LOG = 31
 
 
 def error_class() -> type[Exception]:
-    """What is raised for damaged data.
+    """The exception for damaged data.
 
     Raises:
         MissingDependencyError: Nothing for zstd is installed.

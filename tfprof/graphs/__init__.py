@@ -1,1 +1,1 @@
-"""What a program is and what it costs: graphs, shapes, float operations, parameters."""
+"""Programs and their costs: graphs, shapes, float operations, parameters."""

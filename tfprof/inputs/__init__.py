@@ -1,1 +1,1 @@
-"""What paths are, opened: profilers, captured runs, traces."""
+"""Resolves and opens paths: profilers, captured runs, traces."""

@@ -1,4 +1,4 @@
-"""Paths that people name, as runs to look at: found at once, and read when they are looked at."""
+"""Opens a user's paths as runs: found at once, and read on first use."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ def open_paths(
 ) -> list[Opened]:
     """The runs in some paths.
 
-    A log folder has as many as it holds, the latest first. A run folder, a saved profile and an
-    event file are a run each, and so are the captures of one folder, and all other files together:
-    a graph with its run metadata, op log and checkpoint. A graph and a checkpoint beside nothing
-    but captures go together with these. Folders of older profilers, which hold only what tools
-    answered, are runs of these answers, also in a log folder beside captures.
+    A log folder has all runs in it, the latest first. A run folder, a saved profile and an event
+    file are one run each. So are the captures of one folder, and all other files together: a graph
+    with its run metadata, op log and checkpoint. If all other paths are captures, a graph and a
+    checkpoint belong to these. Folders with results of older profilers are runs of these results,
+    also in a log folder beside captures.
 
     Args:
         paths: Files and folders.
         classic: As for ``Profiler``.
-        watch: Is told of what is read.
+        watch: Receives the progress of reading.
         read_run: Reads a captured run; by default ``open_run``.
 
     Raises:
         UsageError: There are no paths, or files that do not go together.
-        InputError: A path cannot be read, or is nothing of a run.
+        InputError: A path cannot be read, or does not belong to a run.
     """
     inputs = resolve(paths)
     if not inputs:
@@ -119,7 +119,7 @@ def _of_log_folder(folder: str, captured: MakeCaptured) -> Iterator[Opened]:
     is_log = any(place.parent.name == "profile" for _, place in known)
     for name, place in reversed(known) if is_log else known:
         yield captured(name, [named(place)])
-    # Beside captures there are results that were made of them: these are no runs of their own.
+    # Results that were made from captures lie beside them; they are not runs of their own.
     captures = {place for _, place in known}
     by_folder: dict[AnyPath, list[AnyPath]] = {}
     for path in results_in(top):
@@ -154,7 +154,7 @@ def _captured(
     def read() -> Run:
         if read_run is not None:
             return read_run(paths)
-        from tfprof.captures.run.run import open_run  # not before the address is told
+        from tfprof.captures.run.run import open_run  # only after the address is printed
 
         return open_run(list(paths))
 
@@ -180,10 +180,10 @@ def _captured(
 def _of_folder(
     one: Input, classic: bool | None, watch: Progress | None, captured: MakeCaptured
 ) -> list[Opened]:
-    """The files of a run in a folder, as one; else what lies deeper in it.
+    """The files of a run in a folder, as one run; otherwise the runs deeper in it.
 
     Raises:
-        InputError: It cannot be read, or holds nothing of a run.
+        InputError: It cannot be read, or holds no part of a run.
     """
     try:
         find_run_files([one], watch=watch)
@@ -216,8 +216,8 @@ def _profile(paths: Sequence[str], classic: bool | None) -> Opened:
 def opened_trace(path: str | os.PathLike[str]) -> Opened:
     """A trace in Chrome's JSON, packed or not; it is read when it is first looked at.
 
-    What is opened raises ``InputError`` when it cannot be read, and ``MalformedProfileError``
-    when it is no such trace.
+    The result raises ``InputError`` if the file cannot be read, and ``MalformedProfileError`` if
+    it is not such a trace.
     """
     path = named(path)
     name = as_path(path).name
@@ -238,7 +238,7 @@ def opened_trace(path: str | os.PathLike[str]) -> Opened:
 
 
 def _precomputed(source: str, paths: Sequence[AnyPath]) -> Opened:
-    """The answers of tools; those of several runs are told apart as hosts."""
+    """The results of tools; several runs become hosts of one."""
     from tfprof.captures.precomputed import open_legacy
     from tfprof.files.precomputed_names import legacy_name
 
@@ -266,7 +266,7 @@ def _folder_name(path: str | os.PathLike[str]) -> str:
 
 
 def with_names_of_their_own(found: Sequence[Opened]) -> Iterator[Opened]:
-    """The same runs; of those with equal names the later ones are numbered."""
+    """The runs with unique names; repeated names get numbers."""
     taken: set[str] = set()
     for one in found:
         name, again = one.name, 2

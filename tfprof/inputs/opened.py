@@ -1,4 +1,4 @@
-"""What was opened to be looked at: captured runs and profiles, each read when it is first asked."""
+"""Opened runs: captures and profiles, each read on first use."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """One run: a capture of the TensorFlow 2 profiler, a profile, or what serves as both.
+    """One run: a capture of the TensorFlow 2 profiler, a profile, or one that serves as both.
 
     Attributes:
-        name: Its name in addresses, unique among those that are open: a folder of a log folder,
-            or the name of a file.
-        source: What was read, for people: paths, as they were given.
-        run: The captured run; None if it is none.
+        name: Its name in addresses, unique among open runs: a folder of a log folder, or the name
+            of a file.
+        source: The paths for users, as given.
+        run: The captured run; None for others.
         profiler: The profile with its views; None if there can be none.
-        precomputed: Answers that an older profiler left, by tool and host.
-        files: The files that it is made of, as they are now; None if nobody watches them.
-        trace: A trace of another program, which is shown as it is; None if it is none.
-        stacks: Sampled call stacks of another program; None if it is none.
+        precomputed: Results of an older profiler, by tool and host.
+        files: Current state of its files; None if they are not watched.
+        trace: A trace of another program, which is shown unchanged; None for others.
+        stacks: Sampled call stacks of another program; None for others.
         profiler_of_host: The views of one host of a captured run.
         source_roots: Folders whose Python files pages may show lines of, without links.
     """
@@ -87,7 +87,7 @@ class Opened:
         return self.trace()
 
     def refresh(self) -> int:
-        """Look at the files, and let go of what was read of them if they have changed.
+        """Check the files, and drop the data read from them if they have changed.
 
         Returns:
             How often they have changed since they were opened.
@@ -102,7 +102,7 @@ class Opened:
         return self.files.n_changes
 
     def forget(self) -> None:
-        """Let go of all that was read; it is read again when it is next asked for."""
+        """Drop all data that were read; the next use reads them again."""
         results = [once for hosts in self.precomputed.values() for once in hosts.values()]
         for once in (self.run, self.profiler, self.trace, self.stacks, *results):
             if once is not None:
@@ -110,14 +110,14 @@ class Opened:
 
 
 class Watched:
-    """Files, and how they were when they were last looked at.
+    """Files, and their state at the last check.
 
     Args:
         look: The files as they are now: names, sizes and times. Raises InputError if one has
             vanished.
 
     Attributes:
-        n_changes: How often they were found changed.
+        n_changes: Number of changes so far.
     """
 
     def __init__(self, look: Callable[[], Hashable]) -> None:
@@ -136,7 +136,7 @@ class Watched:
 
 
 def opened_run(run: Run, source: str = "") -> Opened:
-    """A captured run that has been read; its views are made when they are asked for."""
+    """A captured run that has been read; its views are made on first use."""
     from tfprof.inputs.profiler import Profiler
 
     return Opened(

@@ -38,8 +38,7 @@ def open_profile(*paths: str | os.PathLike[str], classic: bool | None = None) ->
 
     Raises:
         InputError: A path cannot be read.
-        UnknownFormatError: A file is of no kind that a profile is made of; the message says what
-            it looks like.
+        UnknownFormatError: A file is not part of a profile; the message has its apparent format.
         EmptyProfileError: A folder holds no file of a run.
         UsageError: There are two files of a kind, or a profile together with its parts.
 

@@ -49,8 +49,8 @@ class Profiler(NotebookMixin, DiffMixin):
             eagerly; else the ops are those that the run metadata name.
         op_log: Types, float operations and call stacks to add: an OpLogProto as message, bytes
             or path.
-        classic: Reproduce the original where it is wrong (see docs/differences.md). None: as
-            the environment variable ``TFPROF_CLASSIC`` says.
+        classic: Reproduce the original where it is wrong (see docs/differences.md). None takes
+            the environment variable ``TFPROF_CLASSIC``.
 
     Raises:
         UsageError: An argument is of the wrong type.
@@ -79,7 +79,7 @@ class Profiler(NotebookMixin, DiffMixin):
         Args:
             source: A ProfileProto as message, bytes or path, from ``save`` or from TensorFlow.
             classic: As for ``Profiler``.
-            recover: Load what is left of a damaged profile; ``notices`` say what is missing.
+            recover: Load the readable part of a damaged profile; ``notices`` list what is missing.
 
         Raises:
             InputError: It cannot be read, is something else or, without ``recover``, damaged.
@@ -101,9 +101,9 @@ class Profiler(NotebookMixin, DiffMixin):
         """A profiler of a capture of the TensorFlow 2 profiler.
 
         Ops on threads and kernels on devices become runs of ops, step by step, with their memory
-        and, from the Python tracer, their call stacks. ``notices`` say what is in no step or
-        belongs to no op. Stages of input pipelines (``tfprof.tools.tf_data``) and instructions of
-        XLA on a CPU (``tfprof.tools.hlo_stats``) are no ops.
+        and, from the Python tracer, their call stacks. ``notices`` list events outside of steps
+        and ops. Stages of input pipelines (``tfprof.tools.tf_data``) and instructions of XLA on a
+        CPU (``tfprof.tools.hlo_stats``) are not ops.
 
         Args:
             run: A run of ``tfprof.tools.open_run``, or an argument for it.
@@ -131,7 +131,7 @@ class Profiler(NotebookMixin, DiffMixin):
         return profiler
 
     def __repr__(self) -> str:
-        """What it holds: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
+        """A summary: ``<tfprof.Profiler: 9,513 ops, step 0>``."""
         steps = self.steps
         if len(steps) > _MOST_LISTED:
             steps_text = f"{len(steps):,} steps from {steps[0]} to {steps[-1]}"
@@ -159,7 +159,7 @@ class Profiler(NotebookMixin, DiffMixin):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know when reading the results: dropped, repaired or partial data."""
+        """Remarks on the results: dropped, repaired or partial data."""
         return self._session.profile.notices.as_tuple()
 
     def add_step(self, step: int, run_meta: Source) -> None:
@@ -172,7 +172,7 @@ class Profiler(NotebookMixin, DiffMixin):
             run_meta: A RunMetadata as message, bytes or path.
 
         Raises:
-            UsageError: The step is no 64-bit integer.
+            UsageError: The step is not a 64-bit integer.
             EmptyProfileError: The run metadata hold no step stats.
             InputError: The run metadata cannot be read, are something else or are broken.
         """

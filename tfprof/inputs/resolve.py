@@ -1,4 +1,4 @@
-"""Kinds of inputs: what a path is, decided once for every command and function that opens paths.
+"""Kinds of inputs: decides once, for every command and function, what a path is.
 
 >>> from tfprof.demo import demo_files
 >>> resolve([demo_files().graph])[0].kind
@@ -34,11 +34,11 @@ from tfprof.files.run_folder import holds_captures, is_capture_name
 from tfprof.files.sniff import Format, Sniffed, advice, packed_format, sniff
 
 _HEAD_BYTES = 1 << 20
-"""Of a packed file, so much is looked at to tell what it is."""
+"""Unpacked bytes of a packed file to read for its format."""
 
 
 class Kind(enum.Enum):
-    """What a path can be: it alone decides who reads the path, and which commands take it."""
+    """Kinds of paths; the kind alone decides the reader, and which commands take the path."""
 
     LOGS = "folder with captures"
     CAPTURE = "capture"
@@ -70,8 +70,8 @@ KINDS: Final = {
     Format.SPEEDSCOPE: Kind.STACKS,
     Format.COLLAPSED: Kind.STACKS,
 }
-"""The kind of a file, by its content. Captures and results of older profilers may have names of
-their own, which count more."""
+"""The kind of a file, by its content. For captures and results of older profilers, the name takes
+precedence."""
 
 CAPTURES: Final = frozenset({Kind.LOGS, Kind.CAPTURE})
 PARTS: Final = frozenset({Kind.GRAPH, Kind.RUN, Kind.OP_LOG, Kind.CHECKPOINT, Kind.PROFILE})
@@ -80,14 +80,14 @@ FOREIGN: Final = frozenset({Kind.TRACE, Kind.STACKS, Kind.RESULT})
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A file, and what it looks like.
+    """A file, and its apparent format.
 
     Attributes:
-        path: As the user named it, or found in a folder that the user named.
-        found: What it looks like.
-        data: Its content, if it had to be read to look at it, and small.
-        trouble: Why it could not be looked at; empty if it could.
-        step: The step that a run in an event file is of.
+        path: The user's path, or a path in the user's folder.
+        found: Its apparent format.
+        data: Its content, if small and already read for its format.
+        trouble: Why the file could not be read; empty if it could.
+        step: The step of a run in an event file.
     """
 
     path: str
@@ -98,7 +98,7 @@ class RunFile:
 
     @property
     def kind(self) -> Kind:
-        """What it is, by its content."""
+        """Its kind, by its content."""
         return KINDS.get(self.found.format, Kind.OTHER)
 
     def load(self, watch: Progress | None = None) -> LoadedFile:
@@ -113,7 +113,7 @@ class RunFile:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that ``load`` will read from a disk; 0 if unknown."""
+        """Bytes that ``load`` reads from the disk; 0 if unknown."""
         return 0 if self.data is not None else size_of(self.path)
 
 
@@ -122,14 +122,14 @@ class Input:
     """A path and its kind; the file is opened when the kind is first needed, and only then.
 
     Attributes:
-        path: As the user named it, without what must not be shown.
+        path: The user's path, without secrets.
     """
 
     path: str
 
     @cached_property
     def file(self) -> RunFile:
-        """What the file looks like.
+        """The apparent format of the file.
 
         Raises:
             InputError: It cannot be read, or is compressed and damaged.
@@ -138,7 +138,7 @@ class Input:
 
     @cached_property
     def kind(self) -> Kind:
-        """Its kind. ``OTHER`` also stands for what cannot be read: reading it gives the reason.
+        """Its kind. ``OTHER`` includes unreadable files: reading them gives the reason.
 
         A pipe is ``OTHER`` as well, as its content can be read only once.
         """
@@ -155,11 +155,11 @@ class Input:
         return Kind.RESULT if kind is not Kind.TRACE and legacy_name(self.path) else kind
 
     def refusal(self, wanted: str, expected: Format | None = None) -> UnknownFormatError:
-        """The error where this kind is of no use: what the path is, and which commands take it.
+        """The error for a path of the wrong kind: what it is, and which commands take it.
 
         Args:
-            wanted: What is of use, in words.
-            expected: Its format.
+            wanted: A description of the accepted inputs.
+            expected: Their format.
         """
         if self.kind is Kind.RESULT:
             remedy = "It has the name of a result of an older profiler; tfprof ui shows it."
@@ -192,7 +192,7 @@ class Inputs(tuple[Input, ...]):
 
     @property
     def others(self) -> Inputs:
-        """All but captures."""
+        """All paths except captures."""
         return self.but(CAPTURES)
 
     @property
@@ -238,7 +238,7 @@ def results_in(folder: str | os.PathLike[str]) -> list[AnyPath]:
 
 
 def look_at(path: str) -> RunFile:
-    """Tell what a file, or the message in a SavedModel folder, is.
+    """Recognize a file, or the message in a SavedModel folder.
 
     Raises:
         InputError: It cannot be read.
@@ -266,7 +266,7 @@ def look_at(path: str) -> RunFile:
 
 
 def is_prefix(path: str) -> bool:
-    """Whether it is what the names of a checkpoint's files begin with, and no file."""
+    """Whether it is the prefix of a checkpoint's files, and not a file."""
     file = as_path(path)
     if isinstance(file, RemotePath):
         return not file.exists() and file.with_name(f"{file.name}.index").is_file()
@@ -277,7 +277,7 @@ def _kind_of_folder(folder: AnyPath) -> Kind:
     try:
         if holds_captures(folder):
             return Kind.LOGS
-    except InputError:  # reading it says why
+    except InputError:  # reading it reports the reason
         return Kind.FOLDER
     is_model = any(is_ordinary_file(folder / name) for name in SAVED_MODEL_NAMES)
     return Kind.GRAPH if is_model else Kind.FOLDER
@@ -292,7 +292,7 @@ def refuse_empty(path: str) -> None:
     """Refuse a file without content: nothing was saved to it.
 
     Raises:
-        UnknownFormatError: It is such a file.
+        UnknownFormatError: The file is empty.
     """
     if is_ordinary_file(path) and not size_of(path):
         raise _empty(path)

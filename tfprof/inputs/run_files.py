@@ -1,4 +1,4 @@
-"""Which of the files that a user named is the graph, which are runs, which the op log …"""
+"""Sorts a user's files into graph, runs, op log …"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHECKPOINT_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$|^checkpoint$")
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The files of a program's runs, by what they are.
+    """The files of a program's runs, by kind.
 
     Attributes:
         graph: A graph, or None.
@@ -37,7 +37,7 @@ class RunFiles:
         runs: Run metadata by step.
         profile: A saved profile, which holds all of these; or None.
         checkpoint: Path of a checkpoint, or None.
-        unused: Files of a folder that are nothing of this, and what they look like.
+        unused: Other files of a folder, and their apparent formats.
         other_profiles: Older profiles in the folder of the profile.
     """
 
@@ -55,7 +55,7 @@ class RunFiles:
         return sum(file.n_bytes or len(file.data or b"") for file in self.all())
 
     def all(self) -> list[RunFile]:
-        """Every file that is to be loaded."""
+        """Every file to load."""
         single = [self.graph, self.op_log, self.profile]
         return [*(file for file in single if file is not None), *self.runs.values()]
 
@@ -63,7 +63,7 @@ class RunFiles:
 def find_run_files(
     inputs: Iterable[Input], given: Sequence[RunFile] = (), watch: Progress | None = None
 ) -> RunFiles:
-    """Sort files, and those in folders, by what they are.
+    """Sort files, and those in folders, by kind.
 
     Steps have the numbers at the ends of the names, as in ``run_meta_100.pb``, if all names of
     run metadata end in a number of their own; else they are counted from 0. In a folder, files
@@ -73,15 +73,15 @@ def find_run_files(
 
     Args:
         inputs: Files, SavedModel folders, and folders that hold files of a run.
-        given: Files whose kind an option of the command line says. Others of their kind are left
-            out of folders.
-        watch: Receives the path that is looked at.
+        given: Files whose kind an option of the command line states. In folders, others of their
+            kind are left out.
+        watch: Receives the current path.
 
     Raises:
         InputError: A path cannot be read.
-        UnknownFormatError: A file is nothing that a profile is made of.
+        UnknownFormatError: A file is not part of a profile.
         EmptyProfileError: A folder holds no file of a run.
-        UsageError: Two files where there can be one.
+        UsageError: There are two files of a kind of which there can be only one.
     """
     without = {file.kind for file in given}
     files: list[RunFile] = []
@@ -170,7 +170,7 @@ def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]
 
     ``ProfileContext`` saves one profile after the other, ``profile_<run>``, and often into the
     folder where a Saver and a FileWriter leave the graph. Run metadata or an op log in files of
-    their own have been put there by someone, who must say what to take.
+    their own were put there on purpose; then the user must choose.
     """
     profiles = [file for file in files if file.kind is Kind.PROFILE]
     has_parts = any(file.kind in (Kind.RUN, Kind.OP_LOG) and "#" not in file.path for file in files)
@@ -186,7 +186,7 @@ def _newest_profile(files: list[RunFile]) -> tuple[list[RunFile], list[RunFile]]
 
 
 def _last_written(file: RunFile) -> tuple[int, list[tuple[int, str]]]:
-    """A key by which the newest file is the last; servers need not tell, but names may."""
+    """A key that sorts the newest file last; by name where a server does not report times."""
     path = as_path(file.path)
     written = 0 if isinstance(path, RemotePath) else path.stat().st_mtime_ns
     return written, natural_order(path.name)

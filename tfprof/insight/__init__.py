@@ -1,1 +1,1 @@
-"""What runs say together: differences, what-if, budgets."""
+"""Questions about whole runs: differences between two, what-if, budgets."""

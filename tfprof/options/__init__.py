@@ -1,1 +1,1 @@
-"""Every option, declared once, and the ways to write and check options."""
+"""Every option, declared once, and functions to write and check options."""

@@ -1,4 +1,4 @@
-"""Sets of code points: what one RE2 character, class or group matches.
+"""Sets of code points: the matches of one RE2 character, class or group.
 
 A set is a list of inclusive ``(first, last)`` ranges. RE2 resolves classes, case folding and
 negation on such sets, in this order, so doing the same gives the same language, which Python's

@@ -42,7 +42,7 @@ class Flags:
 
 
 class UnsupportedError(UsageError):
-    """RE2 accepts the pattern, but tfprof cannot say what it matches."""
+    """RE2 accepts the pattern, but tfprof does not support it."""
 
 
 class Reader:
@@ -56,7 +56,7 @@ class Reader:
     def error(
         self, start: int, end: int, problem: str, remedy: str, kind: type[UsageError] = UsageError
     ) -> UsageError:
-        """The error for ``pattern[start:end]``, with what to write instead."""
+        """The error for ``pattern[start:end]``, with a replacement."""
         return kind(
             f"regular expression {self.pattern!r}: {problem}: {self.pattern[start:end]!r} "
             f"at position {start}; {remedy}"

@@ -26,7 +26,7 @@ class CaptureOptions:
     Attributes:
         host_tracer_level: 0 records nothing of the host, 1 step markers and what is critical, 2
             also ops, tf.data and allocations, 3 also details of the runtime.
-        device_tracer_level: 1 records GPUs and TPUs, 0 does not. Some devices know more levels, up
+        device_tracer_level: 1 records GPUs and TPUs, 0 does not. Some devices have more levels, up
             to 9; others take these as 1.
         python_tracer_level: 1 records each call of a Python function, which gives many events.
         delay: Seconds from the start until recording begins; the program goes on meanwhile. From
@@ -35,7 +35,7 @@ class CaptureOptions:
             which only the program itself can do.
         session_id: Name of the run's folder; empty for the date and time. Workers that use one
             name write one run.
-        gpu_tracer: Who records NVIDIA GPUs: ``framework``, the profiler of TensorFlow or JAX; or
+        gpu_tracer: The tracer of NVIDIA GPUs: ``framework``, the profiler of TensorFlow or JAX; or
             ``cupti``, tfprof itself through cupti-python (extra ``gpu``), while that profiler
             records the host only. Only in the program itself.
         framework: ``tensorflow`` or ``jax``, whose profiler records; empty for the one that the
@@ -43,7 +43,7 @@ class CaptureOptions:
             the program itself.
 
     Raises:
-        UsageError: A value is none of these.
+        UsageError: A value is invalid.
     """
 
     host_tracer_level: int = 2

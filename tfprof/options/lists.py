@@ -1,4 +1,4 @@
-"""Lists as one text, as people type them: ``.*Conv.*,Mat{1,2}``."""
+"""Lists as one typed text: ``.*Conv.*,Mat{1,2}``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def split_list(texts: Iterable[str]) -> list[str]:
 
 
 def joined_list(elements: Iterable[str]) -> str:
-    """The text that ``split_list`` takes apart again, but for empty elements."""
+    """The inverse of ``split_list``, except for empty elements."""
     return ",".join(
         "".join("\\," if part == "," else part for part in _LIST_PART.findall(element))
         for element in elements

@@ -19,7 +19,7 @@ _INT64 = 1 << 63
 
 
 def is_classic(chosen: bool | None) -> bool:
-    """Whether classic mode is on: as chosen, or for None as ``TFPROF_CLASSIC`` says."""
+    """Whether classic mode is on: the given choice, or for None that of ``TFPROF_CLASSIC``."""
     return os.environ.get("TFPROF_CLASSIC", "") not in ("", "0") if chosen is None else chosen
 
 
@@ -35,7 +35,7 @@ class ProfileOptions:
         values: Every option by name; lists are tuples.
         account: One matcher per element of ``account_type_regexes``.
         start: ``start_name_regexes``; likewise ``trim``, ``show`` and ``hide``.
-        output: Where the report goes.
+        output: Target of the report.
         classic: Follow the original also where it is wrong.
         hides_idle: Hide rows that never ran and have no numbers to show.
     """

@@ -9,8 +9,8 @@ patterns, but matches with ``re``. Known differences:
   groups that nest hundreds of levels deep and cannot be simplified (Python's recursion).
 * Scripts such as ``\p{Greek}`` are refused, also in classic mode, where invalid patterns never
   match: the names that they match would be missing.
-* Categories and case folding know the Unicode version of the running Python; TensorFlow 2.21
-  knows Unicode 15.0.
+* Categories and case folding have the Unicode version of the running Python; TensorFlow 2.21
+  has Unicode 15.0.
 
 RE2 matches in linear time. ``re`` backtracks, so some patterns, such as ``(a|a)*b`` or
 ``(a*b?)*c``, take time exponential in the length of a name; ``matching`` limits it. Directly nested

@@ -1,4 +1,4 @@
-"""The table of options: the one place that knows their names, types, defaults and meaning.
+"""The table of options: the only definition of their names, types, defaults and meaning.
 
 The Python dict, the builder, the command line and the documentation are made from it.
 """
@@ -15,7 +15,7 @@ ALL_VIEWS = ("scope", "graph", "op", "code")
 TREE_VIEWS = ("scope", "graph")
 
 AUTO = "auto"
-"""Choose by what the profile holds; see ``tfprof.views.ordering``."""
+"""Choose by the contents of the profile; see ``tfprof.views.ordering``."""
 
 ORDER_BY = (
     AUTO,

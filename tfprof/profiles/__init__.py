@@ -1,1 +1,1 @@
-"""Steps over a graph: what ran, when, and with how much memory."""
+"""Steps over a graph: the runs of ops, their times and memory."""

@@ -60,7 +60,7 @@ def addresses_of(texts: str | Sequence[str]) -> list[Address]:
     """The addresses in texts; commas separate several in one.
 
     Raises:
-        UsageError: There is none, one is no address, or one is there twice.
+        UsageError: The list is empty, an address is invalid, or one is given twice.
     """
     listed = [texts] if isinstance(texts, str) else list(texts)
     parts = [part for text in listed for part in text.split(",") if part.strip()]

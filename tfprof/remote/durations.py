@@ -14,7 +14,7 @@ def seconds_of(text: str) -> float:
     """Seconds of a duration; a number without a unit is seconds.
 
     Raises:
-        UsageError: The text is no duration.
+        UsageError: The text is not a duration.
     """
     match = _DURATION.fullmatch(text.strip())
     if match is None:

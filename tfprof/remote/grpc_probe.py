@@ -59,8 +59,8 @@ def probe(
         host: Name or IP address.
         port: TCP port.
         timeout_seconds: Limit for the connection, and again for the answer.
-        is_given_up: Asked from time to time: whether the caller wants no answer any more. It gets
-            ``timeout`` or ``silent`` then.
+        is_given_up: Called from time to time: whether the caller has given up. The answer is then
+            ``timeout`` or ``silent``.
     """
     limit = f"{timeout_seconds:g} s"
     patience = partial(_Patience, timeout_seconds, is_given_up)
@@ -82,7 +82,7 @@ def _reason(error: Exception) -> str:
 
 
 class _Patience:
-    """How long to wait, in short pieces: a caller that gives up is heard in between."""
+    """A time limit, waited for in short pieces, so that a caller can give up in between."""
 
     def __init__(self, seconds: float, is_given_up: Callable[[], bool]) -> None:
         self._end, self._is_given_up = time.monotonic() + seconds, is_given_up

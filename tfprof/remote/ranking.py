@@ -1,4 +1,4 @@
-"""The ops that take the time of running programs, again and again: what ``tfprof top`` shows."""
+"""The most expensive ops of running programs, measured repeatedly: ``tfprof top``."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class OpTime:
         type: Its type.
         where: ``device`` or ``host``.
         occurrences: How often it ran.
-        self_ms: Its time without that of ops inside it, all occurrences together.
-        self_percent: That as a share of the time of all ops on hosts, or on devices.
+        self_ms: Its self time, all occurrences together.
+        self_percent: Self time as a share of that of all ops on hosts, or on devices.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Look:
     """A worker in one short capture; None is unknown.
 
     Attributes:
-        sample: The figures that ``monitor`` has, too.
-        steps_per_second: How many steps begin in a second.
-        memory_bytes: Highest use of memory meanwhile, all allocators together.
+        sample: The figures that ``monitor`` also has.
+        steps_per_second: Number of steps that begin in a second.
+        memory_bytes: Peak memory during the capture, all allocators together.
         ops: The ops with the most self time, those of devices and hosts together; at most 100.
     """
 
@@ -57,7 +57,7 @@ class Look:
     ops: tuple[OpTime, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data: the fields of the sample, then the others."""
+        """All fields as plain data: those of the sample first."""
         own = asdict(self)
         return {**own.pop("sample"), **own}
 
@@ -74,7 +74,7 @@ def top(
     Args:
         addresses: ``HOST:PORT`` of each worker; commas separate several.
         interval_seconds: From one capture to the next; one takes half of it, at most 1 s.
-        count: Number of captures; None goes on for ever.
+        count: Number of captures; None for no limit.
         stop: Ends it from another thread.
 
     Yields:

@@ -1,4 +1,4 @@
-"""The same capture again and again, with limits on what is kept."""
+"""Repeats a capture at intervals, and limits how many are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def repeated(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
 ) -> Iterator[RemoteCapture | InputError]:
-    """Capture at every multiple of an interval; those that pass meanwhile are left out.
+    """Capture at every multiple of an interval; multiples that pass meanwhile are skipped.
 
     Args:
         take: Captures once.
@@ -33,7 +33,7 @@ def repeated(
         wait: Waits so many seconds.
 
     Yields:
-        Each capture, or why there is none: the programs may be back next time.
+        Each capture, or the error: the programs may be back next time.
 
     Raises:
         UsageError: The interval is not above 0, or ``times`` below 1.

@@ -1,4 +1,4 @@
-"""What is asked of a server, and what its answer holds, in bytes."""
+"""Requests to a profiler server and its answers, in bytes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def profile_request(
         options: What to record; the levels of the tracers count.
         duration_seconds: How long.
         start_ns: When to begin, in nanoseconds since 1970; 0 is at once.
-        place: The folder of runs as the server sees it, the run, and the stem of the file's name,
-            if the server is to write it; None asks for the capture in the answer.
+        place: Folder of runs (a path of the server's machine), run, and stem of the file's name,
+            if the server writes the file; None requests the capture in the answer.
     """
     duration_ms = max(1, round(duration_seconds * 1000))
     opts = messages.ProfileOptions(
@@ -71,7 +71,7 @@ def received(response: bytes) -> Received:
     """The capture in a serialized ``ProfileResponse``; its bytes are not touched.
 
     Raises:
-        ServerError: It is no such message.
+        ServerError: The bytes are not a ``ProfileResponse``.
     """
     view = memoryview(response)
     parts: list[memoryview] = []

@@ -22,7 +22,7 @@ _CHANNEL_OPTIONS = (
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 8.0
 
 _SOON_SECONDS = 0.05
-"""After that a thread of gRPC that was about to do something has done it."""
+"""Time in which a thread of gRPC finishes what it has begun."""
 
 
 def load_grpc() -> Any:
@@ -74,7 +74,7 @@ class Stop:
         return self._is_set.wait(seconds)
 
     def result(self, call: Any) -> bytes:
-        """What a call answers."""
+        """The answer of a call."""
         with self._lock:
             self._calls.add(call)
         try:
@@ -132,7 +132,7 @@ class ProfilerServer:
         self._channel.close()
 
     def look(self, timeout_seconds: float) -> None:
-        """Find out whether the server answers at all.
+        """Check that the server answers.
 
         Raises:
             ServerError: It does not.

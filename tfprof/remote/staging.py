@@ -1,4 +1,4 @@
-"""Where captures go: into a run that appears as a whole, or onto the disks of the servers."""
+"""Where captures are written: into a run that appears at once, or to the servers' disks."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def new_run_name(logdir: str | Path, run: str | None, *, on_server: bool = False
         on_server: The servers write the run, to a log folder that this machine may not reach.
 
     Raises:
-        UsageError: It is no name, or there is such a run; or the folder is an address of another
-            machine.
+        UsageError: The name is invalid, the run exists, or the folder is on another machine.
     """
     if run is None:
         return time.strftime("%Y_%m_%d_%H_%M_%S")
@@ -54,7 +53,7 @@ def _folder_of(logdir: str | Path, run: str) -> Path:
 
 
 class Staging:
-    """Collects files in a hidden folder, which becomes the run; used as a context.
+    """Collects files in a hidden folder, which becomes the run; a context manager.
 
     If the context is left without ``finish``, the log folder is as it was before.
 
@@ -118,7 +117,7 @@ class Staging:
     def unfinished(self, name: str) -> Path:
         """Where a file of the run lies until ``finish``.
 
-        Under this name nobody takes the folder for a run, also if this process is killed.
+        No program takes a folder of this name for a run, even if this process is killed.
         """
         return self._here / f"{name}{_UNFINISHED}"
 
@@ -134,8 +133,8 @@ class Staging:
         """Make the run appear; returns its folder.
 
         Args:
-            is_named: Whether the name was asked for; else another one is taken if a run of it has
-                appeared meanwhile.
+            is_named: Whether the user chose the name; otherwise another one is taken if a run of
+                this name has appeared meanwhile.
 
         Raises:
             UsageError: There is such a run by now.
@@ -162,7 +161,7 @@ class Staging:
         raise UsageError(f"{self._run}: there is such a run by now; choose another name")
 
     def _clear(self) -> None:
-        """Remove what was made; folders that others use by now stay."""
+        """Remove the folders that were made, unless others use them by now."""
         shutil.rmtree(self._here, ignore_errors=True)
         for folder in reversed(self._made):
             with suppress(OSError):

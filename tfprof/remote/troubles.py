@@ -1,4 +1,4 @@
-"""What can go wrong between us and a profiler server, in words for people."""
+"""Errors between us and a profiler server, with explanations for users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfprof.remote.grpc_probe import Answer, Kind
 _MOST_OF_A_TEXT = 300
 
 ANOTHER_SESSION = "another profiling session active"
-"""How TensorFlow's server says that it is recording already, in lower case."""
+"""TensorFlow's message, in lower case, for a server that is recording already."""
 
 BUSY = (
     "another profiling session is active there, and a program has only one at a time. Wait until "
@@ -79,7 +79,7 @@ _UNREACHED: dict[Kind, Unreached] = {
 
 
 def unreached(answer: Answer, address: Address) -> Unreached | None:
-    """What a look at a server found wrong; None if a call may be tried."""
+    """The problem that the probe of a server found; None if a call may be tried."""
     if answer.kind not in _UNREACHED:
         return None
     found = _UNREACHED[answer.kind]
@@ -97,7 +97,7 @@ def unreached(answer: Answer, address: Address) -> Unreached | None:
 
 
 def of_probe(answer: Answer, address: Address) -> ServerError | None:
-    """The same as an error of a call."""
+    """The problem as an error of a call."""
     found = unreached(answer, address)
     if found is None:
         return None
@@ -107,7 +107,7 @@ def of_probe(answer: Answer, address: Address) -> ServerError | None:
 
 
 def of_status(code: str, details: str, waited_seconds: float) -> ServerError:
-    """What a call's status means.
+    """The error that a call's status stands for.
 
     Args:
         code: Name of gRPC's status code.

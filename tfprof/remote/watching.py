@@ -1,7 +1,7 @@
-"""Watches running programs: a few figures of each worker, again and again.
+"""Watches running programs: a few figures of each worker at intervals.
 
-Where a runtime fills in the service's ``Monitor`` call, as that of TPUs does, its figures are
-taken. Servers of TensorFlow on CPUs and GPUs refuse the call; there short captures are made, which
+Where a runtime implements the service's ``Monitor`` call, as that of TPUs does, its figures are
+used. Servers of TensorFlow on CPUs and GPUs refuse the call; there, short captures are made, which
 stay in memory.
 """
 
@@ -30,10 +30,10 @@ _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 10.0
 _LONGEST_CAPTURE_SECONDS = 1.0
 _CAPTURED_SHARE = 0.5
-"""Of an interval; the program runs unobserved for the rest."""
+"""Share of an interval that is recorded; the program runs unobserved for the rest."""
 
 _PATIENCE_SECONDS = 2.0
-"""For so long beyond the interval the other workers wait for one."""
+"""How long beyond the interval the other workers wait for one."""
 
 _FEWEST_SECONDS, _MOST_SECONDS = 0.01, 3600.0
 
@@ -46,11 +46,11 @@ class Sample:
         address: Its server.
         time: When they were taken, in seconds since 1970.
         source: Where they come from: the service's ``Monitor`` call or a short capture.
-        steps: Number of steps; None if the server did not tell it.
+        steps: Number of steps; None if the server did not report it.
         step_ms_average: Average time of a step.
         step_ms_minimum: Time of the shortest step.
         step_ms_maximum: Time of the longest step.
-        input_percent: Share of the step time that is waiting for input.
+        input_percent: Share of the step time spent waiting for input.
         idle_percent: Share of the time in which devices did nothing; in programs without devices,
             with level 2, of the time of threads in which they ran no op.
         matrix_unit_percent: Use of the matrix units.
@@ -83,10 +83,10 @@ def monitor(
 
     Args:
         addresses: ``HOST:PORT`` of each worker; commas separate several.
-        level: 1 times steps; 2 also tells how long they wait for input, and slows the program
+        level: 1 times steps; 2 also measures how long they wait for input, and slows the program
             down a little more.
         interval_seconds: From one look to the next. A short capture takes half of it, at most 1 s.
-        count: Number of looks; None goes on for ever.
+        count: Number of looks; None for no limit.
 
     Yields:
         One sample of each worker, in the order of the addresses.
@@ -113,12 +113,12 @@ def watch(
     count: int | None,
     stop: Stop | None = None,
 ) -> Iterator[list[T]]:
-    """Look at workers again and again, at all of them at once. Arguments as for ``monitor``.
+    """Look at all workers at once, at intervals. Arguments as for ``monitor``.
 
     Args:
         addresses: The workers.
         look: One look at one worker; runs in a thread.
-        late: Stands for a look that others would have to wait for; gets its seconds so far.
+        late: Makes the answer for a worker that would delay the others; gets the seconds so far.
         level: What short captures record.
         interval_seconds: From one look to the next.
         count: Number of looks.
@@ -171,14 +171,14 @@ def _looks(
 
 
 def _wait_for(looks: list[Future[T]], seconds: float) -> None:
-    """Wait for looks; as long as it takes for the first, for others not longer than some time."""
+    """Wait for the first look without a limit, and for the others within one."""
     done, others = wait(looks, seconds)
     if others and not done:
         wait(others, return_when=FIRST_COMPLETED)
 
 
 class Watched:
-    """One worker; remembers which way of asking it works."""
+    """One worker; remembers which kind of call works."""
 
     def __init__(self, address: Address, level: int, interval_seconds: float, stop: Stop) -> None:
         self._address, self._level, self._stop = address, level, stop
@@ -186,11 +186,11 @@ class Watched:
         self._has_monitor = True
 
     def look(self) -> Sample:
-        """Figures from the ``Monitor`` call, or from a short capture where it is not filled in."""
+        """Figures from the ``Monitor`` call, or from a short capture where it has none."""
         return self._tried(self._asked if self._has_monitor else None)[0]
 
     def late(self, seconds: float) -> Sample:
-        """Stands for a look that takes too long for the other workers.
+        """The sample for a look that takes too long for the other workers.
 
         Args:
             seconds: For how long.

@@ -1,4 +1,4 @@
-"""Captures several workers at once and keeps what arrives as one run."""
+"""Captures several workers at once, into one run."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from tfprof.remote.troubles import ServerError
 T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
-"""How long a server may take to say its first word."""
+"""How long a server may take for its first answer."""
 ANSWER_SECONDS = 30.0
-"""How long it may take to collect and send the capture."""
+"""How long a server may take to collect and send the capture."""
 
 _MOST_SECONDS = 86400
 _MOST_RETRIES = 100
 _POLL_SECONDS = 0.2
-"""Between looks at the work: Ctrl-C is heard in between."""
+"""Time between looks at the work; Ctrl-C takes effect in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What came of one worker.
+    """The result of one worker.
 
     Attributes:
         address: Its server, ``HOST:PORT``.
@@ -70,15 +70,15 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class RemoteCapture:
-    """A run that was captured from outside.
+    """A run that was captured through profiler servers.
 
     Attributes:
         run: Its name.
         logdir: The log folder it lies in.
         folder: The folder of the run.
         workers: All workers, in the order of the addresses.
-        arrived: What has arrived of each host, in numbers; none if the servers wrote it.
-        notes: What is missing, and how to mend it; also beside the captures, in ``capture.json``.
+        arrived: Amounts of data from each host; empty if the servers wrote the files.
+        notes: What is missing, and the remedy; also in ``capture.json`` beside the captures.
     """
 
     run: str
@@ -99,7 +99,7 @@ class RemoteCapture:
         return not self.failed
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All fields as plain data."""
         return asdict(self)
 
 
@@ -118,25 +118,25 @@ def capture(
 ) -> RemoteCapture:
     """Record programs that run a profiler server, all at once, into one run of a log folder.
 
-    The captures come back in the answers, so that no disk need be shared. The run appears as a
-    whole when the last worker has answered; if none has, nothing is left in the log folder.
+    The captures come back in the answers, so that no shared disk is needed. The whole run appears
+    when the last worker has answered; if none answers, the log folder stays unchanged.
 
     Args:
         addresses: ``HOST:PORT`` of each worker; commas separate several.
         duration: Seconds, or a text such as ``"500ms"``; None takes that of the options.
         logdir: Log folder; the run becomes ``plugins/profile/RUN`` in it.
         options: What to record, and when; all but ``framework``.
-        retries: Further attempts with a worker that cannot be reached, is being captured by
-            somebody else, or has recorded nothing; pauses of 0.5, 1, 2, … s lie between.
+        retries: Further attempts with a worker that cannot be reached, has another session, or
+            recorded nothing; with pauses of 0.5, 1, 2, … s.
         run: Name of the new run, another way to give the option ``session_id``; by default the
             time.
-        on_server: Let each server write its file to ``logdir``, as that server sees it.
-        connect_seconds: How long a server may take to say its first word.
+        on_server: Let each server write its file to ``logdir``, a path on its own machine.
+        connect_seconds: How long a server may take for its first answer.
         answer_seconds: How long it may take to collect and send the capture.
         watch: Receives progress.
 
     Returns:
-        What came of each worker; at least one was captured.
+        The result of each worker; at least one was captured.
 
     Raises:
         UsageError: An argument is wrong, or there is such a run.
@@ -185,7 +185,7 @@ def capture(
 
 
 def _once(name: str, argument: T | None, option: T | None) -> T | None:
-    """The argument or the option that means the same."""
+    """The argument, or else the option of the same meaning."""
     if argument is None:
         return option
     if option is not None and option != argument:
@@ -226,7 +226,7 @@ def _all(workers: Sequence[Address], session: _Session, watch: Progress) -> list
 
 
 def _captured(address: Address, session: _Session) -> Worker:
-    """Try until a capture is there or trying is no use."""
+    """Try until there is a capture, or another attempt cannot help."""
     start = time.monotonic()
     waits = pauses()
     attempt = 1

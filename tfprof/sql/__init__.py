@@ -1,4 +1,4 @@
-"""Questions in SQL, about everything that captures and profiles hold (extra ``sql``: DuckDB).
+"""SQL queries on everything that captures and profiles hold (extra ``sql``: DuckDB).
 
     >>> import tfprof, tfprof.sql
     >>> profiler = tfprof.demo_profiler()  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Captures as tables: every event, and every step with what its time was spent on."""
+"""Captures as tables: every event, and every step with its time by category."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tfprof.core.columns.stacks import Stacks
 from tfprof.sql.event_tables import argument_chunks, detail_chunks, is_derived, self_times_ps
 
 NamedRun = tuple[str, Run]
-"""A captured run, and what it is called."""
+"""A captured run, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureTable:
-    """A table that is made of the columns of captures.
+    """A table made from the columns of captures.
 
     Attributes:
-        about: What its rows are.
+        about: Meaning of a row.
         columns: Its columns.
-        chunks: The rows of some runs, those of each host after those of another.
+        chunks: The rows of some runs, host by host.
     """
 
     about: str
@@ -44,7 +44,7 @@ class CaptureTable:
 
         Args:
             runs: The runs.
-            more: Rows that are no captures'.
+            more: Rows of other sources than captures.
         """
         chunks = [*self.chunks(runs), *more]
         fields = []
@@ -66,7 +66,7 @@ _EVENTS = (
     Described("is_derived", "bool", "", "not recorded, but worked out: on a derived line, or a "
               "region of a thread pool, from two events"),
     Described("name", "string", "", "what it is"),
-    Described("op", "string", "", "op that the name tells; null without one"),
+    Described("op", "string", "", "op in the name; null without one"),
     Described("op_type", "string", "", "type of that op"),
     Described("start_ps", "int64", "ps", "start, since the begin of the run", "of the row"),
     Described("duration_ps", "int64", "ps", "how long it took", "of the row"),
@@ -94,7 +94,7 @@ _DETAILS = (
 _ARGUMENTS = (
     *_EVENTS[:2],
     _EVENTS[-1],
-    Described("name", "string", "", "what is told: the name of the stat"),
+    Described("name", "string", "", "name of the stat"),
     Described("value", "string", "", "its value, as a text"),
     Described("number", "float64", "", "its value; null for texts"),
 )
@@ -210,7 +210,7 @@ STACK_COLUMNS = (
     Described("stack", "string", "", "all calls, the outermost first, with semicolons between"),
     Described("value", "int64", "", "weight of the sample, in the unit beside it"),
 )
-"""Of the table of call stacks that other programs have sampled."""
+"""Columns of the table of call stacks sampled by other programs."""
 
 CAPTURE_TABLES = {
     "events": CaptureTable("one row for each event of each line", _EVENTS, _event_chunks),
@@ -227,7 +227,7 @@ CAPTURE_TABLES = {
 
 
 NamedTrace = tuple[str, Callable[[], TraceModel]]
-"""A trace of another program, and what it is called."""
+"""A trace of another program, and its name."""
 
 
 def events_of_trace(run: str, model: TraceModel) -> Iterator[Sequence[ArrowColumn]]:
@@ -268,7 +268,7 @@ def _events_of_track(run: str, model: TraceModel, track: TraceTrack) -> list[Arr
 
 
 def _signed(number: int) -> int:
-    """Some programs write ids of 64 bits without a sign."""
+    """Convert ids, which some programs write as unsigned 64-bit numbers."""
     number %= 1 << 64
     return number - (1 << 64) if number >= 1 << 63 else number
 

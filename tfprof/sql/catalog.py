@@ -1,4 +1,4 @@
-"""Tables that can be asked, and what their columns mean.
+"""Tables of queries, and the meaning of their columns.
 
 Four kinds, by the beginning of their names: ``events`` and ``steps`` are the columns of captures,
 ``profile_…`` the tables behind the views (``tfprof export --list``), ``TOOL_TABLE`` the tables that
@@ -50,7 +50,7 @@ from tfprof.sql.run_tables import (
 )
 
 SCHEMA_VERSION = 2
-"""Grows when a table or column is renamed or means something else."""
+"""Increases when a table or column is renamed or changes its meaning."""
 
 _PROFILE = "profile_"
 _STACKS = "stacks"
@@ -78,18 +78,18 @@ _OF_TABLES = {
     )),
 }  # fmt: skip
 _BLOCK = 4096
-"""Rows that become columns at a time."""
+"""Number of rows that become columns at a time."""
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
 class TableDescription:
-    """What a table over all opened runs has, without its rows.
+    """Description of a table over all opened runs, without its rows.
 
     Attributes:
         name: Its name.
-        about: What its rows are.
+        about: Meaning of a row.
         columns: Its columns.
     """
 
@@ -104,7 +104,7 @@ class SqlTable(TableDescription):
 
     Attributes:
         fields: The types of its columns.
-        chunks: Its rows, some after the other.
+        chunks: Its rows, chunk by chunk.
     """
 
     fields: tuple[Field, ...]
@@ -116,7 +116,7 @@ class SqlTable(TableDescription):
 
 
 class Catalog:
-    """The tables of some runs; each is made when it is asked for, and made once.
+    """The tables of some runs; each is made once, when it is first needed.
 
     Args:
         opened: The runs.
@@ -134,7 +134,7 @@ class Catalog:
         self._tables: dict[str, SqlTable | None] = {}
 
     def names(self) -> list[str]:
-        """Names of all tables; each tool is asked for those it has."""
+        """Names of all tables; each tool lists its own."""
         captured = [*CAPTURE_TABLES] if self._captures else ["events"] if self._traces else []
         captured += [_STACKS] if self._stacks else []
         captured += [_CLAIMS] if self._captures else []
@@ -157,7 +157,7 @@ class Catalog:
 
     @cached_property
     def descriptions(self) -> list[TableDescription]:
-        """What all tables have: the rows of one at a time tell the types of its columns."""
+        """Descriptions of all tables; the types of columns come from the rows of one at a time."""
         names = [name for name in self.names() if name not in _OF_TABLES]
         found = [one for one in map(self._described, names) if one is not None]
         return [*found, *(TableDescription(name, *own) for name, own in _OF_TABLES.items())]
@@ -268,7 +268,7 @@ def _rows_with(columns: Sequence[str], table: Table) -> Iterator[Sequence[Any]]:
 
 
 def _take(rows: Iterable[Sequence[Any]], cells: Sequence[list[Any]]) -> int:
-    """Add rows to columns, and count them; never are all of them in memory in both forms."""
+    """Add rows to columns, and count them, without holding all of them in both forms."""
     before, rest = len(cells[0]), iter(rows)
     while block := list(islice(rest, _BLOCK)):
         for column, added in zip(cells, zip(*block, strict=True), strict=True):
@@ -305,7 +305,7 @@ def _of_rows(
         name: Its name.
         about: What its rows are.
         described: Its columns; their types are those of ``Described``, or ``number``, or empty for
-            what holds all cells.
+            a type that holds all cells.
         rows_of_runs: Rows by the names of runs; those of ``_NO_RUN`` have no column for it.
     """
     cells: list[list[Any]] = [[] for _ in described]

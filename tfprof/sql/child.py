@@ -1,8 +1,8 @@
-"""The process in which DuckDB reads a question: its memory and time are limited by the kernel.
+"""The process that runs DuckDB, with limits of the kernel on memory and time.
 
-DuckDB's own limit of memory does not cover what functions make of a single value, nor the rows of
-an answer as Python's objects. So each statement runs here, with limits on this whole process
-(``RLIMIT_AS``, ``RLIMIT_CPU``), and the process that asks ends this one when the time is over.
+DuckDB's own memory limit does not cover what functions make of a single value, nor the rows of an
+answer as Python objects. So each statement runs here, with limits on this whole process
+(``RLIMIT_AS``, ``RLIMIT_CPU``), and the parent process ends this one when the time is over.
 
 One request is a line of JSON, ``{"method": …, "arguments": […]}``, after ``register`` followed by
 the bytes of the columns; one answer is a line of JSON, ``{"value": …}`` or ``{"error": …}``.
@@ -25,15 +25,15 @@ from tfprof.core.columns.arrow import ArrowColumn, Coded, Field, Numbers, stream
 
 try:
     import resource
-except ImportError:  # Windows: DuckDB's own limit of memory, and the wall clock of who asks
+except ImportError:  # Windows: only DuckDB's own memory limit, and the parent's wall clock
     resource = None  # type: ignore[assignment]
 
 _GRACE_SECONDS = 2
-"""Processor time beyond the limit; the process that asks should end this one before."""
+"""Processor time beyond the limit; the parent process should end this one before."""
 
 
 class _RefusedError(Exception):
-    """A statement that is not allowed; the text says why."""
+    """A statement that is not allowed, with the reason."""
 
 
 class ArrowTable:
@@ -51,10 +51,10 @@ class Questions:
     """A database in memory, without files, settings and extensions.
 
     Args:
-        received: Where the columns of tables come from.
-        seconds: Time of a statement.
-        memory_bytes: Memory of a statement, beside that of the registered tables.
-        answer_bytes: Bytes of an answer as JSON.
+        received: Stream with the columns of tables.
+        seconds: Time limit of a statement.
+        memory_bytes: Memory limit of a statement, beside that of the registered tables.
+        answer_bytes: Limit on the bytes of an answer as JSON.
         folder: The only folder whose files it may read; None for none.
     """
 
@@ -116,14 +116,14 @@ class Questions:
         return {"error": kind, "text": text}
 
     def register(self, name: str, fields: Sequence[Any], chunks: Sequence[Any]) -> None:
-        """Take in a table; its arrays follow the request, each once."""
+        """Register a table; its arrays follow the request, each once."""
         arrays: list[Any] = []
         columns = [[self._column(column, arrays) for column in chunk] for chunk in chunks]
         typed = [Field(name, kind, is_coded=is_coded) for name, kind, is_coded in fields]
         self._connection.register(name, ArrowTable(typed, columns))
 
     def plan(self, statement: str) -> str:
-        """How a statement would be answered."""
+        """The query plan of a statement."""
         self._check(statement)
         [(_, plan)] = self._connection.execute(f"explain (format json) {statement}").fetchall()
         return str(plan)
@@ -175,7 +175,7 @@ class Questions:
         return texts
 
     def _array(self, described: Any, arrays: list[Any]) -> Any:
-        """An array that was read before, by its number, or the next one, by its type and length."""
+        """A previous array, by its number, or the next one, by its type and length."""
         if isinstance(described, int):
             return arrays[described]
         kind, length = described
@@ -190,7 +190,7 @@ class Questions:
         return array
 
     def _limit(self) -> None:
-        """Limits of the next statement, from what this process has used so far."""
+        """Limits for the next statement, on top of what this process has used so far."""
         if resource is None:
             return
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -205,7 +205,7 @@ class Questions:
 
 
 def _lift_memory() -> None:
-    """Take back the limit of memory of the last statement."""
+    """Remove the memory limit of the last statement."""
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
@@ -236,7 +236,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _without_trace(text: str) -> str:
-    """DuckDB's message; without Python's stack, which says nothing of a statement."""
+    """DuckDB's message, without Python's stack."""
     return text.partition("Traceback (most recent call last)")[0].strip()
 
 
@@ -244,7 +244,7 @@ def main() -> None:
     """Answer requests on standard input until it ends."""
     received, sent = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints gets between the answers
-    import duckdb  # noqa: F401  # before somebody asks
+    import duckdb  # noqa: F401  # before the first request
 
     _send(sent, b"{}")
     questions: Questions | None = None

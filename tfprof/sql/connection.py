@@ -1,4 +1,4 @@
-"""Statements that only read, in a process of their own, within limits that the kernel enforces."""
+"""Runs read-only statements in a process of their own, within limits that the kernel enforces."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _PROGRAM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a question may take.
+    """Limits of a query.
 
     Attributes:
         seconds: Time, from the start of the statement.
-        rows: Rows of the answer; more are left out, and a note says so.
-        memory_bytes: Memory of the question and its answer, beside that of the tables.
+        rows: Rows of the answer; the rest is left out, with a note.
+        memory_bytes: Memory of the query and its answer, beside that of the tables.
         answer_bytes: Bytes of the answer as JSON.
 
     Raises:
@@ -73,8 +73,8 @@ class UnknownTableError(UsageError):
 class Connection:
     """A database in memory, in a process of its own, without files, settings and extensions.
 
-    The process starts with the connection, beside whatever is done until the first statement. It
-    is ended if a statement takes too long; the next statement then starts another one, without
+    The process starts with the connection, in parallel with all work before the first statement.
+    It is ended if a statement takes too long; the next statement then starts another one, without
     tables.
 
     Args:
@@ -97,7 +97,7 @@ class Connection:
         _spare.keep(self._process)
 
     def plan(self, statement: str) -> str:
-        """How DuckDB would answer a statement, with all columns that it reads, as JSON.
+        """DuckDB's plan of a statement, with all columns that it reads, as JSON.
 
         Errors are those of ``answer``.
         """
@@ -107,7 +107,7 @@ class Connection:
     def register(
         self, name: str, fields: Sequence[Field], chunks: Sequence[Sequence[ArrowColumn]]
     ) -> None:
-        """Make a table known: its columns and its rows, some after the other."""
+        """Register a table: its columns, and its rows chunk by chunk."""
         arrays: list[np.ndarray] = []
         places: dict[int, int] = {}
         described = [[_described(column, arrays, places) for column in chunk] for chunk in chunks]
@@ -159,7 +159,7 @@ class Connection:
         raise self._error(answer["error"], answer["text"])
 
     def _error(self, kind: str, text: str) -> TfprofError:
-        """An error of the process as ours."""
+        """Our error for an error of the process."""
         _, found, rest = text.partition("Table with name ")
         if kind == "wrong" and found and " does not exist" in rest:
             return UnknownTableError(rest.partition(" does not exist")[0].strip('"'))
@@ -182,7 +182,7 @@ class _Process:
     """A process of ``tfprof.sql.child``.
 
     Attributes:
-        has_ended: It answers no more.
+        has_ended: Whether the process has ended.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class _Process:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, **few_threads, **same_everywhere},
             pipesize=_PIPE_BYTES,
-            start_new_session=True,  # Ctrl-C reaches the process that asks, which ends this one
+            start_new_session=True,  # Ctrl-C reaches only the parent, which ends this process
         )  # fmt: skip
         self.has_ended = self._is_ready = False
         self._ending = weakref.finalize(self, _end, self._process, os.getpid())
@@ -201,7 +201,7 @@ class _Process:
     def answer(
         self, method: str, arguments: Sequence[Any], arrays: Sequence[np.ndarray], seconds: float
     ) -> dict[str, Any]:
-        """What it answers; the error ``time`` or ``memory`` if it had to be ended, or ended itself.
+        """Its answer; the error ``time`` or ``memory`` if it was ended, or ended itself.
 
         Raises:
             UsageError: It did not start.
@@ -226,7 +226,7 @@ class _Process:
                 f"query: the process that runs DuckDB has ended with exit code {code}; "
                 f"{sys.executable} -c 'import duckdb' should work"
             ) from None
-        except BaseException:  # Ctrl-C: it would go on for nobody
+        except BaseException:  # Ctrl-C: end it, as its answer is not needed any more
             self.end()
             raise
         return answer
@@ -268,10 +268,10 @@ class _Process:
 
 
 class _Spare:
-    """One process that waits for the next connection; it ends if none comes soon.
+    """One idle process for the next connection; it ends if none comes soon.
 
-    Many questions one after the other, such as one to each of a thousand hosts, would else start
-    as many processes, a quarter of a second each.
+    Otherwise many queries in sequence, such as one for each of a thousand hosts, would start as
+    many processes, a quarter of a second each.
     """
 
     def __init__(self) -> None:
@@ -279,7 +279,7 @@ class _Spare:
         self._waiting: tuple[int, _Process] | None = None
 
     def take(self) -> _Process:
-        """The process that waits, or a new one."""
+        """The idle process, or a new one."""
         with self._lock:
             waiting, self._waiting = self._waiting, None
         if waiting is not None and waiting[0] == os.getpid() and not waiting[1].has_ended:
@@ -287,7 +287,7 @@ class _Spare:
         return _Process()
 
     def keep(self, process: _Process) -> None:
-        """Let a process wait, unless another one does."""
+        """Keep a process, unless there is an idle one."""
         with self._lock:
             if self._waiting is None and not process.has_ended:
                 self._waiting = os.getpid(), process
@@ -325,7 +325,7 @@ def _end(process: subprocess.Popen[bytes], owner: int) -> None:
 def _described(
     column: ArrowColumn, arrays: list[np.ndarray], places: dict[int, int]
 ) -> dict[str, Any]:
-    """A column for the process: texts, and arrays by what follows the request."""
+    """A column as JSON; its arrays follow the request."""
 
     def of(array: np.ndarray) -> Any:
         if id(array) in places:

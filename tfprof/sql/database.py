@@ -1,4 +1,4 @@
-"""Asks opened runs with DuckDB: one statement that reads, and nothing else."""
+"""Queries opened runs with DuckDB: one read-only statement at a time."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from tfprof.core.progress import Progress
 
 Asked = str | os.PathLike[str] | Run | Profiler | Opened
-"""What can be asked: paths, captured runs and profilers."""
+"""Sources of a database: paths, captured runs and profilers."""
 
 _SHOWN = {
     "show": "select * from tables",
     "show tables": "select name from tables",
     "show all tables": "select * from tables",
 }
-"""Statements about all tables: DuckDB itself has only those that were asked."""
+"""Statements about all tables: DuckDB itself has only the tables of earlier queries."""
 
 
 class Database:
-    """Runs that can be asked in SQL; a context manager.
+    """Runs as an SQL database; a context manager.
 
-    Each question is one statement that reads (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE`` …). It
-    cannot read or write files, load extensions, change settings, or see anything but the tables of
-    these runs.
+    Each query is one read-only statement (``SELECT``, ``WITH``, ``FROM``, ``DESCRIBE`` …). It
+    cannot read or write files, load extensions, change settings, or access anything but the tables
+    of these runs.
 
     Args:
         asked: Paths, captured runs or profilers. Paths are opened as ``tfprof ui`` opens them.
-        limits: How much a question may take.
-        watch: Is told of what is read.
+        limits: Limits of a query.
+        watch: Receives the progress of reading.
         folder: Where hosts write their events as files, so that memory holds none of them.
 
     Raises:
@@ -73,7 +73,7 @@ class Database:
         self._connection.close()
 
     def tables(self) -> list[TableDescription]:
-        """What all tables have, those of all tools among them; ``table`` gives the rows."""
+        """Descriptions of all tables, including those of all tools; ``table`` gives the rows."""
         return self._catalog.descriptions
 
     def table(self, name: str) -> SqlTable:
@@ -88,10 +88,10 @@ class Database:
         return table
 
     def query(self, statement: str) -> ToolResult:
-        """Ask.
+        """Run a query.
 
         Args:
-            statement: One statement that reads, in DuckDB's dialect.
+            statement: One read-only statement in DuckDB's dialect.
 
         Returns:
             The answer, with its rows as the table ``rows``.
@@ -123,7 +123,7 @@ class Database:
 
 
 def query(statement: str, *asked: Asked, limits: Limits | None = None) -> ToolResult:
-    """Ask runs one question in SQL.
+    """Run one SQL query on runs.
 
     Arguments, answer and errors are those of ``Database`` and its ``query``.
     """
@@ -132,7 +132,7 @@ def query(statement: str, *asked: Asked, limits: Limits | None = None) -> ToolRe
 
 
 def opened_of(asked: Sequence[Asked], watch: Progress | None = None) -> list[Opened]:
-    """Paths, runs and profilers as what was opened; errors as ``Database``."""
+    """Open paths, runs and profilers; errors as ``Database``."""
     paths = [one for one in asked if isinstance(one, (str, os.PathLike))]
     opened = open_paths(paths, watch=watch) if paths else []
     for one in asked:
@@ -148,7 +148,7 @@ def opened_of(asked: Sequence[Asked], watch: Progress | None = None) -> list[Ope
 
 
 def columns_read(statement: str, limits: Limits | None = None) -> frozenset[str] | None:
-    """The columns of events that a statement reads, with other words of DuckDB's plan for it.
+    """The columns of events that a statement reads, among other words of DuckDB's plan for it.
 
     None if the statement also reads tables of tools, which have no columns yet.
 

@@ -1,6 +1,6 @@
-"""Events of many hosts as Parquet files: each is written where the host is read, DuckDB reads all.
+"""Events of many hosts as Parquet files, each written where its host is read.
 
-A question then needs no memory for events, and any question can be asked.
+DuckDB reads them all, so that any query works without memory for events.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tfprof.sql.connection import Connection
 
 EVENTS = "events"
 TABLES = (EVENTS, "event_details", "event_arguments")
-"""Tables that are files: those with rows for each event."""
+"""Tables in files: those with rows for each event."""
 
 _OF_ALL = ("run", "host")
 """Columns that a file does not have: names depend on the other hosts."""
@@ -36,11 +36,11 @@ _TYPES = {"string": "varchar", "bool": "boolean", "int64": "bigint", "float64": 
 
 @dataclass(frozen=True, slots=True)
 class EventFolder:
-    """Where hosts write their events as files, and what of them.
+    """A folder for files of events, and the columns to write.
 
     Attributes:
         path: The folder.
-        columns: Names of the columns that questions read, among others; None for all.
+        columns: Names that include the columns that queries read; None for all.
     """
 
     path: str
@@ -66,7 +66,7 @@ def file_of_host(
         host: The host.
         table: Name of the table.
         folder: Where files are.
-        columns: What of the table is written.
+        columns: The columns to write.
 
     Returns:
         The number of the file, and its content if the folder is on another machine.
@@ -119,7 +119,7 @@ def view_files(
     traces: Sequence[NamedTrace],
     folder: EventFolder,
 ) -> None:
-    """Make the files of all hosts known to DuckDB as one table.
+    """Register the files of all hosts with DuckDB as one table.
 
     Args:
         connection: Reads files of the folder.
@@ -160,5 +160,5 @@ def view_files(
 
 
 def _unwritten(column: Described) -> str:
-    """The value of a column that files do not have: reading it is an error."""
+    """The value of a column that the files lack: reading it is an error."""
     return f"error('the column {column.name} was not written')::{_TYPES[column.type]}"

@@ -1,4 +1,4 @@
-"""What the events of captures say beyond name and time: their place, and their arguments."""
+"""Tables of events beyond name and time: their place, and their arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIZE_IN_DETAILS = re.compile(r"(?:^|\s)(?:size|num_bytes):(\d{1,18})(?=\s|$)")
 def recorded_parents(host: Host) -> Int64Array:
     """The recorded event around each event on its line, -1 without one, shape (n,).
 
-    Regions of thread pools are worked out of two events each; they are passed over.
+    Regions of thread pools are derived from two events each; they are skipped.
     """
     parents = host.forest().nesting.parents.astype(np.int64)
     added = host.timeline.sources.added
@@ -53,7 +53,7 @@ def self_times_ps(host: Host) -> Int64Array:
 
 
 def is_derived(timeline: Timeline) -> BoolArray:
-    """Whether each event was worked out: on a derived line, or as a region, shape (n,)."""
+    """Whether each event is derived: on a derived line, or as a region, shape (n,)."""
     derived = timeline.of_lines(lambda line: line.is_derived)
     derived[timeline.sources.added] = True
     return derived
@@ -72,7 +72,7 @@ def depths(parents: Int64Array) -> Int64Array:
 
 
 def detail_chunks(runs: Sequence[tuple[str, Run]]) -> Iterator[Sequence[ArrowColumn]]:
-    """Rows of the table ``event_details``, those of each host after those of another."""
+    """Rows of the table ``event_details``, host by host."""
     for name, run in runs:
         for host in run.hosts:
             if len(host.timeline):
@@ -100,7 +100,7 @@ def _details_of(run: str, host: Host) -> list[ArrowColumn]:
 
 
 def _first_text(timeline: Timeline, stats: Sequence[str]) -> Coded:
-    """The text of the first of some stats that each event has."""
+    """The text of the first stat in a list that each event has."""
     places = np.full(len(timeline), -1, np.int32)
     texts: list[str] = []
     for name in stats:
@@ -125,7 +125,7 @@ def _sizes(timeline: Timeline, details: Coded) -> Numbers:
 
 
 def argument_chunks(runs: Sequence[tuple[str, Run]]) -> Iterator[Sequence[ArrowColumn]]:
-    """Rows of the table ``event_arguments``, those of each stat after those of another."""
+    """Rows of the table ``event_arguments``, stat by stat."""
     for run_name, run in runs:
         for host in run.hosts:
             for name in sorted({name for plane in host.space.planes for name in plane.stat_names}):

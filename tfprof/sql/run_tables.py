@@ -1,4 +1,4 @@
-"""Tables about what was opened: its runs, their hosts, what is missing, and what tools state."""
+"""Tables about the opened runs: their hosts, missing data, and the claims of tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.core.columns.described import Described
 from tfprof.inputs.opened import Opened
 
 _SINCE_1970_NS = 10**17
-"""Times since 1970 are larger, times since the start of a capture smaller."""
+"""Separates times since 1970, which are larger, from times since the start of a capture."""
 
 RUNS = (
     Described("run", "string", "", "name of the run"),

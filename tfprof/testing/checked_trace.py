@@ -32,7 +32,7 @@ _ARGUMENTS: Mapping[str, tuple[str, str]] = {
 
 
 class LimitExceededError(AssertionError):
-    """A test needs more than its mark allows."""
+    """A test exceeds a limit of its mark."""
 
 
 def limits_of_mark(arguments: Mapping[str, Any]) -> list[Limit]:
@@ -42,7 +42,7 @@ def limits_of_mark(arguments: Mapping[str, Any]) -> list[Limit]:
         arguments: Its arguments: numbers, or texts with a unit, such as ``max_flops="2 GFLOPs"``.
 
     Raises:
-        UsageError: An argument is unknown, or is no limit.
+        UsageError: An argument is unknown, or is not a limit.
     """
     limits = []
     for name, written in arguments.items():
@@ -67,12 +67,12 @@ class CheckedTrace(trace):
 
     Args:
         targets: As for ``trace``.
-        limits: What the block must keep.
-        strict: Fail, too, if the steps cannot tell.
+        limits: Limits of the block.
+        strict: Whether an undecided limit fails, too.
 
     Attributes:
-        outcomes: What became of the limits, after the block.
-        is_checked: The block has ended, and the limits were checked.
+        outcomes: Outcomes of the limits, after the block.
+        is_checked: Whether the block has ended and the limits were checked.
     """
 
     def __init__(self, *targets: Any, limits: Sequence[Limit] = (), strict: bool = False) -> None:

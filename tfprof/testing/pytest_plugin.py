@@ -1,7 +1,7 @@
 """The pytest plugin: ``@pytest.mark.tfprof(max_flops=…)`` and the fixture ``tfprof_profile``.
 
 Every pytest of an environment with tfprof loads this module, so it imports nothing but pytest; the
-rest is imported by the tests that ask for the fixture.
+rest is imported by the tests that use the fixture.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 class Recorder:
-    """What the fixture ``tfprof_profile`` is: called, it makes a recording to enter.
+    """The fixture ``tfprof_profile``: a call makes a recording to enter.
 
     Args:
         limits: The arguments of the mark; None without one.

@@ -1,1 +1,1 @@
-"""What is there to be seen: pages as plain data, and what draws them."""
+"""User interface: pages as plain data, and the front end that draws them."""

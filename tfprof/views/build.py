@@ -32,7 +32,7 @@ from tfprof.views.spans import Groups
 
 @dataclass(frozen=True, slots=True)
 class OpTree:
-    """A tree whose positions are ops, or scopes that are no ops.
+    """A tree whose positions are ops, or scopes that are not ops.
 
     Attributes:
         tree: The tree; position 0 is the root.
@@ -48,7 +48,7 @@ class OpTree:
 
 
 def build_scope_tree(profile: Profile) -> OpTree:
-    """Every op, and a parent for every prefix that ends before a ``/`` and is no op itself.
+    """Every op, and a parent for every prefix that ends before a ``/`` and is not an op itself.
 
     Names are taken literally: ``/x`` has the parent with the empty name, ``p//q`` the parents
     ``p/`` and ``p``. Siblings are in byte order.
@@ -112,7 +112,7 @@ class _Question:
 
 
 class ViewBuilder:
-    """Builds views of one profile and keeps what does not depend on the options.
+    """Builds views of one profile and caches all parts that do not depend on the options.
 
     Args:
         profile: The profile, which may grow between calls.

@@ -22,7 +22,7 @@ def heaviest(tree: ViewTree, metric: str) -> tuple[str, int] | None:
         metric: One of the metrics, such as ``exec_micros``.
 
     Returns:
-        None if nothing costs anything.
+        None if all costs are 0.
     """
     row = METRIC_ROW[metric]
     if tree.options.account_displayed_op_only:

@@ -1,6 +1,6 @@
-"""Which numbers of a view are known, what ``auto`` means, and the order of siblings.
+"""Known numbers of a view, the meaning of ``auto``, and the order of siblings.
 
-What was not measured is not 0. Without a chosen order and attributes, views show what was recorded,
+An unmeasured number is not 0. Without a chosen order and attributes, views show the recorded ones,
 the largest first, without rows that never ran: see ``docs/adr/0022-views-sort-by-cost.md``. Given
 options are never changed. The order is that of ``TFShow::SortNodes``: stable, numbers from large to
 small.
@@ -41,14 +41,14 @@ METRIC_OF_ORDER = {
 """Row of a view's metrics for each attribute that can be shown and sorted by."""
 
 _FEW = 4
-"""Less than one in so many names are sorted by themselves; else all are, once."""
+"""If fewer than one in this many names are needed, only these are sorted; else all are, once."""
 
 OF_GRAPHS = ("params", "float_ops")
-"""Those that a graph has without any run."""
+"""Metrics of a graph without any run."""
 
 
 class NameRanks:
-    """Ranks of names in byte order, which views by name ask for again and again.
+    """Ranks of names in byte order, cached for views by name.
 
     Args:
         names: The names, shape (n,).
@@ -114,7 +114,7 @@ _NEEDS_RUN = {metric.metric: metric.needs_run for metric in METRIC_FORMS}
 
 
 def lacking(tree: ViewTree, metrics: Iterable[str] = METRICS) -> dict[str, str]:
-    """Metrics that the profile of a view does not hold, and why.
+    """Metrics that the profile of a view does not hold, with reasons.
 
     Float operations have notices of their own, which name the ops.
     """
@@ -132,7 +132,7 @@ def lacking(tree: ViewTree, metrics: Iterable[str] = METRICS) -> dict[str, str]:
 def known_cells(tree: ViewTree) -> dict[str, BoolArray]:
     """Where each of ``tree.columns`` is known, shape (n,); in classic mode everywhere.
 
-    No float operations are unknown ones, or there is no formula. Other zeros are numbers: what
+    0 float operations are unknown, or there is no formula. Other zeros are numbers: an op that
     never ran took no time.
     """
     everywhere = np.ones(len(tree), np.bool_)
@@ -148,7 +148,7 @@ def known_cells(tree: ViewTree) -> dict[str, BoolArray]:
 
 
 _FOR_READERS = ("stdout", "file", "none")
-"""Outputs whose rows people read; drawings and timelines show size by place and colour."""
+"""Outputs with rows of text; drawings and timelines show size by place and colour."""
 
 _OF_RUNS = ("micros",)
 

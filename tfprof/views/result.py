@@ -88,7 +88,7 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
         definitions: Number of ops defined in the row's subtree, shape (n,); scope and graph.
         accounted: Rows that match ``account_type_regexes``, shape (n,).
         op_rows: Row in the op table, shape (n,), or ``NO_OP`` for the root and for scopes that
-            are no ops; scope and graph.
+            are not ops; scope and graph.
         member_offsets: Start of each row's ops in ``members``, shape (n + 1,); op and code.
         members: Ops that belong to the rows; op and code.
         op_metrics: Metrics of every op.
@@ -158,7 +158,7 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
     def columns(self) -> dict[str, Int64Array]:
         """All metrics by name, own and ``total_``, each of shape (n,).
 
-        What is not known is 0, as in the messages of the original; ``to_rows`` has None.
+        Unknown numbers are 0, as in the messages of the original; ``to_rows`` has None.
         """
         columns = {name: self.own[row] for row, name in enumerate(METRICS)}
         columns |= {f"total_{name}": self.total[row] for row, name in enumerate(METRICS)}
@@ -202,7 +202,7 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
         return self.facts.input_shapes
 
     def __getattr__(self, name: str) -> int:
-        # Only for metrics: everything else is found before Python comes here.
+        # Only for metrics: Python finds all other attributes first.
         if name.removeprefix("total_") in {*METRIC_ROW, "definition_count"}:
             return int(getattr(self.root, name))
         raise AttributeError(f"a view has no attribute {name!r}")
@@ -262,7 +262,7 @@ class ViewTree(NotebookMixin, ReadByDataFrames, DiffMixin):
         """The view as a picture.
 
         Args:
-            attribute: What makes a node large and dark: ``micros``, ``bytes``, ``params``,
+            attribute: The metric for size and colour of nodes: ``micros``, ``bytes``, ``params``,
                 ``float_ops`` …; by default the first of ``select`` that has a value.
             max_nodes: Nodes to draw, 50 by default; the lighter ones are counted in boxes.
 

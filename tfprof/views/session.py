@@ -47,9 +47,9 @@ class Session:
 
     Attributes:
         profile: The profile.
-        lock: Keeps it as it is. Every method takes it; so must those who read the profile while
+        lock: Protects the profile. Every method takes it; so must readers of the profile while
             other threads may change it.
-        views: Builds views of the profile as it is.
+        views: Builds views of the current profile.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class Session:
     def view(
         self, kind: ViewKind, options: ProfileOptions, *, all_metrics: bool = False
     ) -> ViewTree:
-        """Build a view of the profile as it is now.
+        """Build a view of the current profile.
 
         Args:
-            kind: Which view.
+            kind: Kind of the view.
             options: The options.
-            all_metrics: Every number of it will be read.
+            all_metrics: Whether every number of it will be read.
 
         Raises:
             UsageError: The step was never added.
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def may_have_stacks(self) -> bool:
-        """Whether there are call stacks, or a live graph that may tell them."""
+        """Whether there are call stacks, or a live graph that may have them."""
         return self.profile.has_traces or self._source.is_live
 
     def recorded(self) -> Profile:
@@ -122,7 +122,7 @@ class Session:
             return self.profile
 
     def seen_program(self, *, static: bool) -> SeenProgram:
-        """The graph with its functions, and what the runs showed, for ``flops``."""
+        """The graph with its functions, and the control flow of its runs, for ``flops``."""
         with self.lock:
             self._read_graph()
             program, profile = self._source.program(), self.profile

@@ -81,7 +81,7 @@ def expand_spans(offsets: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int
         rows: The rows, repeats allowed, shape (n,).
 
     Returns:
-        The entries, and for each the place in ``rows`` that asked for it.
+        The entries, and for each the place in ``rows`` that it belongs to.
     """
     counts = offsets[rows + 1] - offsets[rows]
     which: Int64Array = np.repeat(np.arange(len(rows)), counts)

@@ -37,7 +37,7 @@ def test_occupancy_worked_out_by_hand(limits, n_threads, registers, shared_bytes
 
 
 @given(st.integers(0, 2048), st.integers(0, 255), st.integers(0, 200_000))
-def test_occupancy_is_a_share_and_falls_with_what_is_asked_for(n_threads, registers, shared):
+def test_occupancy_is_a_share_and_falls_with_requested_resources(n_threads, registers, shared):
     found = occupancy_percent(A100, n_threads, registers, shared)
     assert 0 <= found <= 100
     assert occupancy_percent(A100, n_threads, registers, shared + 1024) <= found

@@ -101,7 +101,7 @@ def test_names_that_no_op_can_have(gpu):
 
 
 def test_no_gpu_and_no_marks():
-    """The program goes on; what is missing is said."""
+    """The program goes on; a note reports what is missing."""
     failing = Cupti(fails={"subscribe_v2": CuptiError(39)})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "GpuPart", lambda: GpuPart(GpuSession(lambda: failing)))
@@ -112,7 +112,7 @@ def test_no_gpu_and_no_marks():
     assert "with which options" not in said
     with pytest.raises(EmptyProfileError, match="another profiler records the GPU"):
         captured.gpu_run_metadata()
-    with tfprof.capture.scope("nobody records"):
+    with tfprof.capture.scope("not recorded"):
         pass
 
 

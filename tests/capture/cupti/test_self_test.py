@@ -17,7 +17,7 @@ from tfprof.doctor.report import Report
 
 
 class Driver:
-    """``libcuda`` with one GPU that sets memory when it is told to.
+    """``libcuda`` with one GPU that sets memory on request.
 
     Args:
         answers: What functions answer, by name; 0 for all others.
@@ -116,7 +116,7 @@ def test_what_the_driver_says(answers, gpus, code):
     assert (problem and problem.code) == code
 
 
-def test_a_library_that_is_no_driver():
+def test_a_library_that_is_not_a_driver():
     assert driver_facts(lambda name: object()).problem.code == "driver_failed"
 
 
@@ -129,7 +129,7 @@ def test_the_driver_says_why_cupti_fails():
 WORK = (device(), copy(30, 40, 1), fill(50, 60, 2), kernel(70, 80, 3))
 
 
-def test_work_that_fails_is_told():
+def test_work_that_fails_is_reported():
     seen = run_here(session(Cupti([*WORK])), Driver({"cuModuleLoadData": 218}))
     assert seen.facts["work"] == "cuModuleLoadData answers 218"
     assert seen.status.code == "other"

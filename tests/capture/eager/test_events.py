@@ -97,7 +97,7 @@ def test_ops_have_absolute_times_and_a_thread() -> None:
     "name",
     ["_Arg", "x:_Arg", "y:_Retval", "Thread::Run", "two words:Op", "end: copy.2", "copy.2", "a:b"],
 )
-def test_other_events_are_no_ops(name: str) -> None:
+def test_other_events_are_not_ops(name: str) -> None:
     assert Space().line(WHOLE, at(name, 1, 1)).read().executions == []
 
 
@@ -133,7 +133,7 @@ def test_a_run_that_an_op_starts_belongs_to_the_op() -> None:
     assert named(log, "x").owner is named(log, "call")
 
 
-def test_an_executor_that_was_not_over_in_time_is_known_by_who_gave_the_thread_its_work() -> None:
+def test_an_executor_that_was_not_over_in_time_is_identified_by_the_origin_of_its_work() -> None:
     log = (
         Space()
         .line(

@@ -316,7 +316,7 @@ def test_targets_must_be_something_that_runs() -> None:
 def test_dataset_functions_have_a_scope_of_their_own() -> None:
     data = tf.data.Dataset.range(4).map(lambda n: tf.cast(n, tf.float32) * 2).batch(2)
 
-    @tf.function(autograph=False)  # which knows not every release of Python
+    @tf.function(autograph=False)  # which does not support every release of Python
     def total() -> Any:
         return data.reduce(tf.constant(0.0), lambda sofar, batch: sofar + tf.reduce_sum(batch))
 

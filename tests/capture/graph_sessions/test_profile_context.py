@@ -284,7 +284,7 @@ def test_the_run_metadata_of_the_next_run_are_captured(
 
 
 @needs_tensorflow
-def test_the_profiler_may_be_asked_within_and_after_the_context(
+def test_the_profiler_is_usable_within_and_after_the_context(
     session: Any, model: Any, tmp_path: Path
 ) -> None:
     with ProfileContext(tmp_path, trace_steps=[0, 2]) as context:
@@ -424,7 +424,7 @@ def test_contexts_may_be_left_in_any_order(
 
 
 @needs_tensorflow
-def test_somebody_elses_replacement_of_run_survives(
+def test_another_replacement_of_run_survives(
     session: Any, session_class: Any, model: Any, tmp_path: Path
 ) -> None:
     original = session_class.run

@@ -164,7 +164,7 @@ def test_queries_and_their_tables(ask):
         ("tool", {"tool": "op-stats", "run": "gpu", "table": "x"}, "no table 'x'"),
         ("tables", {"name": "event"}, "did you mean 'events'"),
         ("query", {"sql": "copy (select 1) to '/tmp/x'"}, "only reads|may not"),
-        ("query", {"sql": "select 1", "most_rows": 1000}, "ask for 1 to 200"),
+        ("query", {"sql": "select 1", "most_rows": 1000}, "request 1 to 200"),
         ("source", {"file": "/etc/passwd", "line": 1}, "no call stack"),
         ("source", {"file": "train.py", "line": 1}, "they name"),
     ],

@@ -164,7 +164,7 @@ def test_many_names_cost_no_more_than_what_is_offered():
     assert Counting.looked <= 2 * 100 + 1
 
 
-def test_no_more_than_anybody_reads():
+def test_the_number_of_suggestions_is_limited():
     class Many(Known):
         names = Vocabulary(f"n{i}" for i in range(1000))
 

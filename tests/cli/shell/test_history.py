@@ -42,6 +42,6 @@ def test_a_place_that_can_not_be_written_is_none(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the homes of POSIX")
-def test_a_home_that_does_not_exist_is_said():
+def test_a_home_that_does_not_exist_is_reported():
     with pytest.raises(UsageError, match="TFPROF_HISTORY=~no_such_user_/h: there is no such home"):
         history_file({"TFPROF_HISTORY": "~no_such_user_/h"})

@@ -100,7 +100,7 @@ def test_an_empty_line_shows_the_options(told):
         ("code", "the code view needs call stacks"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_changes(told, shell, line, message):
+def test_what_is_wrong_is_reported_and_nothing_changes(told, shell, line, message):
     before = told("")[0]
     out, err, code = told(line)
     assert (out, code > 1) == ("", True)

@@ -83,7 +83,7 @@ def test_no_history(screen, tmp_path):
     assert not history.exists()
 
 
-def test_a_history_that_can_not_be_written_is_said(screen, tmp_path):
+def test_a_history_that_can_not_be_written_is_reported(screen, tmp_path):
     (tmp_path / "file").touch()
     shell = screen("--demo", TFPROF_HISTORY=str(tmp_path / "file" / "h"), columns=300)
     shell.wait_for("cannot be written, so the lines of this session are not saved")

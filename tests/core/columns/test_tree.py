@@ -129,7 +129,7 @@ def test_reorder_equals_naive_recursion_with_a_stable_sort(parents, data):
 
 
 @pytest.mark.parametrize("size", [100_000])
-def test_a_chain_of_100_000_levels_is_no_different(size):
+def test_a_chain_of_100_000_levels_gives_the_same(size):
     tree = Tree.from_parents(range(-1, size - 1))
     ones = np.ones(size, np.int64)
     assert tree.subtree_sums(ones).tolist() == list(range(size, 0, -1))

@@ -55,7 +55,7 @@ def test_templates_go_first():
     ]
 
 
-def test_templates_that_differ_are_told_apart():
+def test_templates_that_differ_are_distinguished():
     names = [EIGEN.format(kind) for kind in ("float", "half", "bool const")]
     shown = fitted(names, [40] * 3)
     assert len(set(shown)) == 3

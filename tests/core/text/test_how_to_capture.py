@@ -32,7 +32,7 @@ COMMANDS = [how.FROM_OUTSIDE, how.LONGER_FROM_OUTSIDE, how.PYTHON_FROM_OUTSIDE]
 
 
 def literals(path: Path) -> Iterator[tuple[int, str]]:
-    """String literals of a module that are no docstrings, with their lines."""
+    """String literals of a module except docstrings, with their lines."""
     text = path.read_text(encoding="utf-8")
     if not any(spell in text for spell in SPELLS):
         return  # which spares parsing most of them
@@ -65,7 +65,7 @@ def sentences() -> dict[str, str]:
     return {name: text for name, text in said.items() if not name.startswith("__")}
 
 
-def test_the_test_knows_every_piece_of_code_and_every_command() -> None:
+def test_the_test_covers_every_piece_of_code_and_every_command() -> None:
     """What is left of each sentence without them names no way to capture."""
     known = [*CODE, *COMMANDS, how.BFC]
     patterns = [re.sub(r"\\{\w+\\}", r"[\\w:,{}]+", re.escape(each)) for each in known]

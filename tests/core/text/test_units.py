@@ -42,6 +42,6 @@ def test_sizes_as_people_write_them(text, n_bytes):
 
 
 @pytest.mark.parametrize("text", ["", "lots", "4X", "-1G", "0", "0.1", "4 G B", "1e9"])
-def test_what_is_no_size_is_named(text):
+def test_an_invalid_size_is_named(text):
     with pytest.raises(UsageError, match="is not a size of memory; write it as 4G"):
         bytes_of(text)

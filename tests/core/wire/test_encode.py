@@ -401,7 +401,7 @@ def test_random_trees_have_the_bytes_that_protobuf_writes(data, parents):
 @needs_native
 @given(data=st.data(), parents=trees())
 def test_both_engines_place_rows_alike(data, parents):
-    """Any rows may be messages or children by themselves; what then is no preorder is refused."""
+    """Any rows may be messages or children by themselves; wrong orders are refused."""
     marks = st.sampled_from([None, None, ROOT, ELEMENT, LEFT_OUT])
     marked = [data.draw(marks) if row else None for row in range(len(parents))]
     where = ints(*(p if m is None else m for p, m in zip(parents, marked, strict=True)))

@@ -102,13 +102,13 @@ def test_an_unknown_message() -> None:
         Plan("tensorflow.Nonsense", [])
 
 
-def test_nothing_may_be_asked_for() -> None:
+def test_an_empty_selection_is_valid() -> None:
     plan = Plan("tensorflow.GraphDef", [])
     assert len(plan.tables) == 1
     assert plan.slots.tolist() == [1]
 
 
-def test_plans_are_no_deeper_than_what_protobuf_reads() -> None:
+def test_plans_are_not_deeper_than_what_protobuf_reads() -> None:
     path = ".".join(["inner", "kinds"] * 50)
     assert kinds.plan_of([number(f"{path}.int64")]).spans[-1] == 100
     with pytest.raises(ValueError, match="deeper than 100 messages"):

@@ -220,7 +220,7 @@ def test_the_last_number_counts_and_messages_are_merged(read: Read) -> None:
 
 
 @parametrized
-def test_what_is_not_asked_for_is_passed_over(read: Read) -> None:
+def test_fields_outside_the_plan_are_skipped(read: Read) -> None:
     data = b"".join(
         [
             tag(500, 0) + varint(2**64 - 1),
@@ -345,7 +345,7 @@ def test_broken_packed_numbers_are_refused(read: Read, data: bytes) -> None:
 
 @parametrized
 @pytest.mark.parametrize("depth", [97, 98, 99, 100, 101])
-def test_groups_and_messages_together_are_no_deeper_than_protobuf_reads(
+def test_groups_and_messages_together_are_not_deeper_than_protobuf_reads(
     read: Read, depth: int
 ) -> None:
     in_row = length_delimited(111, groups(depth))
@@ -491,7 +491,7 @@ def bad_plans() -> Iterator[tuple[str, list[int], list[int], list[int]]]:
 
 @needs_native
 @pytest.mark.parametrize(("message", "actions", "spans", "slots"), list(bad_plans()))
-def test_the_native_scanner_refuses_what_is_no_plan(
+def test_the_native_scanner_refuses_invalid_plans(
     message: str, actions: list[int], spans: list[int], slots: list[int]
 ) -> None:
     with pytest.raises(ValueError, match=message):

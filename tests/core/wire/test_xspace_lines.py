@@ -115,7 +115,7 @@ def test_data_that_change_between_counting_and_reading_are_noted(engine: Any, ch
     data = line_bytes(usual(), usual()) + bytes(200)
     walk = Walk(engine, data, len(data) - 200)
     walk.count()
-    if changed == "event":  # becomes a field that nobody knows
+    if changed == "event":  # becomes an unknown field
         walk.data[data.index(b"\x22")] = 15 << 3 | 2
     elif changed == "stat":
         walk.data[data.index(b"\x22", data.index(b"\x22") + 1)] = 15 << 3 | 2

@@ -109,7 +109,7 @@ def test_parts_of_a_variable_become_one(prefix):
         ([((0, 2), (0, 4))], [(2, 4)], "do not make up the whole"),
         ([((0, 2),)], [(2,)], "do not make up the whole"),
         ([((0, 2), (0, 3))] * 2, [(2, 3)] * 2, "do not make up the whole"),
-        ([((0, 2), (0, 3))], [(3, 2)], "is another than it should be"),
+        ([((0, 2), (0, 3))], [(3, 2)], "has an unexpected shape or type"),
     ],
 )
 def test_parts_that_do_not_fit(prefix, ranges, shapes, problem):
@@ -205,13 +205,13 @@ def test_an_index_without_a_header(prefix):
         Bundle(prefix)
 
 
-def test_a_header_that_is_no_message(prefix):
+def test_a_header_that_is_not_a_message(prefix):
     prefix.with_name("model.index").write_bytes(table([(b"", b"\x0a\xff")]))
     with pytest.raises(MalformedProfileError, match=r"model\.index"):
         Bundle(prefix)
 
 
-def test_a_name_that_is_no_text(prefix):
+def test_a_name_that_is_not_text(prefix):
     write_bundle(prefix, {b"\xff": entry(FLOAT, [], b"1234")}, b"1234")
     with pytest.raises(MalformedProfileError, match="is not UTF-8"):
         Bundle(prefix)

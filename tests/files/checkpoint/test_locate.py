@@ -99,9 +99,9 @@ def test_a_checkpoint_that_is_called_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "all_model_checkpoint_paths: 'x'"])
-def test_a_state_file_that_tells_nothing(tmp_path, text):
+def test_a_state_file_without_content(tmp_path, text):
     (tmp_path / "checkpoint").write_text(text)
-    with pytest.raises(InputError, match="tells of no checkpoint"):
+    with pytest.raises(InputError, match="names no checkpoint"):
         path_of(tmp_path)
 
 

@@ -29,7 +29,7 @@ def test_larger_numbers_take_more_bytes(start, written):
     assert Slice(((start, 0),)).key("")[5:-1].hex() == written
 
 
-def test_a_zero_in_a_name_is_told_from_its_end():
+def test_a_zero_in_a_name_is_not_its_end():
     assert Slice(()).key("a\x00b") == b"\x00a\x00\xffb\x00\x01\x00"
 
 

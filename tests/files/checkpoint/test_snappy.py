@@ -72,8 +72,8 @@ def test_round_trip(words):
 @pytest.mark.parametrize(
     ("stored", "problem"),
     [
-        ("", "no number of 32 bits"),
-        ("ffffffffff01", "no number of 32 bits"),
+        ("", "not a 32-bit number"),
+        ("ffffffffff01", "not a 32-bit number"),
         ("03 08 6162", "cut off"),
         ("03 f0", "cut off"),
         ("02 04 616263 00", "cut off|more than"),

@@ -46,7 +46,7 @@ def test_small_values_of_a_block_are_read_once(path, monkeypatch, verify):
     assert len(reads) == 2
 
 
-def test_what_was_read_unverified_is_verified_when_that_is_asked_for(path):
+def test_values_read_unverified_are_verified_on_request(path):
     data = bytearray(table(ENTRIES, entries_per_block=100))
     data[data.index(b"22" * 9)] ^= 1
     made = opened(path, bytes(data))
@@ -67,7 +67,7 @@ def test_a_block_by_hand():
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\x00" * 100, MAGIC, b"\x00" * 39 + MAGIC])
-def test_what_is_no_table(path, data):
+def test_invalid_tables(path, data):
     with pytest.raises(UnknownFormatError, match="does not end as a table does"):
         opened(path, data)
 

@@ -34,7 +34,7 @@ def test_truth_counts_as_0_and_1():
     assert (found.minimum, found.maximum, found.mean, found.n_zeros) == (0, 1, 0.75, 1)
 
 
-def test_what_is_no_real_number_has_no_statistics():
+def test_values_other_than_real_numbers_have_no_statistics():
     assert statistics_of(np.array([1j])) is None
     assert statistics_of(np.array([b"a"], np.object_)) is None
 

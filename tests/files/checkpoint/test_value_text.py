@@ -66,7 +66,7 @@ def test_reports_say_what_they_leave_out():
     assert "more values" not in report_text(variable(np.arange(1000)))
 
 
-def test_what_nobody_can_read_is_named():
+def test_unreadable_files_are_named():
     value = VariableValue("v", "variant", 21, None, "m")
     assert "type variant" in report_text(value)
     assert "type variant" in short_text(value)

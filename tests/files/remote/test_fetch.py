@@ -70,7 +70,7 @@ def test_what_was_fetched_is_kept(web: Files, own_cache: Path) -> None:
     assert bytes(read_file(url)) == DATA[::-1]
 
 
-def test_what_nobody_can_tell_apart_is_not_kept(web: Files, own_cache: Path) -> None:
+def test_ambiguous_files_are_not_kept(web: Files, own_cache: Path) -> None:
     web.has_etags = False
     url = web.put("/a.bin", DATA)
     assert bytes(read_file(url)) == DATA
@@ -137,7 +137,7 @@ def test_folders_are_listed(web: Files) -> None:
     assert "is a folder. Name a file in it" in _error(f"{web.url}/logs")
 
 
-def test_a_listing_is_not_asked_for_again_and_again(web: Files) -> None:
+def test_a_listing_is_not_requested_repeatedly(web: Files) -> None:
     web.put("/logs/a", b"x")
     folder = as_path(f"{web.url}/logs")
     for _ in range(3):
@@ -173,7 +173,7 @@ def test_denied(web: Files) -> None:
     text = _error(url)
     assert text.startswith(f"{url}: cannot be read: access is denied (status 403). ")
     assert "give a signed URL" in text
-    assert len(web.requests) <= 2, "it is not asked for again"
+    assert len(web.requests) <= 2, "it is not requested again"
 
 
 def test_missing(web: Files) -> None:
@@ -204,7 +204,7 @@ def _reset(handler: Handler) -> bool:
 
 
 @pytest.mark.parametrize("code", [429, 500, 502, 503])
-def test_servers_that_fail_for_a_while_are_asked_again(web: Files, code: int) -> None:
+def test_servers_that_fail_for_a_while_get_another_request(web: Files, code: int) -> None:
     url = web.put("/a.bin", DATA)
     web.faults = [times(3, of_bytes(status(code, Retry_After="0")))]
     assert bytes(read_file(url)) == DATA
@@ -225,7 +225,7 @@ def test_servers_that_fail_for_ever_are_given_up(
 def test_throttled_for_ever(web: Files) -> None:
     url = web.put("/a.bin", DATA)
     web.faults = [of_bytes(status(429, Retry_After="0"))]
-    assert "the server is asked too often (status 429); tried 5 times in " in _error(url)
+    assert "the server gets too many requests (status 429); tried 5 times in " in _error(url)
 
 
 def test_one_bad_block_of_many_is_tried_again_alone(web: Files) -> None:
@@ -258,7 +258,7 @@ def test_connections_that_break(web: Files) -> None:
     assert "the connection was lost, or there is none: " in _error(url)
 
 
-def test_nobody_listens(web: Files) -> None:
+def test_no_server_listens(web: Files) -> None:
     url = "http://127.0.0.1:1/a.bin"
     text = _error(url)
     assert text.startswith(f"{url}: cannot be read: the connection was lost, or there is none")
@@ -277,7 +277,7 @@ def test_a_stream_that_breaks_begins_anew(web: Files) -> None:
     assert bytes(read_file(url)) == DATA
 
 
-def test_fewer_bytes_than_asked_for_are_noticed(web: Files) -> None:
+def test_fewer_bytes_than_requested_are_noticed(web: Files) -> None:
     url = web.put("/a.bin", DATA)
 
     def short(handler: Handler) -> bool:

@@ -22,7 +22,7 @@ def test_urls_are_remote_and_paths_of_this_machine_are_not() -> None:
     for path in ("", ".", "a/b", "/a://b", "C:\\logs", "C://logs", "file:///a", "://a", "a:/b"):
         assert not is_remote(path), path
         assert isinstance(as_path(path), Path)
-    assert as_path(Path("gs://b")) == Path("gs:/b")  # made by somebody as a path of this machine
+    assert as_path(Path("gs://b")) == Path("gs:/b")  # made by the caller as a path of this machine
 
 
 def test_file_urls_are_paths_of_this_machine(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_names_out_of_files_lead_to_no_other_server() -> None:
         assert (folder / name).address.startswith("https://h/"), name
 
 
-def test_without_fsspec_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_fsspec_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'tfprof\[remote\]'"):
@@ -109,7 +109,7 @@ def test_packages_of_buckets_are_named(
 
 def test_unknown_kinds_of_urls_are_refused() -> None:
     pytest.importorskip("fsspec")
-    with pytest.raises(UsageError, match="nosuch:// is nothing that fsspec can read"):
+    with pytest.raises(UsageError, match="fsspec cannot read nosuch://"):
         as_path("nosuch://b/x").exists()
 
 

@@ -27,7 +27,7 @@ from tfprof.ui.web.report import report
 
 pytestmark = pytest.mark.one_engine
 
-CAPTURES = {  # with a field that nobody knows, so that none is a copy of another one
+CAPTURES = {  # with an unknown field, so that none is a copy of another one
     host: lzma.compress(
         lzma.decompress(demo_capture("gpu").read_bytes()) + b"\x7a\x01" + host.encode()
     )

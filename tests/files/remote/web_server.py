@@ -1,4 +1,4 @@
-"""A web server of files that answers as badly as a test wants."""
+"""A web server of files with the faults that a test needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Request:
 class Files:
     """What the server has, and how it behaves.
 
-    ``faults`` are asked one after the other for each request, ``requests`` are those so far, and
+    ``faults`` are called one after another for each request, ``requests`` are those so far, and
     ``most_at_once`` is how many were answered at the same time.
     """
 

@@ -80,6 +80,6 @@ def test_rates_of_the_users_own(given):
     "given", ["h900", "", "cpu:x", "cpu:4x2", "1,2,3", "a,b", (0, 1), (1,), (1, -1), (1, None), 7,
               (float("nan"), 1), "inf,1"],
 )  # fmt: skip
-def test_what_is_no_device(given):
+def test_invalid_devices(given):
     with pytest.raises(UsageError, match="device"):
         device_of(given)

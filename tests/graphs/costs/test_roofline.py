@@ -59,7 +59,7 @@ def test_one_known_limit_is_a_bound_too():
     assert bound_of("MatMul", multiply_adds(96), open_size, [], ROUND) == (192, "compute", None)
     cost = operations(BATCH)
     assert bound_of("Relu", cost, [floats(BATCH)], [], ROUND) == (None, "", 4 * BATCH)
-    tpu = DEVICES["tpu-v4"]  # nobody publishes what its vector units do
+    tpu = DEVICES["tpu-v4"]  # the rate of its vector units is not published
     assert bound_of("Relu", operations(10), [floats(307)], [], tpu) == (1000, "memory", 1228)
 
 

@@ -123,7 +123,7 @@ def test_only_results_leave_if_the_caller_says_which():
     assert sums(message).own["a"].activation_bytes == 64
 
 
-def test_integers_are_no_activations():
+def test_integers_are_not_activations():
     message = graph(
         placeholder("x", 8, dtype=INT), node("a/add", "AddV2", "x", "x", T=Type(INT)),
         node("b/add", "AddV2", "a/add", "a/add", T=Type(INT)),
@@ -131,7 +131,7 @@ def test_integers_are_no_activations():
     assert sums(message).own == {}
 
 
-def test_activations_of_unknown_size_are_said():
+def test_activations_of_unknown_size_are_reported():
     message = graph(node("x", "Placeholder", dtype=Type(FLOAT)), relu("a/relu", "x"))
     assert sums(message).own == {"a": Amounts(unsized=1)}
 
@@ -160,7 +160,7 @@ def test_scopes_in_a_function_stand_below_its_call():
     assert agrees_with_every_op(message)
 
 
-def test_a_call_that_nobody_named_is_no_scope():
+def test_a_call_without_a_name_is_not_a_scope():
     message = graph(
         placeholder("x", 8, 8), node("StatefulPartitionedCall_1", "PartitionedCall", "x", **CALL),
         called(matmul("a/mm", "x", "x")),

@@ -19,7 +19,7 @@ def users(message, **variables):
     return using_scopes(analysis, [Variable(name, dims, 1) for name, dims in variables.items()])
 
 
-def test_the_first_op_that_takes_a_variable_tells_its_scope():
+def test_the_scope_of_a_variable_is_that_of_the_first_op_that_takes_it():
     shapes = {"dense1/w": (4, 3), "dense2/w": (3, 2), "spare/v": (5,)}
     assert users(two_layers(8), **shapes) == {
         "dense1/w": "dense1/MatMul",
@@ -55,7 +55,7 @@ def test_a_second_handle_of_a_variable_has_a_number_in_its_name():
     assert users(message, w=(4, 5)) == {}
 
 
-def test_assignments_and_gradients_are_no_uses():
+def test_assignments_and_gradients_are_not_uses():
     message = graph(
         placeholder("x", 4, 4), variable("w", 4, 4),
         node("init/assign", "AssignVariableOp", "w", "x", dtype=Type(FLOAT)),

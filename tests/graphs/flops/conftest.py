@@ -1,6 +1,6 @@
 """Formulas are arithmetic on shapes and attributes.
 
-No engine is asked, so ``nox -s pure`` leaves these tests out.
+No engine runs, so ``nox -s pure`` leaves these tests out.
 """
 
 import pytest

@@ -65,7 +65,7 @@ def test_an_unknown_batch_stays_a_name():
 
 
 @pytest.mark.parametrize("dtype", [DT_INT32, DT_INT32 + REF, DT_BOOL, DT_STRING])
-def test_whole_numbers_truth_values_and_strings_are_no_float_work(dtype):
+def test_whole_numbers_truth_values_and_strings_are_not_float_work(dtype):
     x = Tensor((2, 3), dtype)
     assert cost(SHAPES, call("AddV2", x, x)).flops == 0
     assert cost(SHAPES, call("AddN", x, x)).flops == 0

@@ -178,7 +178,7 @@ def test_what_depends_on_values_is_not_counted():
         counted("MatrixLogarithm", floats(4, 4))
 
 
-def test_what_is_no_square_matrix_is_refused():
+def test_matrices_that_are_not_square_are_refused():
     for dims in ((3,), (3, 4)):
         with pytest.raises(UnknownError):
             cost(None, call("Cholesky", floats(*dims)))

@@ -63,7 +63,7 @@ def test_unknown_batch_stays_in_the_count() -> None:
     assert count(op).macs == 1280 * B
 
 
-def test_depth_is_taken_from_the_operand_that_knows_it() -> None:
+def test_depth_is_taken_from_the_operand_that_has_it() -> None:
     op = call("MatMul", floats(B, Symbolic.named("K")), floats(128, 10))
 
     assert count(op).macs == 1280 * B

@@ -60,7 +60,7 @@ def test_slots_that_are_not_updated_take_nothing():
     assert cost(None, op).flops == 5 * 4
 
 
-def test_the_variable_tells_the_size_where_the_gradient_does_not():
+def test_the_variable_gives_the_size_where_the_gradient_does_not():
     op = call("ResourceApplyGradientDescent", variable(B, 4), NUMBER, UNKNOWN)
     assert cost(None, op).flops == 8 * B
     op = call("ApplyGradientDescent", floats(3, 4), NUMBER, UNKNOWN)

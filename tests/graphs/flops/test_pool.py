@@ -112,7 +112,7 @@ def test_gradients_of_fractional_pools() -> None:
     assert flops(average) == 2 * 9 * 10 * 3
 
 
-def test_pools_of_integers_are_no_float_work() -> None:
+def test_pools_of_integers_are_not_float_work() -> None:
     attrs = {"ksize": (1, 2, 2, 1), "strides": (1, 2, 2, 1), "padding": "VALID"}
 
     assert flops(call("MaxPool", Tensor((1, 8, 8, 3), 3), **attrs)) == 0

@@ -68,7 +68,7 @@ def test_an_unknown_batch_stays_a_name():
     assert flops(call("ArgMax", floats(B, 10), scalar(1))) == 9 * B
 
 
-def test_whole_numbers_and_truth_values_are_no_float_work():
+def test_whole_numbers_and_truth_values_are_not_float_work():
     assert flops(call("Sum", Tensor((4, 5), DT_INT32), ints(0))) == 0
     assert flops(call("Max", Tensor((4, 5), DT_INT32), ints(0))) == 0
     assert {"All", "Any"} <= FREE.keys()

@@ -77,7 +77,7 @@ def test_what_a_formula_may_answer(answer, flops):
 
 @pytest.mark.usefixtures("my_op")
 @pytest.mark.parametrize(
-    ("answer", "reason"), [(None, "has no answer"), ("many", "gave 'many', which is no number")]
+    ("answer", "reason"), [(None, "has no answer"), ("many", "gave 'many', which is not a number")]
 )
 def test_a_formula_without_a_number(answer, reason):
     tfprof.register_flops("MyOp")(lambda op: answer)

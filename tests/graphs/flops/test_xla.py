@@ -125,7 +125,7 @@ def test_reductions_take_one_operation_less_than_elements_come_together() -> Non
     )
 
     assert count(op) == (0, 60 - 4)
-    assert count(several) == (0, 12 - 3)  # indices are no float work
+    assert count(several) == (0, 12 - 3)  # indices are not float work
 
 
 def test_windows_of_a_reduction() -> None:

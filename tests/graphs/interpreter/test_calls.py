@@ -161,7 +161,7 @@ def test_a_function_as_an_op_type():
 
 
 @pytest.mark.parametrize("op", ["SymbolicGradient", "XlaCallModule"])
-def test_what_is_no_graph_is_not_counted(op):
+def test_other_files_than_graphs_are_not_counted(op):
     analysis, _ = analyse(graph(X, node("a", op, "x", **CALL)))
     assert analysis.verdicts[1].status.value == "not counted"
     assert analysis.flops == 0

@@ -150,7 +150,7 @@ def test_a_recurrent_layers_gradient_does_twice_the_products():
     report = tfprof.flops(tf.function(step).get_concrete_function(spec(8, 32, 16)))
     per_step = 8 * 4 * 64
     forward = 32 * per_step * (16 + 64)
-    # Of both kernels and of the state; nobody wants the gradient of what flows in.
+    # Of both kernels and of the state; the gradient of the input is not needed.
     backward = 32 * per_step * (16 + 64 + 64)
     assert report.macs == forward + backward
     assert report.by_phase["forward"] > 2 * forward

@@ -57,7 +57,7 @@ def test_a_condition_besides_makes_it_a_bound():
         None,
         True,
         3.5,
-        Comparison("<", N, 10),  # what it compares is no counter
+        Comparison("<", N, 10),  # it does not compare a counter
         Comparison("<", I * I, 10),  # no straight line
         Comparison("==", I, 3),
         Conjunction((None, True)),

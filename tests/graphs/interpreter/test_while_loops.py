@@ -59,7 +59,7 @@ def test_the_caller_can_tell(name):
     assert engine.notes == {}
 
 
-def test_the_condition_is_asked_once_more_than_the_body_runs():
+def test_the_condition_runs_once_more_than_the_body():
     costly = condition(
         node("s", "Sum", "x", "axes:output:0", T=Type(FLOAT), Tidx=Type(INT)),
         const("axes", 0, 1, rank=1),
@@ -136,7 +136,7 @@ def test_a_loop_without_its_functions_is_not_counted():
     assert analysis.verdicts[1].reason == "the function b is not in the graph's library"
 
 
-def test_a_counter_that_becomes_an_empty_vector_is_no_crash():
+def test_a_counter_that_becomes_an_empty_vector_does_not_crash():
     emptied = function(
         "body", VARS, {"i1": ("none:output:0", INT), "n1": ("n", INT), "x1": ("x", FLOAT)},
         node("none", "Const", dtype=Type(INT), value=const("c", rank=1).attr["value"].tensor),

@@ -118,7 +118,7 @@ def test_the_default_counts_what_the_original_gets_wrong() -> None:
     tree = profiler.view("scope", {**tfprof.ProfileOptionBuilder().build(), "max_depth": 1000})
     flops = dict(zip(tree.names, tree.columns["float_ops"].tolist(), strict=True))
     assert flops["batched"] == 2 * 3 * (2 * 4 * 5)  # adj_x: the depth is 3, not 4
-    assert flops["sum"] == 6 * 3  # control inputs are no terms
+    assert flops["sum"] == 6 * 3  # control inputs are not terms
     assert flops["pool"] == 4 * (1 * 3 * 4 * 4)  # NCHW
     assert flops["nothing"] == 0  # not -1
     (notice,) = [n for n in profiler.notices if n.code == "incomplete-shape"]

@@ -387,7 +387,7 @@ def test_seeds_of_a_layer_stay_where_they_are() -> None:
     before = layer.seeds.state.numpy()
     result = traced(keras.Sequential([keras.Input((3,)), layer]))
     assert result is not None
-    assert result.variables == []  # the state of a generator is no parameter
+    assert result.variables == []  # the state of a generator is not a parameter
     assert np.array_equal(layer.seeds.state.numpy(), before)
 
 
@@ -509,7 +509,7 @@ def test_a_concrete_function_and_its_graph() -> None:
         assert not concrete.graph.finalized
 
 
-def test_variables_of_equal_names_are_told_apart() -> None:
+def test_variables_of_equal_names_are_distinguished() -> None:
     first, second = tf.Variable(1.0), tf.Variable([1.0, 2.0])
     concrete = tf.function(lambda: first + second).get_concrete_function()
     result = traced(concrete)

@@ -71,7 +71,7 @@ def test_simplification(number, expected):
     assert str(number) == str(expected)
 
 
-def test_an_unknown_number_is_no_int():
+def test_an_unknown_number_is_not_an_int():
     with pytest.raises(TypeError, match=r"B·H is not a number until B, H are known"):
         int(B * H)
     with pytest.raises(TypeError):

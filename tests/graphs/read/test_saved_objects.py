@@ -85,7 +85,7 @@ def test_optimizers_and_metrics_are_not_the_model() -> None:
     ]
 
 
-def test_an_optimizer_tells_what_it_trains() -> None:
+def test_trained_variables_follow_from_the_optimizer() -> None:
     objects = Objects()
     objects.add()
     first, frozen = objects.variable("a", 1), objects.variable("b", 1)
@@ -138,7 +138,7 @@ def test_collections() -> None:
     ]
 
 
-def test_without_the_trainable_collection_nobody_says_what_trains() -> None:
+def test_without_the_trainable_collection_trained_variables_are_unknown() -> None:
     (found,) = variables_of(collections(variables=["w"])) or ()
     assert found.trainable is None
 

@@ -1,7 +1,7 @@
 """A graph of two layers whose numbers can be worked out by hand.
 
 With a batch of 8: ``dense1`` multiplies [8, 4] by [4, 3] (96 MACs) and has a Relu (24), ``dense2``
-multiplies [8, 3] by [3, 2] (48 MACs), and ``add`` outside of both has 16 operations. Nobody uses
+multiplies [8, 3] by [3, 2] (48 MACs), and ``add`` outside of both has 16 operations. No op uses
 ``spare/v``.
 """
 

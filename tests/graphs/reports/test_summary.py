@@ -157,7 +157,7 @@ def test_texts_for_people():
     assert found._repr_html_().startswith("<iframe sandbox=")
 
 
-def test_ops_that_could_not_be_counted_are_said():
+def test_ops_that_could_not_be_counted_are_reported():
     message = graph(placeholder("x", 8), node("a/odd", "NoSuchOp", "x", T=Type(FLOAT)))
     found = summary(message)
     assert found.to_rows()[0]["flops"] == 0
@@ -247,7 +247,7 @@ def test_what_is_outside_the_layers_belongs_to_the_model():
 
 
 @pytest.mark.tensorflow
-def test_layers_in_functions_are_not_told_by_names():
+def test_layers_in_functions_do_not_follow_from_names():
     keras = pytest.importorskip("keras")
     import tensorflow as tf
 

@@ -1,7 +1,7 @@
 """What the rules say of a graph, compared with what TensorFlow says and with what comes out of it.
 
 A graph is run with everything fetched, so wherever a rule claims a dimension or an element, it is
-compared with the real one. Where TensorFlow knows a dimension without running, so must the rules.
+compared with the real one. If TensorFlow infers a dimension without running, the rules must, too.
 """
 
 from __future__ import annotations

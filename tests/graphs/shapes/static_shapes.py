@@ -62,7 +62,7 @@ def _placeholder(value: Any) -> Any:
 
 
 def call_of(op: Any) -> OpCall:
-    """What a rule sees of a live op."""
+    """The view of a live op for a rule."""
     from tensorflow.python.framework import tensor_util
 
     inputs = []

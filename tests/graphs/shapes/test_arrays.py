@@ -64,7 +64,7 @@ def test_split_and_concat_follow_symbols() -> None:
     assert sizes == [(B, 2), (B, T - 2)]
 
 
-def test_a_known_size_tells_what_an_unknown_one_is() -> None:
+def test_a_known_size_determines_an_unknown_one() -> None:
     assert shape("ConcatV2", floats(B, 4), floats(8, 3), scalar(1)) == (8, 7)
     assert shape("Pack", floats(B, 4), floats(8, 4), axis=1) == (8, 2, 4)
 

@@ -57,7 +57,7 @@ def test_gradient_of_an_image_may_be_given_height_and_width_alone() -> None:
         data_format="NCHW",
     )
 
-    with pytest.raises(UnknownError):  # 8 are no channels first, the batch is
+    with pytest.raises(UnknownError):  # the first 8 is the batch, not channels
         shapes(SHAPES, call("Conv2DBackpropInput", ints(1, 2, 3), floats(3, 3, 3, 8), **SAME))
     assert shapes(SHAPES, op) == [(B, 3, 16, 28)]
 

@@ -26,7 +26,7 @@ def list_of(shape: PartialShape, length: Any = None) -> Tensor:
     return Tensor((), 21, None, Handle(shape, 1, length))
 
 
-def test_a_handle_knows_its_variable() -> None:
+def test_a_handle_has_its_variable() -> None:
     assert handles("VarHandleOp", shape=(3, 4), dtype=1) == [Handle((3, 4), 1)]
     assert handles("VarHandleOp") == [Handle(None, 0)]
     assert handles("_VarHandlesOp", shapes=((3,), None), dtypes=(1, 2)) == [
@@ -108,7 +108,7 @@ def test_what_is_put_in_tells_the_shape_of_elements() -> None:
         handles("TensorListPushBack", list_of((8,)), floats(9))
 
 
-def test_scattered_lists_are_as_long_as_asked_for() -> None:
+def test_scattered_lists_have_the_requested_length() -> None:
     rows = floats(2, 8)
     scattered = handles("TensorListScatterV2", rows, ints(0, 4), ints(8), scalar(T))
     assert scattered == [Handle((8,), 0, T)]
@@ -118,7 +118,7 @@ def test_scattered_lists_are_as_long_as_asked_for() -> None:
     assert parts == [Handle((None, 8), 0, 3)]
 
 
-def test_arrays_are_known_by_their_flow() -> None:
+def test_arrays_are_identified_by_their_flow() -> None:
     handle, flow = handles("TensorArrayV3", scalar(T), dtype=1, element_shape=None)
     assert handle == flow == Handle(None, 1, T)
     array = Tensor((), 20, None, handle)

@@ -50,7 +50,7 @@ def test_decompositions_agree_with_tensorflow(dims):
 
 
 @pytest.mark.tensorflow
-def test_vectors_that_are_not_asked_for_are_empty():
+def test_vectors_that_are_not_requested_are_empty():
     def build(raw, feed):
         a = feed(np.stack([np.eye(3, dtype=np.float32)] * 2), 0)
         raw.SelfAdjointEigV2(input=a, compute_v=False)
@@ -84,6 +84,6 @@ def test_the_oldest_eigenvalues_stand_above_the_vectors():
     assert shapes(SHAPES, call("SelfAdjointEig", floats(B, 3, 3))) == [(B, 4, 3)]
 
 
-def test_a_vector_is_no_matrix():
+def test_a_vector_is_not_a_matrix():
     with pytest.raises(UnknownError, match="1 dimensions, fewer than 2"):
         shapes(SHAPES, call("Cholesky", floats(3)))

@@ -47,7 +47,7 @@ def test_lists_are_joined_along_their_first_dimension() -> None:
     assert shape("TensorListConcat", list_of(None), element_shape=(None, 8)) == (None, 8)
 
 
-def test_a_flow_tells_more_than_a_handle() -> None:
+def test_a_flow_has_more_than_a_handle() -> None:
     handle, flow = list_of(None, T), list_of((B, 8))
     assert shape("TensorArrayGatherV3", handle, ints(0, 1), flow) == (2, B, 8)
     assert shape("TensorArrayReadV3", handle, scalar(0), flow) == (B, 8)

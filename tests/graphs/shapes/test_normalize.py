@@ -60,7 +60,7 @@ def test_older_normalizations_agree_with_tensorflow():
     check(build)
 
 
-def test_the_scale_tells_the_channels_where_the_image_does_not():
+def test_the_scale_gives_the_channels_where_the_image_does_not():
     inputs = (floats(B, 4, 4, C), *[floats(8)] * 4)
     assert shapes(SHAPES, call("FusedBatchNormV3", *inputs))[1] == (8,)
 

@@ -43,7 +43,7 @@ def test_windows_of_the_second_version_are_inputs() -> None:
         shapes(SHAPES, call("MaxPoolV2", floats(B, 8, 8, 3), Tensor(), Tensor(), padding="SAME"))
 
 
-def test_gradient_of_an_average_knows_batch_and_channels_from_what_comes_in() -> None:
+def test_gradient_of_an_average_has_batch_and_channels_of_its_input() -> None:
     spelled = Tensor((4,), 3, (None, 8, H, None))
     op = call("AvgPoolGrad", spelled, floats(B, 4, 4, 3), **HALVES)
 

@@ -32,7 +32,7 @@ def test_range_of_accumulators_goes_by_the_range_of_the_filter() -> None:
 
 
 def test_depthwise_oneDNN_kernels_have_a_result_for_each_channel_and_filter() -> None:
-    # TensorFlow 2.21 infers 2 channels for those of oneDNN, as if they were no depthwise ones.
+    # TensorFlow 2.21 infers 2 channels for those of oneDNN, as if they were not depthwise.
     op = call(
         "_MklQuantizedDepthwiseConv2D",
         floats(B, 8, 8, 6),

@@ -55,7 +55,7 @@ def test_relative_limits(written, dimension, factor, amount):
         ("1e99 G e", COUNT, "unit"),
     ],
 )  # fmt: skip
-def test_what_is_no_limit(written, dimension, said):
+def test_invalid_limits(written, dimension, said):
     with pytest.raises(UsageError, match=said):
         bound_of(written, dimension)
 

@@ -269,7 +269,7 @@ def test_traces_are_not_captures():
         subject_of(Opened("t", "trace.json"), ["trace.json"])
 
 
-def test_missing_is_said_of_the_baseline():
+def test_missing_metrics_of_the_baseline_are_reported():
     outcome = outcome_of("run", limit("+5 %"), Measured((1.0, 2.0), True), Missing("no step"))
     assert outcome.verdict == "missing"
     assert "the baseline: no step" in outcome.message

@@ -44,7 +44,7 @@ def test_text():
         "  most of it:",
         "    MatMul: 8, model.py:7 in MatMul",
         "",
-        "step_time cannot be told from its limit: 1.00 ms (201 µs to 2.94 ms, 2 steps), limit "
+        "step_time is too close to its limit: 1.00 ms (201 µs to 2.94 ms, 2 steps), limit "
         "<= 1 ms; the steps differ too much to tell; record more of them",
         "",
         "retraces cannot be checked: no function MatMul",
@@ -137,7 +137,7 @@ def test_annotations():
     assert github_report(report()).splitlines() == [
         "::error file=model.py,line=7,title=tfprof ops::ops exceeds its limit: 12, limit <= 10%0A"
         "MatMul: 8, model.py:7 in MatMul",
-        "::warning file=budget.toml,line=3,title=tfprof step_time::step_time cannot be told from "
+        "::warning file=budget.toml,line=3,title=tfprof step_time::step_time is too close to "
         "its limit: 1.00 ms (201 µs to 2.94 ms, 2 steps), limit <= 1 ms; the steps differ too "
         "much to tell; record more of them",
         "::error file=budget.toml,line=4,title=tfprof retraces::retraces cannot be checked: no "

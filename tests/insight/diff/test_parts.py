@@ -1,4 +1,4 @@
-"""What is said of ops that only one run has is true of the other run, too."""
+"""Statements on ops of only one run are true of the other run, too."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_ops_are_gone_if_the_other_run_has_none_of_their_type(before, after, exp
     assert causes(before, after)[: len(expected)] == expected
 
 
-def test_ops_of_which_only_the_name_tells_the_type_are_there():
+def test_ops_with_a_type_only_in_the_name_are_there():
     """A compiled program names its ops; their types are known in the first run alone."""
     steps = [
         Moments({name: np.full(4, ms)}, {}) for name, ms in (("f/MatMul", 5.0), ("g/MatMul", 0.2))

@@ -41,7 +41,7 @@ def test_more_that_is_faster_takes_no_longer(run):
         ({"free": "collectives"}, "no collectives in this run"),
     ],
 )
-def test_what_cannot_be_asked(run, how, words):
+def test_invalid_queries(run, how, words):
     with pytest.raises(UsageError, match=words):
         tfprof.whatif(run, **how)
 

@@ -59,7 +59,7 @@ def test_ops_of_a_graph_and_of_a_run():
     assert (ops.parameters, ops.trainable_parameters) == (6, 6)
 
 
-def test_a_saved_profile_tells_the_same():
+def test_a_saved_profile_gives_the_same():
     profiler = tfprof.Profiler(a_graph())
     profiler.add_step(7, run({"mm": 5, "_Send": 2}))
     first = info_of(profiler)

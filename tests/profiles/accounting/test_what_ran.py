@@ -104,7 +104,7 @@ def test_ops_that_no_kernel_takes_up_did_not_run(reader: Any) -> None:
     assert "mm" not in both(profiler_of(X, MM, reader, ran={"out": 1}))
 
 
-def test_an_op_with_a_reader_elsewhere_is_no_part_of_a_kernel() -> None:
+def test_an_op_with_a_reader_elsewhere_is_not_part_of_a_kernel() -> None:
     more = node("more", "Relu", "mm", **T)
     profiler = profiler_of(X, *FUSED, more, ran={"act": 1, "more": 1})
     assert both(profiler) == {"act": 16, "more": 16}

@@ -40,7 +40,7 @@ def test_what_depends_on_an_unknown_size_is_noted_and_not_zero_in_silence():
     assert notices(profiler) == {"incomplete-shape": 1}
 
 
-def test_what_a_session_is_fed_tells_the_sizes():
+def test_sizes_follow_from_the_feeds_of_a_session():
     profiler = tfprof.Profiler(graph(X, W, node("mm", "MatMul", "x", "w", **T)))
     message = fed(7)
     message.MergeFrom(run({"mm": 1}))
@@ -92,7 +92,7 @@ def test_saving_and_merging_keep_the_counts():
 
 def test_an_op_without_a_formula_is_noted():
     profiler = tfprof.Profiler(graph(X, node("a", "Mystery", "x"), node("b", "Riddle", "x")))
-    assert profiler.view("op").total_float_ops == 0  # counted when somebody reads them
+    assert profiler.view("op").total_float_ops == 0  # counted when they are read
     (notice,) = profiler.notices
     assert (notice.code, notice.count) == ("no-formula", 2)
     assert "(Mystery, Riddle)" in notice.text
@@ -158,7 +158,7 @@ def test_branches_count_by_their_share_of_the_runs():
     assert report.notes == ()
 
 
-def test_a_saved_profile_knows_how_often_loops_run():
+def test_a_saved_profile_has_the_trip_counts_of_loops():
     nodes = loop(const("n", 6))
     profiler = tfprof.Profiler(
         graph(placeholder("x", 8, 8), *nodes, *conditional("w/less", x="w/out"))
@@ -186,7 +186,7 @@ def test_more_runs_than_64_bits_can_say():
     assert "too-many-float-operations" in notices(profiler)
 
 
-def test_what_an_op_log_tells_counts():
+def test_data_of_an_op_log_count():
     nodes = [placeholder("x", 4, 4), node("a", "Mystery", "x"), node("b", "Relu", "x", **T)]
     log = op_log(logged("a", float_ops=500), logged("b", float_ops=7), logged("late", float_ops=3))
     profiler = tfprof.Profiler(graph(*nodes), log)
@@ -197,7 +197,7 @@ def test_what_an_op_log_tells_counts():
     assert report.coverage == 1
 
 
-def test_counts_that_tensorflow_writes_into_op_logs_are_no_second_count():
+def test_counts_that_tensorflow_writes_into_op_logs_are_not_a_second_count():
     nodes = [op("x", "Placeholder", outputs=[[4, 5]]), node("loss", "L2Loss", "x", **T)]
     of_tensorflow, of_a_person = 3 * 20 - 1, 77
     for logged_count, counted in ((of_tensorflow, 2 * 20), (of_a_person, 77)):

@@ -52,7 +52,7 @@ def test_ops_are_united_by_name_and_executions_of_a_step_add_up() -> None:
     assert rows["own_2"].output_bytes == 2
 
 
-def test_what_the_first_profile_knows_wins_and_the_second_adds() -> None:
+def test_data_of_the_first_profile_win_and_the_second_adds() -> None:
     merged = worker(1).merge(worker(2))._session.profile
     ops = merged.ops
     row = ops.row("w")

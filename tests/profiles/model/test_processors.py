@@ -32,5 +32,5 @@ def test_a_stream_belongs_to_the_gpu_of_this_process():
 
 
 @pytest.mark.parametrize("name", ["", "/host:cpu", "/device:tpu:0", "stream:all", "gpu:x", "recv"])
-def test_other_names_are_no_processors(name):
+def test_other_names_are_not_processors(name):
     assert device_role(name) is None

@@ -38,7 +38,7 @@ def test_adding_a_step_twice_merges_it():
     assert measures.recorded.tolist() == [True, True, False]
 
 
-def test_a_chosen_step_shows_only_itself_but_knows_who_was_ever_recorded():
+def test_a_chosen_step_shows_only_itself_with_all_ops_ever_recorded():
     table = StepTable()
     table.add(1, records(r0=10))
     table.add(2, records(r1=7))
@@ -111,7 +111,7 @@ def test_the_window_goes_from_the_first_start_to_the_last_end():
     assert records.window.tolist() == [[0, 10], [0, 35]]
 
 
-def test_what_steps_hold_is_made_when_it_is_asked_for():
+def test_contents_of_steps_are_made_on_request():
     made = []
 
     def make(name, micros):
@@ -132,7 +132,7 @@ def test_what_steps_hold_is_made_when_it_is_asked_for():
     assert table.records[3].values[2].tolist() == [15]
     assert table.records[3] is table.records[3]
     assert made == ["first", "second"]
-    table.add_run(3, make("third", 1), StepDetail)  # grows after it was asked for
+    table.add_run(3, make("third", 1), StepDetail)  # grows after it was read
     assert table.records[3].values[2].tolist() == [16]
     assert made == ["first", "second", "third"]
     with pytest.raises(KeyError):
@@ -142,13 +142,13 @@ def test_what_steps_hold_is_made_when_it_is_asked_for():
 
 def test_a_detail_that_is_put_in_takes_the_place_of_what_waits():
     table = StepTable()
-    table.add_run(3, lambda: records(r0=1), lambda: pytest.fail("nobody asked for it"))
+    table.add_run(3, lambda: records(r0=1), lambda: pytest.fail("it is not needed"))
     detail = StepDetail()
     table.details[3] = detail
     assert table.details[3] is detail
 
 
-def test_steps_are_asked_for_while_others_are_added():
+def test_steps_are_read_while_others_are_added():
     table = StepTable()
     seen = []
 

@@ -273,7 +273,7 @@ def test_damaged_bytes_are_read_alike_or_refused(
     try:
         run = pb.RunMetadata.FromString(damaged)
     except Exception:
-        return  # damage in a part that nobody reads
+        return  # damage in a part that is not read
     assert found == {**expected(run), "fed_shapes": found["fed_shapes"]}
 
 

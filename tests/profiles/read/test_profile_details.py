@@ -135,7 +135,7 @@ def test_what_contradicts_the_nodes_is_refused_or_left_out(
     assert recovered.view("op").total_exec_micros == full_profiler().view("op").total_exec_micros
 
 
-def test_bytes_that_are_no_message_are_refused_or_left_out() -> None:
+def test_bytes_that_are_not_messages_are_refused_or_left_out() -> None:
     plain = full_profiler(classic=True).serialize_to_string()
     broken = b"\xca\x3e\x01\x08" + plain  # field 1001: a tag without a number
     with pytest.raises(tfprof.MalformedProfileError, match="single executions are unreadable"):

@@ -71,7 +71,7 @@ def test_the_order_of_attributes_makes_no_kind():
     assert nodes[0].kind.attrs == {"transpose_a": True, "transpose_b": True}
 
 
-def test_variables_are_told_apart_by_name_only_if_wanted():
+def test_variables_are_distinguished_by_name_only_on_request():
     message = graph(variable("v"), variable("w"))
     v, w = program(message).body.nodes
     assert (v.kind.attrs["shared_name"], w.kind.attrs["shared_name"]) == ("v", "w")

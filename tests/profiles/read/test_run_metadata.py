@@ -11,7 +11,7 @@ from tfprof.testing.builders import CPU, GPU, graph, op, options, run, run_on, s
 
 
 def rows(run_meta, **changes):
-    """What a profiler of nothing but this run knows of each op: the numbers that are not 0."""
+    """The numbers of each op other than 0, in a profiler of only this run."""
     profiler = tfprof.Profiler(b"")
     profiler.add_step(0, run_meta)
     shown = profiler.view("scope", options(**changes)).to_rows()[1:]

@@ -49,7 +49,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return seen
 
 
-def test_an_output_is_known_by_its_slot() -> None:
+def test_an_output_is_identified_by_its_slot() -> None:
     """A ``Switch`` puts out one of its two tensors."""
     profiler = profiler_of("switch", [[-1, 4], [-1, 4]])
     profiler.add_step(0, ran("switch", {1: [8, 4]}))
@@ -65,7 +65,7 @@ def test_outputs_that_a_kernel_adds_say_nothing() -> None:
     assert shapes_of(profiler, "pool") == [(8, 4)]
 
 
-def test_what_the_graph_knows_is_not_compared() -> None:
+def test_shapes_of_the_graph_are_not_compared() -> None:
     """oneDNN's gradient of batch norm puts out scalars where the graph has empty vectors."""
     profiler = profiler_of("grad", [[-1, 4], [0]])
     profiler.add_step(0, ran("grad", {0: [8, 4], 1: []}))

@@ -26,7 +26,7 @@ from tfprof.testing.builders import (
 
 
 def saved(profiler: tfprof.Profiler, **arguments: Any) -> pb.ProfileProto:
-    """What TensorFlow sees: without the fields that are tfprof's own."""
+    """The message for TensorFlow: without tfprof's own fields."""
     message = pb.ProfileProto.FromString(profiler.serialize_to_string(**arguments))
     message.DiscardUnknownFields()
     return message

@@ -103,7 +103,7 @@ def follow(*windows):
 USUAL = [(i * 10 * MS, 10 * MS) for i in range(20)]
 
 
-def test_a_cut_step_is_known_by_its_neighbours():
+def test_a_cut_step_follows_from_its_neighbours():
     history, found = follow(Window(steps(*USUAL), 0, 200 * MS))
     assert len(found) == 20 and history.usual_seconds == pytest.approx(0.01)
     # Steps 20 and 21 are missing: 1 s lies between, one of them took 10 ms.
@@ -254,7 +254,7 @@ def paused(after_ms, number, *, ends=False):
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_what_is_slow_while_nothing_is_recorded_is_known_by_the_numbers(ends):
+def test_slow_steps_without_recording_follow_from_the_numbers(ends):
     (slow,) = paused(1400, 119, ends=ends)  # 99 steps of 10 ms, and 410 ms more
     assert (slow.first, slow.last, slow.is_exact) == (20, 118, False)
     assert slow.seconds == pytest.approx(0.42, abs=0.03) and 0.3 < slow.least <= slow.seconds
@@ -265,7 +265,7 @@ def test_what_is_slow_while_nothing_is_recorded_is_known_by_the_numbers(ends):
     assert paused(1400, 3) == []  # numbers that begin anew tell nothing
 
 
-def test_a_pause_is_no_step_that_goes_on():
+def test_a_pause_is_not_an_unfinished_step():
     history, _ = follow(Window(steps(*USUAL), 0, 210 * MS))
     _, found = history.interrupted().after(Window(steps(marked=False), 5 * S, 6 * S))
     assert found == []

@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-def test_a_program_that_was_killed_and_nobody_has_reaped_holds_an_unknown_amount():
+def test_the_memory_of_a_killed_program_that_was_not_reaped_is_unknown():
     with socket.create_server(("127.0.0.1", 0)) as own:
         memory = ProgramMemory(Address("127.0.0.1", own.getsockname()[1]))
         assert memory.resident_bytes() > 1 << 20

@@ -84,7 +84,7 @@ class FakeSession:
             ]
         if self.is_silent:
             self.n_snapshots, steps = self.n_snapshots - 1, [event("other", 0, 5)]
-        # The step of 4 s reaches beyond the snapshot; what it is recorded with is no matter here.
+        # The step of 4 s reaches beyond the snapshot, which does not matter here.
         stop = max(self.began_ns, began + round(took))
         data = snapshot(host(line(*steps)), start_ns=began, stop_ns=stop)
         return pb.ProfileResponse(xspace=pb.XSpace.FromString(data)).SerializeToString()
@@ -204,7 +204,7 @@ def test_the_session_of_a_dead_recorder_is_ended(recorder):
         assert "a recorder that is gone" in recording.remarks[0]
     assert fake.calls[:5] == ["start", "get", "get", "stop", "start"]
     old = FakeSession(is_on=True)
-    old.began_ns -= 60 * S  # nobody has asked for a minute: there is no need to wait
+    old.began_ns -= 60 * S  # no request for a minute: there is no need to wait
     with recorder(old, count=1):
         pass
     assert old.calls[:4] == ["start", "get", "stop", "start"]
@@ -219,7 +219,7 @@ def test_another_recorder_is_left_alone(recorder, tmp_path):
         assert fake.is_on and "stop" not in fake.calls
 
 
-def test_somebody_elses_capture(recorder, tmp_path):
+def test_a_capture_of_another_client(recorder, tmp_path):
     fake = FakeSession(is_on=True)
     fake.get = lambda data, context: context.abort(grpc.StatusCode.NOT_FOUND, "none found")
     with pytest.raises(InputError, match="another profiling session is active"):
@@ -228,7 +228,7 @@ def test_somebody_elses_capture(recorder, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_session_that_somebody_has_ended_begins_anew(recorder):
+def test_a_session_that_another_client_has_ended_begins_anew(recorder):
     fake = FakeSession()
     with recorder(fake):
         wait_for(lambda: fake.n_snapshots > 1)
@@ -255,9 +255,9 @@ def test_a_full_disk_loses_nothing(recorder, monkeypatch):
         assert step_numbers(next(events)) == [[1, 2]]
 
 
-def test_nobody_is_there(nobody, tmp_path):
+def test_no_server_is_there(absent, tmp_path):
     with pytest.raises(InputError, match="connection refused"):
-        FlightRecorder(nobody, tmp_path, retries=0).__enter__()
+        FlightRecorder(absent, tmp_path, retries=0).__enter__()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -277,7 +277,7 @@ def test_overhead_is_measured(recorder):
         recording.save("now")
         saved = next(recording.events())
     assert fake.calls.count("start") == 6
-    assert "cannot be told" in said[0]  # a step for each session is too little
+    assert "is unknown" in said[0]  # a step for each session is too little
     # The times without a session were not observed, and the run says so.
     assert 40 < seen.percent < 60 and 1 <= seen.paused_seconds < 1.5
     assert "s had no session, to measure what it costs" in str(seen)
@@ -351,7 +351,7 @@ def test_a_worker_that_comes_back_is_recorded_again(fake_server, tmp_path):
 def test_a_worker_that_comes_back_between_two_snapshots_is_another_program(
     fake_server, tmp_path, way
 ):
-    """Nothing was asked meanwhile; the runs that are due have the steps of one program each."""
+    """No request meanwhile; the runs that are due have the steps of one program each."""
     first, second, said = FakeSession(), FakeSession(), []
     second.n_snapshots, second.is_always_slow = 100, True
 
@@ -405,7 +405,7 @@ def test_a_worker_that_hangs_delays_no_run(recorder):
     assert f"{next(iter(recording.observed))} has not answered in time" in saved.notes[0]
 
 
-def test_a_snapshot_under_way_is_not_what_was_asked_for(recorder):
+def test_a_snapshot_under_way_does_not_count_as_requested(recorder):
     fake = FakeSession()
     fake.late = 0.3
     with recorder(fake, interval_seconds=0.2, count=1) as recording:
@@ -492,7 +492,7 @@ def test_a_program_that_holds_too_much(recorder):
     assert worker._memory.process == os.getpid()
 
 
-def test_a_program_that_grows_is_asked_at_once(recorder, monkeypatch):
+def test_a_program_that_grows_gets_a_request_at_once(recorder, monkeypatch):
     held, looks = [1 << 30], []
     monkeypatch.setattr(ProgramMemory, "resident_bytes", lambda self: (looks.append(1), held[0])[1])
     fake, said = FakeSession(), []
@@ -511,7 +511,7 @@ def test_a_program_that_grows_is_asked_at_once(recorder, monkeypatch):
 
 
 @pytest.mark.parametrize(("late", "least", "most"), [(0.4, 0.75, 0.89), (0.2, 0.45, 0.65)])
-def test_time_counts_from_when_the_server_was_asked(recorder, late, least, most):
+def test_time_counts_from_the_request(recorder, late, least, most):
     """It records again while it answers; after a long answer it rests as long."""
     fake, asked = FakeSession(), []
     fake.late, get = late, fake.get

@@ -1,4 +1,4 @@
-"""Holds what tfprof says of a program against what the program knows.
+"""Compares tfprof's statements on a program with the program's own measurements.
 
 Tolerances. A time may differ by 15 % and 0.3 ms: a clock read around a mark is that much late on a
 busy machine, and profiling itself takes time in each event. A share may differ by 8 points: a
@@ -30,7 +30,7 @@ EXCESS_MS = 4.0
 later, and which the machine runs first the program does not know. A straggler sleeps 8 ms."""
 
 REMARK = 0.05
-"""What takes less of the period is no finding."""
+"""A smaller share of the period is not a finding."""
 
 Kind = Literal["ok", "false", "unknown"]
 
@@ -302,7 +302,7 @@ def _slow_iterator(truth: Truth, claim: Claim) -> Problem:
     if _is_culprit(truth, claim.value) or truth.input_in_period.high < REMARK:
         return ""
     if claim.value.startswith("Prefetch"):
-        return ""  # it is what a call waits for; that it is not the cause is said with it
+        return ""  # a call waits for it; the statement says that it is not the cause
     if claim.value == "Root" and "That was the first" in claim.text:
         return ""  # it starts the threads of the others
     return f"{truth.term.input.cost} is what is slow"

@@ -64,7 +64,7 @@ class Parts:
         evaluate: The computation of an evaluation; None is ``work``.
         copy: Copies an array to the device.
         tiny_ops: Runs many small ops one by one.
-        facts: What else the program knows.
+        facts: Further facts of the program.
     """
 
     work: Callable[[Any], Any]

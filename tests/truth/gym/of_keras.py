@@ -116,7 +116,7 @@ def _timed(model: Any, clock: Diary) -> None:
 def _noted(function: Any, clock: Diary, span: str) -> Any:
     def noted(*arguments: Any) -> Any:
         begin = time.perf_counter()
-        found = function(*arguments)  # raises at the end of the input, which is no step
+        found = function(*arguments)  # raises at the end of the input, which is not a step
         clock.note(span, begin)
         return found
 

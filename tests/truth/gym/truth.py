@@ -1,7 +1,7 @@
 """What a drawn program knows of itself, as ranges that a true statement falls into.
 
 A range has two ends where a statement may rightly mean one of several things (the mean or the
-median of the steps, with the unusual ones or without), or where the program knows only so much.
+median of the steps, with the unusual ones or without), or where the program has only bounds.
 """
 
 from __future__ import annotations

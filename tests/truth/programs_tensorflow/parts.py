@@ -33,7 +33,7 @@ def batches(
 ) -> tf.data.Dataset:
     """Batches that each take a while to make; the clock notes how long, as ``made``.
 
-    tf.data makes one batch ahead without being asked to; ``alone`` keeps it from that.
+    tf.data makes one batch ahead by itself; ``alone`` keeps it from that.
     """
 
     def make(number: np.int64) -> np.ndarray:

@@ -126,7 +126,7 @@ def test_answers_of_older_profilers(tmp_path):
     assert open_paths([tmp_path])[0].run is not None
 
 
-def test_nothing_is_read_before_it_is_asked_for(tmp_path):
+def test_nothing_is_read_before_it_is_requested(tmp_path):
     path = tmp_path / "a.xplane.pb"
     path.write_bytes(b"\xff" * 40)
     [one] = open_paths([path])

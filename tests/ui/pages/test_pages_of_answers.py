@@ -58,7 +58,7 @@ def test_layers():
     assert any("parameters" in text for text in texts(cost_pages.summary_page(found)))
 
 
-def test_ops_that_nobody_can_count_are_named():
+def test_uncountable_ops_are_named():
     message = graph(op("a", "NoSuchOp"))
     report = tfprof.flops(message)
     page = cost_pages.flops_page(report, type_rows(report))

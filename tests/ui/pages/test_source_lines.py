@@ -118,12 +118,12 @@ def test_a_folder_that_is_a_link_is_what_it_leads_to(folder):
     assert shown(folder / "train.py", (18, "", ""), roots=[alias]) == {18: "train(1)"}
 
 
-def test_a_root_that_is_no_folder(folder):
+def test_a_root_that_is_not_a_folder(folder):
     with pytest.raises(UsageError, match=r"--sources .*train\.py: not a folder"):
         source_roots([folder / "train.py"])
 
 
-def test_reports_show_files_only_if_asked(folder, monkeypatch):
+def test_reports_show_files_only_on_request(folder, monkeypatch):
     monkeypatch.chdir(folder)
     places = (f"{folder}/train.py:9:train", f"{folder}/../elsewhere/settings.py:2:x")
     opened = opened_profiler(tfprof.Profiler(graph(op("a")), op_log(traced("a", *places))))

@@ -28,7 +28,7 @@ def notes(*planes: Any) -> list[str]:
         ([host(line(event("work", 0, 5)))], "no steps were found"),
     ],
 )
-def test_what_is_missing_is_said_once(planes: list[Any], said: str) -> None:
+def test_what_is_missing_is_reported_once(planes: list[Any], said: str) -> None:
     found = notes(*planes)
     assert len([note for note in found if said in note]) == 1
     about = "device" if "kernels" in said or "GPUs" in said else said

@@ -135,7 +135,7 @@ def test_steps_are_written_as_numbers_and_ranges(text, steps):
 
 
 @pytest.mark.parametrize("text", ["x", "3-", "-3", "5-3", "1-99999999", "٣"])
-def test_what_is_no_step_is_refused_with_the_value(text):
+def test_an_invalid_step_is_refused_with_its_value(text):
     with pytest.raises(UsageError, match="step="):
         chosen_steps(text)
 

@@ -302,9 +302,7 @@ def test_lines_of_source_files_come_along(traced_run):
     assert len(places["texts"]) == 1  # the library is not there
 
 
-def test_files_elsewhere_are_not_read_for_whoever_names_them(
-    traced_run, monkeypatch, tmp_path_factory
-):
+def test_files_elsewhere_are_not_read_even_if_named(traced_run, monkeypatch, tmp_path_factory):
     profiler, file = traced_run
     monkeypatch.chdir(file.parent)
     places = block(
@@ -314,7 +312,7 @@ def test_files_elsewhere_are_not_read_for_whoever_names_them(
 
 
 @pytest.mark.parametrize("trick", ["link", "no source", "large", "folder", "fifo", "relative"])
-def test_files_that_are_no_sources_are_not_read(tmp_path, monkeypatch, trick):
+def test_files_that_are_not_sources_are_not_read(tmp_path, monkeypatch, trick):
     file = tmp_path / "train.py"
     if trick == "link":
         (tmp_path / "secret").write_text("secret\n" * 9)

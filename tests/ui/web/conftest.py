@@ -90,7 +90,7 @@ class Watched:
         )
 
     def check(self):
-        """Nothing went wrong, and nobody else was asked."""
+        """Nothing went wrong, and there were no other connections."""
         assert self.troubles == []
         assert self.requests == []
 

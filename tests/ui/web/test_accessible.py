@@ -1,4 +1,4 @@
-"""Pages for everybody: axe's rules, the keyboard, small windows, dark and light."""
+"""Accessible pages: axe's rules, the keyboard, small windows, dark and light."""
 
 from importlib.resources import files
 

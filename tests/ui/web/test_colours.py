@@ -1,4 +1,4 @@
-"""Colours of what time is spent on can be told apart, in light and in dark."""
+"""Colours of the categories of time are distinct, in light and in dark."""
 
 import itertools
 import re

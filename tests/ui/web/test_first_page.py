@@ -1,4 +1,4 @@
-"""What makes the first page come soon: it is made before it is asked for, by one script."""
+"""The first page comes soon: it is made before the first request, and has one script."""
 
 import gzip
 import subprocess
@@ -10,12 +10,12 @@ import pytest
 starlette = pytest.importorskip("starlette.testclient")
 pytest.importorskip("uvicorn")
 
+from tfprof.ui.web.render_queue import RenderQueue  # noqa: E402
 from tfprof.ui.web.scripts import JOINED, joined_script  # noqa: E402
-from tfprof.ui.web.server import Shelf, application, read_ahead  # noqa: E402
-from tfprof.ui.web.work import Work  # noqa: E402
+from tfprof.ui.web.server import RunCache, application, read_ahead  # noqa: E402
 
 
-class Counted(Work):
+class Counted(RenderQueue):
     """Counts the documents that are made."""
 
     def __init__(self):
@@ -30,25 +30,25 @@ class Counted(Work):
         return super().begin(key, counted)
 
 
-def test_the_first_page_is_made_ahead_and_not_again_when_it_is_asked_for(site):
-    work = Counted()
-    read_ahead(Shelf(site), work)
-    assert work.keys[:2] == ["/api/site", "/api/page/start"]
-    made = list(work.keys)
-    client = starlette.TestClient(application(site, work=work))
+def test_the_first_page_is_made_ahead_and_not_again_on_request(site):
+    queue = Counted()
+    read_ahead(RunCache(site), queue)
+    assert queue.keys[:2] == ["/api/site", "/api/page/start"]
+    made = list(queue.keys)
+    client = starlette.TestClient(application(site, queue=queue))
     for path in made:
         assert client.get(path).status_code == 200
-    assert work.keys == made
+    assert queue.keys == made
 
 
-def test_what_cannot_be_made_ahead_is_no_error(site):
+def test_a_page_that_cannot_be_made_ahead_is_not_an_error(site):
     def fail():
         raise OSError("gone")
 
     object.__setattr__(site.opened[0], "run", fail)
-    work = Counted()
-    read_ahead(Shelf(site), work)
-    assert work.keys == []
+    queue = Counted()
+    read_ahead(RunCache(site), queue)
+    assert queue.keys == []
     answer = starlette.TestClient(application(site), raise_server_exceptions=False).get("/api/site")
     assert answer.status_code == 500
     assert "fault of tfprof" in answer.json()["error"]

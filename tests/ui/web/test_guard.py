@@ -1,4 +1,4 @@
-"""Each rule of the door: what is refused, and what is let in."""
+"""Each access rule: what is refused, and what is let in."""
 
 import re
 
@@ -6,74 +6,75 @@ import pytest
 
 starlette = pytest.importorskip("starlette.testclient")
 
-from tfprof.ui.web.guard import HEADERS, MOST_QUERY_BYTES, Door  # noqa: E402
+from tfprof.ui.web.guard import HEADERS, MOST_QUERY_BYTES, Access  # noqa: E402
 from tfprof.ui.web.server import application  # noqa: E402
 
 pytestmark = pytest.mark.one_engine
 
 PORT = 8123
-DOOR = Door(PORT, token="a-token-that-is-the-same-in-all-runs")
+ACCESS = Access(PORT, token="a-token-that-is-the-same-in-all-runs")
 HOME = f"http://127.0.0.1:{PORT}"
 
 
 @pytest.fixture
 def client(site):
-    return starlette.TestClient(application(site, DOOR), HOME, follow_redirects=False)
+    return starlette.TestClient(application(site, ACCESS), HOME, follow_redirects=False)
 
 
 @pytest.fixture
 def inside(client):
-    assert client.get(f"/?token={DOOR.token}").status_code == 303
+    assert client.get(f"/?token={ACCESS.token}").status_code == 303
     return client
 
 
 def test_the_address_lets_in_and_leads_to_one_without_the_token(client):
-    assert DOOR.address == f"{HOME}/?token={DOOR.token}"
-    first = client.get(DOOR.address)
+    assert ACCESS.address == f"{HOME}/?token={ACCESS.token}"
+    first = client.get(ACCESS.address)
     assert (first.status_code, first.headers["location"]) == (303, "/")
     cookie = first.headers["set-cookie"]
-    assert cookie == f"tfprof_{PORT}={DOOR.token}; Path=/; HttpOnly; SameSite=Strict"
-    assert DOOR.token not in first.text
+    assert cookie == f"tfprof_{PORT}={ACCESS.token}; Path=/; HttpOnly; SameSite=Strict"
+    assert ACCESS.token not in first.text
     page = client.get("/")
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert client.get("/api/site").json()["run"] == "run"
 
 
 def test_other_parameters_stay_in_the_address(client):
-    assert client.get(f"/?a=1&token={DOOR.token}").headers["location"] == "/?a=1"
+    assert client.get(f"/?a=1&token={ACCESS.token}").headers["location"] == "/?a=1"
 
 
 @pytest.mark.parametrize(
     "address",
-    ["/", "/api/site", "/static/app.js", "/?token=", "/?token=x", f"/?token={DOOR.token}x",
-     f"/api/site?token={DOOR.token}", f"/?token={DOOR.token}&token={DOOR.token}", "/?token=%ff"],
+    ["/", "/api/site", "/static/app.js", "/?token=", "/?token=x", f"/?token={ACCESS.token}x",
+     f"/api/site?token={ACCESS.token}", f"/?token={ACCESS.token}&token={ACCESS.token}",
+     "/?token=%ff"],
 )  # fmt: skip
-def test_nobody_comes_in_without_the_token(client, address):
+def test_requests_without_the_token_are_refused(client, address):
     refused = client.get(address)
     assert refused.status_code == 403
     assert "set-cookie" not in refused.headers
-    assert DOOR.token not in refused.text
+    assert ACCESS.token not in refused.text
 
 
 def test_tokens_are_long_and_different():
-    tokens = {Door(1).token for _ in range(20)}
+    tokens = {Access(1).token for _ in range(20)}
     assert len(tokens) == 20
     assert min(map(len, tokens)) >= 32
 
 
-@pytest.mark.parametrize("cookie", ["", "x", DOOR.token[:-1], f"{DOOR.token}x", "é"])
+@pytest.mark.parametrize("cookie", ["", "x", ACCESS.token[:-1], f"{ACCESS.token}x", "é"])
 def test_other_cookies_do_not_let_in(client, cookie):
     line = f"tfprof_{PORT}={cookie}".encode()
     assert client.get("/", headers={"cookie": line}).status_code == 403
 
 
 def test_the_cookie_of_another_port_does_not_let_in(client):
-    line = f"tfprof_{PORT + 1}={DOOR.token}"
+    line = f"tfprof_{PORT + 1}={ACCESS.token}"
     assert client.get("/", headers={"cookie": line}).status_code == 403
 
 
 def test_other_cookies_beside_ours_do_no_harm(client):
-    line = f"a=b; tfprof_{PORT}={DOOR.token}; _xsrf=2|c|d"
+    line = f"a=b; tfprof_{PORT}={ACCESS.token}; _xsrf=2|c|d"
     assert client.get("/", headers={"cookie": line}).status_code == 200
 
 
@@ -107,7 +108,7 @@ def test_headers_that_say_who_asks(inside, name, value, status):
 
 
 def _cookie():
-    return f"tfprof_{PORT}={DOOR.token}"
+    return f"tfprof_{PORT}={ACCESS.token}"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])

@@ -1,4 +1,4 @@
-"""Addresses that someone made up to hurt: each is answered, or refused with a reason."""
+"""Hostile addresses: each is answered, or refused with a reason."""
 
 import pytest
 

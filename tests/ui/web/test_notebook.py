@@ -97,7 +97,7 @@ def test_the_magic_records_a_cell_and_keeps_its_profiler():
     assert shell.names["x"].shape == (64, 16)
 
 
-def test_what_is_no_name_is_refused_with_it():
+def test_an_invalid_name_is_refused_with_its_text():
     shell = _Shell()
     tfprof.load_ipython_extension(shell)
     with pytest.raises(tfprof.UsageError, match="a b"):

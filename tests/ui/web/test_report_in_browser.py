@@ -20,7 +20,7 @@ def site():
     return Site([opened_run(tools.open_run(xspace(host(line(*steps, *ops)))), "train.xplane.pb")])
 
 
-def test_every_page_of_a_report_opens_and_asks_nobody(site, watched, report_file):
+def test_every_page_of_a_report_opens_without_connections(site, watched, report_file):
     page = watched().open(report_file(report(site)), "start")
     for entry in site.to_dict()["pages"]:
         if not entry["missing"]:
@@ -30,7 +30,7 @@ def test_every_page_of_a_report_opens_and_asks_nobody(site, watched, report_file
     page.check()
 
 
-def test_rows_that_an_address_asks_for_and_no_table_has_are_told(site, watched, report_file):
+def test_rows_in_an_address_that_no_table_has_are_reported(site, watched, report_file):
     page = watched().open(report_file(report(site, ["op-stats"])), "op-stats")
     said = page.tab.locator(".nothing-found")
     assert said.inner_text() == ""

@@ -16,16 +16,16 @@ from tfprof.inputs.open_paths import open_paths  # noqa: E402
 from tfprof.testing.xspace_builders import event, host, line, xspace  # noqa: E402
 from tfprof.ui.pages.document import Page, words  # noqa: E402
 from tfprof.ui.pages.site import Site  # noqa: E402
-from tfprof.ui.web.guard import Door  # noqa: E402
+from tfprof.ui.web.guard import Access  # noqa: E402
 from tfprof.ui.web.listening import listening, require_web  # noqa: E402
-from tfprof.ui.web.server import Shelf, application  # noqa: E402
-from tfprof.ui.web.work import Work  # noqa: E402
+from tfprof.ui.web.render_queue import RenderQueue  # noqa: E402
+from tfprof.ui.web.server import RunCache, application  # noqa: E402
 
 pytestmark = pytest.mark.one_engine
 
 
 class Slow:
-    """A site with one page, which is made when it is told to.
+    """A site with one page, which is made on a signal.
 
     Attributes:
         n_made: How often it was made.
@@ -54,7 +54,7 @@ class Slow:
 
 
 def client_of(site, **settings):
-    return starlette.TestClient(application(site, work=Work(**settings)))
+    return starlette.TestClient(application(site, queue=RenderQueue(**settings)))
 
 
 def capture(folder, name="a", n_steps=2):
@@ -92,7 +92,7 @@ def test_errors_are_in_the_words_of_the_library(site, address, status, message):
     assert message in answer.json()["error"]
 
 
-def test_a_fault_of_the_program_is_told_on_the_terminal_and_not_in_the_browser(caplog):
+def test_a_fault_of_the_program_is_shown_on_the_terminal_and_not_in_the_browser(caplog):
     client = client_of(Slow())
     for _ in range(2):  # and it is not kept
         answer = client.get("/api/page/broken")
@@ -118,7 +118,7 @@ def test_a_page_that_takes_too_long_is_made_once_for_all_who_wait():
     assert site.n_made == 1
 
 
-def test_what_was_asked_for_last_is_kept_within_limits():
+def test_the_latest_requests_are_cached_within_limits():
     site = Slow()
     site.may_go_on.set()
     one = len(gzip.compress(site.page("p0", {}).to_json(), 5))
@@ -218,9 +218,9 @@ def test_only_the_runs_that_were_looked_at_last_stay_in_memory(tmp_path):
     for name in ("a", "b", "c"):
         capture(tmp_path / "plugins" / "profile" / name)
     site = Site(open_paths([str(tmp_path)]))
-    shelf = Shelf(site)
+    runs = RunCache(site)
     for name in ("a", "b", "c"):
-        shelf.document("page/overview", {"run": name})
+        runs.document("page/overview", {"run": name})
     assert [one.name for one in site.opened if one.run._made is not None] == ["c", "b"]
 
 
@@ -247,11 +247,11 @@ def test_without_its_packages_it_says_what_to_install(monkeypatch):
 
 @pytest.mark.browser
 def test_the_first_address_shows_the_first_page(site, watched, tmp_path):
-    door = Door(0)
+    access = Access(0)
     with listening("127.0.0.1", 0) as found:
-        door = Door(found.getsockname()[1])
-    with running(application(site, door), door.port) as address:
-        page = watched(address).open(door.address, "start")
+        access = Access(found.getsockname()[1])
+    with running(application(site, access), access.port) as address:
+        page = watched(address).open(access.address, "start")
         assert page.tab.url == address
         assert page.tab.evaluate("document.cookie") == ""
         page.tab.reload()

@@ -1,4 +1,4 @@
-"""Tables in a browser: names stay in sight, empty columns are folded, and the address tells all."""
+"""Tables in a browser: names stay in sight, empty columns fold, and addresses have all choices."""
 
 import pytest
 

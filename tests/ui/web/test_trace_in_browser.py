@@ -86,7 +86,7 @@ def key(page, name):
 
 
 def said(page, where, pattern):
-    """Wait until something is said somewhere."""
+    """Wait until an element has a text."""
     page.tab.wait_for_function(
         "([where, pattern]) => [...document.querySelectorAll(where)].some("
         "each => new RegExp(pattern).test(each.textContent))",
@@ -223,7 +223,7 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     page.check()
 
 
-def test_processes_fold_tracks_are_pinned_and_keys_are_told(page):
+def test_processes_fold_tracks_are_pinned_and_keys_are_listed(page):
     names = page.tab.locator(".trace-label.track .name")
     n_tracks = names.count()
     page.tab.locator(".trace-label .pin").last.click()

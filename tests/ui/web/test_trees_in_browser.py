@@ -147,7 +147,7 @@ def test_a_flame_graph_looks_at_what_is_chosen_by_mouse_and_by_keyboard(site, wa
     page.check()
 
 
-def test_lines_of_libraries_are_shown_when_asked_and_sources_stand_by(site, watched, report_file):
+def test_lines_of_libraries_are_shown_on_request_with_sources(site, watched, report_file):
     page = watched().open(report_file(report(site, ["code"])), "code")
     assert names(page) == ["total", "train.py:2:main"]
     own = page.tab.locator("tr[data-row='1'] td").nth(2)

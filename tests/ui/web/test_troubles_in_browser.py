@@ -11,7 +11,7 @@ from tfprof.ui.web.server import application
 pytestmark = [pytest.mark.browser, pytest.mark.one_engine]
 
 
-def test_a_step_that_the_run_does_not_have_is_told_and_can_be_left(site, watched):
+def test_a_step_that_the_run_does_not_have_is_reported_and_can_be_left(site, watched):
     with running(application(site)) as address:
         page = watched(address).open(f"{address}#/overview?step=99")
         assert "no step 99" in page.tab.locator("main [role=alert]").inner_text()

@@ -91,7 +91,7 @@ def test_edges_have_the_bytes_that_the_run_recorded() -> None:
     assert found["net/a/mm", "net/a/relu"].share == 0.1
     both = found["net/b/split", "net/b/join"]
     assert (both.label, both.about) == ("128 B", "128 B, 2 tensors")
-    # The placeholder was fed: nobody recorded its size.
+    # The placeholder was fed: its size was not recorded.
     assert found["image", "net/a/mm"].label == "8×4"
     assert found["image", "net/b/join"].kind == "control"
 
@@ -237,7 +237,7 @@ def test_what_nodes_are_chosen_by(chosen: Any, attribute: str | None, title: str
     assert f"size and colour of boxes: own {title}" in drawing.title
 
 
-def test_an_attribute_that_was_asked_for_is_taken_even_if_nothing_has_it() -> None:
+def test_a_chosen_attribute_counts_even_if_no_row_has_it() -> None:
     drawing = draw_view(view("graph"), attribute="params")
     assert drawing.title[0] == "graph view: params 0; 6 of 6 ops"
 
@@ -393,9 +393,9 @@ def test_broken_dot_files(tmp_path: Path) -> None:
         render_dot_file(path, "png")
 
 
-def test_files_that_are_no_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_not_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.dot"
-    path.write_bytes(b"\x0agraphics are no graph")
+    path.write_bytes(b"\x0agraphics are not a graph")
     with pytest.raises(tfprof.UnknownFormatError, match="does not start with 'graph'"):
         render_dot_file(path, "svg")
     with pytest.raises(tfprof.InputError, match="cannot be read"):

@@ -109,7 +109,7 @@ LIBRARY = "lib/python3.11/site-packages/tensorflow/python/ops/nn.py:9:conv"
     ],
     ids=["between", "innermost", "nothing else"],
 )
-def test_lines_of_libraries_are_left_out_unless_asked_for(tmp_path, frames, own, every):
+def test_lines_of_libraries_are_left_out_by_default(tmp_path, frames, own, every):
     profiler = tfprof.Profiler(graph(op("inner", "MatMul")), op_log(traced("inner", *frames)))
     path = tmp_path / "p.pb.gz"
     for output, expected in (("", own), ("frames=all,", every)):

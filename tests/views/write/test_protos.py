@@ -171,7 +171,7 @@ def message_by_message(tree, levels=MAX_PROTO_LEVELS):
     messages = [pb.MultiGraphNodeProto() if is_group else pb.GraphNodeProto()]
     for row in range(len(tree)):
         if tree.depth[row] == levels:
-            messages.append(type(messages[0])())  # of nobody
+            messages.append(type(messages[0])())  # without a parent
         elif row:
             messages.append(messages[int(tree.parent[row])].children.add())
         message = messages[row]

@@ -62,7 +62,7 @@ def test_values_of_each_type(dtype, values, default, classic):
         assert found == pb.TFProfTensorProto(dtype=NUMBERS[dtype], **fields)
 
 
-def test_many_values_are_cut_and_that_is_said():
+def test_many_values_are_cut_and_that_is_reported():
     values = np.arange(MOST_VALUES + 5, dtype=np.int32)
     found, tree = message("int32", values)
     assert list(found.value_int64) == list(range(MOST_VALUES))

@@ -30,7 +30,7 @@ from tfprof.errors import InputError
 _BUFFER_BYTES = 8 << 20
 _NEEDED, _DUMPED = "CONCURRENT_KERNEL", "DEVICE"
 _NO_FUNCTION = "FunctionNotFoundError"
-"""Of the bindings, if libcupti is older than they are."""
+"""Error of the bindings if libcupti is older than they are."""
 _LATER_SECONDS = 0.05
 _SAME_CLOCK_NS = 1_000_000
 _NAME = "tfprof"
@@ -46,7 +46,7 @@ Timed = TypeVar("Timed", bound=Any)
 
 
 class GpuError(InputError):
-    """GPU activity cannot be recorded; ``status`` says why."""
+    """GPU activity cannot be recorded; ``status`` has the reason."""
 
     def __init__(self, status: Status) -> None:
         super().__init__(f"GPU activity cannot be recorded: {status}")
@@ -61,7 +61,7 @@ def bindings() -> Any:
     """
     try:
         return importlib.import_module("cupti.cupti")
-    except Exception as error:  # a missing part of it is none of its own errors
+    except Exception as error:  # a missing part of it raises errors of other types
         raise GpuError(of_import(error)) from error
 
 
@@ -108,10 +108,10 @@ class GpuSession:
         """End the session.
 
         Args:
-            synchronize: Waits until the GPU has done what it was given; CUPTI does not.
+            synchronize: Waits until the GPU has finished its work; CUPTI does not.
 
         Returns:
-            What was recorded.
+            The records.
 
         Raises:
             GpuError: The records could not be fetched.
@@ -191,7 +191,7 @@ class GpuSession:
         return dropped.value
 
     def _abandon(self) -> None:
-        """Give CUPTI back; what fails now must not hide why."""
+        """Release CUPTI; errors here must not hide the first one."""
         for kind in self._kinds:
             with contextlib.suppress(Exception):
                 self._cupti.activity_disable(kind)
@@ -202,7 +202,7 @@ class GpuSession:
             self._subscriber = None
 
     def _compared(self) -> int:
-        """How much later it is on CUPTI's clock: nothing, but in WSL."""
+        """How much CUPTI's clock is ahead: 0, except in WSL."""
         before_ns = time.time_ns()
         stamp_ns = int(self._cupti.get_timestamp())
         after_ns = time.time_ns()
@@ -211,7 +211,7 @@ class GpuSession:
         return stamp_ns - (before_ns + after_ns) // 2
 
     def _finish(self) -> None:
-        """Names and clocks, for which callbacks have no time."""
+        """Complete names and clocks, for which callbacks have no time."""
         records = self.records
         for kind, rows in self._rows.items():
             for row in rows:
@@ -280,7 +280,7 @@ class GpuSession:
 
 
 def _holder(params: Any) -> str:
-    """Who is CUPTI's client; the field is not always filled, and then may not be readable."""
+    """The name of CUPTI's client; the field is not always filled, and may be unreadable then."""
     try:
         name = str(params.old_subscriber_name or "")
     except Exception:
@@ -294,7 +294,7 @@ def plain_call(name: str) -> str:
 
 
 def demangled(name: str) -> str:
-    """The name of a kernel as its source spells it; as it is, if it is not mangled."""
+    """The name of a kernel in its source; unchanged if it is not mangled."""
     if not name.startswith("_Z"):  # "f" would become "float"
         return name
     demangle = _demangler()

@@ -1,9 +1,10 @@
-"""Which op each activity of a GPU belongs to: that which the launching thread was in.
+"""Finds the op of each activity of a GPU: the one that the launching thread was in.
 
 A kernel has the correlation id of the call that launched it, the call has a thread and a time, and
-the profiler of TensorFlow or JAX recorded which op each of its threads was in (``threads.py`` says
-how both name threads). Where a thread has no line, its launches tell: it is taken for the line
-whose ops contain nearly all of them; or one op alone runs at the time, on whatever thread.
+the profiler of TensorFlow or JAX recorded which op each of its threads was in (``threads.py`` has
+the names of threads in both). A thread without a line is identified by its launches, with the line
+whose ops contain nearly all of them; otherwise an op counts that runs alone at the time, on any
+thread.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Attributed(NamedTuple):
 
 
 class LineOfThread(NamedTuple):
-    """The thread that the framework's profiler takes a thread for, and how that is known."""
+    """The framework profiler's line for a thread, and how it was identified."""
 
     thread: int
     way: Way
@@ -68,7 +69,7 @@ def attributed(
 def lines_of_threads(
     records: Records, activities: Sequence[Activity], lines: Mapping[int, HostOps]
 ) -> dict[int, LineOfThread]:
-    """The line of each thread that launched something; those without one are not there."""
+    """The line of each thread that launched something; threads without one are left out."""
     found = {}
     for thread, calls in _launches(records, activities).items():
         if thread in lines:

@@ -1,4 +1,4 @@
-"""What NVIDIA's driver says and does itself, whoever has given it work; no package is needed."""
+"""Queries and synchronizes NVIDIA's driver directly, for any program; no package is needed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class DriverFacts:
     """The driver, and the GPUs that this process may use.
 
     Attributes:
-        cuda: Highest CUDA that the driver knows, ``13.0``; empty if unknown.
+        cuda: Highest CUDA that the driver supports, ``13.0``; empty if unknown.
         capabilities: Compute capability of each GPU, major and minor.
-        problem: Why nothing can be recorded; None if nothing speaks against it.
+        problem: Why nothing can be recorded; None if no problem was found.
     """
 
     cuda: str = ""
@@ -32,7 +32,7 @@ class DriverFacts:
 
 
 def driver_facts(load: Any = ctypes.CDLL) -> DriverFacts:
-    """Ask the driver; it starts in this process, if it has not.
+    """Query the driver, which starts in this process unless it is running.
 
     Args:
         load: Opens a library.
@@ -43,7 +43,7 @@ def driver_facts(load: Any = ctypes.CDLL) -> DriverFacts:
         return DriverFacts(problem=of_code("no_driver", str(error)))
     try:
         return _asked(driver)
-    except AttributeError as error:  # a library of that name which is none
+    except AttributeError as error:  # another library of that name
         return DriverFacts(problem=of_code("driver_failed", str(error)))
 
 
@@ -73,15 +73,15 @@ def _asked(driver: Any) -> DriverFacts:
 
 
 def _number(function: Any, *more: int) -> int:
-    """What a function writes into its first argument; 0 if it fails."""
+    """The value that a function writes into its first argument; 0 if it fails."""
     value = ctypes.c_int(0)
     return 0 if function(ctypes.byref(value), *more) else value.value
 
 
 def synchronize(load: Any = ctypes.CDLL) -> None:
-    """Wait until all GPUs of this process have done what they were given.
+    """Wait until all GPUs of this process have finished their work.
 
-    Does nothing where there is no driver. Python goes on meanwhile in other threads.
+    Does nothing without a driver. Other Python threads go on meanwhile.
 
     Args:
         load: Opens a library.

@@ -1,4 +1,4 @@
-"""Ops that threads of the host ran, as the framework's profiler saw them."""
+"""Ops that threads of the host ran, from the framework's profiler."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def host_ops(host: Host) -> dict[int, HostOps]:
     """Ops of the threads of a host; those that Python ran eagerly are among them.
 
     Args:
-        host: What the framework's profiler has recorded.
+        host: The host in the framework's capture.
 
     Returns:
         By thread, as CUPTI names it: the lower 32 bits of its handle.

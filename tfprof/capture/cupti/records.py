@@ -1,7 +1,7 @@
-"""What CUPTI records, as plain values: nothing here needs a GPU or the bindings.
+"""CUPTI's records as plain values: nothing here needs a GPU or the bindings.
 
-Records lie in CUPTI's buffer, and are met inside a CUDA call of the program: there only the values
-of their attributes are taken, in one go; what they mean is worked out when the recording is over.
+Records lie in CUPTI's buffer, and are processed inside a CUDA call of the program. There, only the
+values of their attributes are copied, at once; they are interpreted when the recording is over.
 
 Times are nanoseconds since 1970, as CUPTI's default clock has them on Linux.
 """
@@ -58,7 +58,7 @@ def occupancy_percent(
     """Theoretical occupancy, 0 if the launch or the limits make no sense.
 
     Args:
-        limits: Of the GPU.
+        limits: Limits of the GPU.
         n_threads: Threads of a block.
         registers: Registers of a thread.
         shared_bytes: Shared memory of a block.
@@ -210,7 +210,7 @@ class Overhead(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What took it."""
+        """Its cause."""
         return _OVERHEADS.get(self.kind, f"overhead {self.kind}")
 
 
@@ -221,16 +221,16 @@ T = TypeVar("T", bound=Any)
 
 @dataclass
 class Records:
-    """All that a session recorded.
+    """All records of a session.
 
     Attributes:
         activities: Kernels, copies and fills, in the order of their buffers.
         calls: Calls of CUDA.
         overheads: Times of CUPTI itself.
-        gpus: What is known of the GPUs, by their ordinals.
-        n_dropped: Records that CUPTI had no room for.
+        gpus: Descriptions of the GPUs, by their ordinals.
+        n_dropped: Records for which CUPTI had no room.
         n_unread: Records that could not be read; ``problem`` is the first reason.
-        n_without_time: Activities of which CUPTI gives no times; they are in no track.
+        n_without_time: Activities without times from CUPTI; they are in no track.
         problem: Why a record could not be read.
     """
 
@@ -246,10 +246,10 @@ class Records:
     def keep_outer_calls(self) -> None:
         """Leave out calls of the driver inside those of the runtime, which are made of them.
 
-        CUPTI records both. That of the runtime stays: it is what the program called, it has the
-        name that people know, and its time contains that of the other. Activities that have the
-        number of a call that is left out get that of the call around it. Calls of the driver that
-        no runtime made, such as those of XLA and Triton, stay.
+        CUPTI records both. That of the runtime stays: the program called it, users know its name,
+        and its time contains that of the other. Activities with the number of a call that is left
+        out get that of the call around it. Calls of the driver without a runtime, such as those of
+        XLA and Triton, stay.
         """
         outer_of = _outer_calls(self.calls)
         if not outer_of:
@@ -297,7 +297,7 @@ def _outer_calls(calls: Iterable[Api]) -> dict[Api, Api]:
 
 
 def with_times(rows: Iterable[T]) -> list[T]:
-    """Those that have times, in order; what lies a day from most of them has none that is true."""
+    """Activities with times, in order; times a day away from most others count as invalid."""
     timed = sorted(
         (one for one in rows if 0 < one.start_ns <= one.end_ns < one.start_ns + _DAY_NS),
         key=lambda one: (one.start_ns, one.end_ns, type(one).__name__, one),
@@ -307,7 +307,7 @@ def with_times(rows: Iterable[T]) -> list[T]:
 
 
 def memory_kind(number: int) -> str:
-    """What a kind of memory is called."""
+    """Name of a kind of memory."""
     return MEMORY_KINDS[number] if 0 <= number < len(MEMORY_KINDS) else "unknown"
 
 
@@ -344,7 +344,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 
 
 def add_row(records: Records, kind: str, row: Row) -> None:
-    """Add what a record said.
+    """Add the values of a record.
 
     Raises:
         TypeError: A value is not a number.

@@ -1,7 +1,7 @@
-"""Records a moment of work of the GPU, and says what was seen: ``tfprof doctor --gpu``.
+"""Records a moment of work of the GPU, and reports the result: ``tfprof doctor --gpu``.
 
-It runs in a process of its own (``python -m tfprof.capture.cupti.self_test``): bindings and
-libraries that do not fit have been seen to crash, and callbacks that need Python's lock can hang.
+It runs in its own process (``python -m tfprof.capture.cupti.self_test``): mismatched bindings and
+libraries have crashed, and callbacks that need Python's lock can hang.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _MODULE = b""".version 6.4
 
 @dataclass(frozen=True)
 class SelfTest:
-    """What a self-test saw.
+    """The result of a self-test.
 
     Attributes:
         status: Whether GPU activity can be recorded.
-        facts: What there is, and what was recorded; in words, for a report.
+        facts: Descriptions of the GPU and of the records, for a report.
     """
 
     status: Status
@@ -57,7 +57,7 @@ def self_test(seconds: float = 60.0, command: Sequence[str] = _COMMAND) -> SelfT
 
     Args:
         seconds: How long it may take.
-        command: What to run.
+        command: The command to run.
     """
     try:
         done = subprocess.run(
@@ -83,7 +83,7 @@ def run_here(session: GpuSession | None = None, load: Any = ctypes.CDLL) -> Self
     """Run the self-test in this process.
 
     Args:
-        session: What records.
+        session: The session that records.
         load: Opens the driver's library.
     """
     facts = {"Python": platform.python_version(), "system": platform.platform()}
@@ -100,7 +100,7 @@ def run_here(session: GpuSession | None = None, load: Any = ctypes.CDLL) -> Self
     try:
         session.start()
     except GpuError as error:
-        # The driver knows better than CUPTI what is the matter; but first come the bindings.
+        # The driver's error is better than CUPTI's; but problems of the bindings come first.
         own = error.status
         is_of_bindings = own.code in ("bindings_missing", "bindings_broken")
         known = own if is_of_bindings or driver.problem is None else driver.problem
@@ -141,7 +141,7 @@ def _verdict(records: Records, work: str) -> Status:
 
 
 def _work(load: Any) -> str:
-    """Copy, set and copy back a megabyte, and launch a kernel; what failed, or nothing."""
+    """Copy, set and copy back a megabyte, and launch a kernel; returns the failure, if any."""
     try:
         driver = load("libcuda.so.1")
         with primary_context(driver, 0) as is_current:
@@ -198,7 +198,7 @@ def _seen(records: Records) -> dict[str, str]:
 
 
 def _libraries() -> dict[str, str]:
-    """The libcupti of this process; two disturb each other."""
+    """The libcupti files in this process; two would disturb each other."""
     try:
         maps = Path("/proc/self/maps").read_text("utf-8", "replace")
     except OSError:

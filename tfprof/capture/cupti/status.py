@@ -18,8 +18,8 @@ class Status:
     """Whether GPU activity can be recorded.
 
     Attributes:
-        code: What is the matter.
-        message: The same in words, with what was seen.
+        code: Name of the problem.
+        message: Its description, with the details.
         remedy: What to do; empty if nothing helps.
     """
 
@@ -67,7 +67,8 @@ _REMEDIES: dict[Code, tuple[str, str]] = {
         "Look at nvidia-smi, and at CUDA_VISIBLE_DEVICES",
     ),
     "not_initialized": (
-        "CUPTI could not start: this program sees no GPU, or libcupti does not fit the driver",
+        "CUPTI could not start: no GPU is visible to this program, or libcupti does not fit the "
+        "driver",
         "Look at nvidia-smi and at CUDA_VISIBLE_DEVICES; else take the libcupti of the driver's "
         "CUDA: 'tfprof doctor' says which are here",
     ),
@@ -159,8 +160,8 @@ def of_code(code: Code, seen: str = "") -> Status:
     """A status with its remedy.
 
     Args:
-        code: What is the matter.
-        seen: What was seen, such as the text of an error; put on one line and shortened.
+        code: Name of the problem.
+        seen: Details, such as the text of an error; put on one line and shortened.
     """
     message, remedy = _REMEDIES[code]
     shown = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
@@ -170,7 +171,7 @@ def of_code(code: Code, seen: str = "") -> Status:
 
 
 def of_import(error: BaseException) -> Status:
-    """What it means that the bindings cannot be imported."""
+    """The status if the bindings cannot be imported."""
     name = getattr(error, "name", None)
     if isinstance(error, ModuleNotFoundError) and name in ("cupti", "cupti.cupti"):
         return of_code("bindings_missing")
@@ -178,7 +179,7 @@ def of_import(error: BaseException) -> Status:
 
 
 def of_error(error: BaseException) -> Status:
-    """What an exception of the bindings means."""
+    """The status for an exception of the bindings."""
     text = f"{type(error).__name__}: {error}"
     number = getattr(error, "status", None)
     if isinstance(number, int):

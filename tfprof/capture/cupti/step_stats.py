@@ -22,16 +22,16 @@ def step_stats(
     lines: Mapping[int, HostOps] | None = None,
     within: Sequence[Span] | None = None,
 ) -> pb.RunMetadata:
-    """What ran on the GPUs, as run metadata.
+    """Activities of the GPUs as run metadata.
 
     Kernels are on ``/device:GPU:N/stream:all``, which counts as the accelerator's time, and on
     ``stream:ID``; copies on ``memcpy`` and ``stream:ID<MemcpyH2D>``; memory that is set on
     ``stream:``. A node is the op that launched it, or ``unknown`` with the kernel in its label.
 
     Args:
-        records: What was recorded.
+        records: The records.
         lines: Ops of the host by thread, as for ``attributed``.
-        within: Only what the host launched in one of these times; None for all.
+        within: Only activities that the host launched in one of these ranges; None for all.
     """
     activities = records.timed()
     ops = attributed(records, activities, lines or {})

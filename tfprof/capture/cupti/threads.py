@@ -1,11 +1,11 @@
-"""Which thread a line of the host is, in CUPTI's words.
+"""CUPTI's name for the thread of a line of the host.
 
 CUPTI names threads by the lower 32 bits of their POSIX handle. Profilers of TensorFlow and JAX
 number the lines of the host by threads, in one of two ways:
 
 * up to about 2024 by those 32 bits, as a signed number;
 * since then by the hash that the C++ library makes of the handle: MurmurHash64A of its 8 bytes.
-  Nothing is lost in it, so it can be turned back.
+  It is invertible.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tfprof.core.wire import messages as pb
 
 _OVERHEAD_LINE = "CUPTI overhead"
 _OVERHEAD_ID = 1 << 33
-"""Above all threads."""
+"""Line number above those of all threads."""
 
 _DETAILS = {Kernel: "kernel_details", Copy: "memcpy_details", Fill: "Memset_details"}
 _STREAM_KINDS = re.compile(r"Memcpy\w+|Memset")
@@ -36,10 +36,10 @@ def add_tracks(
     of a kernel by the event around its launch.
 
     Args:
-        space: What the framework's profiler has recorded; it is changed.
-        records: What CUPTI has recorded.
+        space: The framework's capture, which is changed in place.
+        records: CUPTI's records.
         lines: Ops of the host by thread.
-        begin_ns: What the lines of the space count from: 0 for 1970. Earlier events are left out.
+        begin_ns: Origin of time in the capture: 0 for 1970. Earlier events are left out.
     """
     activities = [one for one in records.timed() if one.start_ns >= begin_ns]
     ops = attributed(records, activities, lines or {})

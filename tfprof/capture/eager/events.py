@@ -1,9 +1,9 @@
-"""The events of a recording → which op ran when, and who called it.
+"""The events of a recording → the runs of ops, and their callers.
 
 TensorFlow writes one event for each run of an op (``scope/name:Type``) on the thread that ran it.
 Which function the op belongs to follows from the events around it and those that lead to these:
 the run of an executor follows from an event inside the eager call, the op or the input pipeline
-that asked for it.
+that started it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BORDERS = ("_Arg", "_Retval")
 """Ops that TensorFlow adds around a function, which are not the program's."""
 
 _ASYNC_DONE = "ExecutorState::ProcessAsync::Done"
-"""Asynchronous ops last until it, not only until they are started."""
+"""Event at which an asynchronous op ends, later than its start call."""
 _NONE = -1
 
 
@@ -45,7 +45,7 @@ class Dataset:
 
 
 class Memory(NamedTuple):
-    """What an op took of an allocator, in bytes: in all, at most, and when it ended."""
+    """Memory of an op from an allocator, bytes: total, peak, and at its end."""
 
     allocator: str
     total: int
@@ -62,13 +62,13 @@ class Execution:
         op_type: Its type.
         start: When it began.
         duration: How long it took, without the ops that ran inside it on the same thread.
-        thread: Which thread ran it, counted from 0.
-        step: The step that it was part of.
+        thread: Number of its thread, from 0.
+        step: Its step.
         shapes: Types and shapes of its inputs, as TensorFlow writes them.
         calls_function: An eager call of a function, not of an op.
         eager_index: Its place in ``EagerRecording.ops``, -1 if unknown.
-        memory: What it allocated.
-        owner: What ran it, through any number of nested runs, if the events say so.
+        memory: Its allocations.
+        owner: The execution that ran it, through any number of nested runs, if recorded.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Kernel(NamedTuple):
 
 
 class EventLog(NamedTuple):
-    """What ran in the steps of a recording: ops and eager calls as they began, and kernels."""
+    """Runs in the steps of a recording: ops and eager calls in order of start, and kernels."""
 
     executions: Sequence[Execution] = ()
     kernels: Sequence[Kernel] = ()
@@ -158,7 +158,7 @@ def read_events(host: Host) -> EventLog:
 
 
 def _named(timeline: Timeline, wanted: Callable[[str], bool]) -> Int64Array:
-    """The events of threads whose names are wanted, ascending."""
+    """The events with wanted names on threads, ascending."""
     return np.flatnonzero(timeline.named(wanted) & timeline.on_threads)
 
 
@@ -201,7 +201,7 @@ def _durations_ns(
 def _add_owners(
     forest: Forest, events: Int64Array, executions: Sequence[Execution]
 ) -> set[Execution | Dataset | None]:
-    """Set the owner of each execution; returns what started runs of functions."""
+    """Set the owner of each execution; returns the executions that started runs of functions."""
     timeline = forest.timeline
     owners: dict[int, Execution | Dataset] = dict(zip(events.tolist(), executions, strict=True))
     for stage in _named(timeline, lambda name: name.startswith("Iterator::")).tolist():
@@ -227,7 +227,7 @@ def _add_owners(
 def _kernels(
     forest: Forest, starts_ns: Int64Array, innermost: IntArray, executions: Sequence[Execution]
 ) -> list[Kernel]:
-    """What accelerators ran in steps for ops."""
+    """Kernels that accelerators ran for ops in steps."""
     timeline, links = forest.timeline, forest.links
     is_kernel = timeline.of_lines(lambda line: line.is_device and not line.is_derived)
     is_launch = is_kernel[links.targets] & timeline.on_threads[links.sources]

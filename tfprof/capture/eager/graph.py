@@ -25,7 +25,7 @@ _INLINED = re.compile(r"/(body|cond|then|else|branch\d+)/_\d+(?=/)")
 """Inlining numbers the bodies of loops and branches; the numbers have no meaning."""
 
 DATASET_SCOPE = "tf.data"
-"""Scope of what input pipelines run."""
+"""Scope of the ops of input pipelines."""
 
 _BRANCH_NAMES = {"then_branch": "then", "else_branch": "else", "f": ""}
 _PICKED_BY_INPUT = ("If", "StatelessIf", "Case", "StatelessCase")
@@ -59,7 +59,7 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class ProgramGraph:
-    """The graph of what ran.
+    """The graph of the ops that ran.
 
     Args:
         bodies: Function bodies, by name.
@@ -305,7 +305,7 @@ class ProgramGraph:
 
 
 def _function_scope(name: str) -> str:
-    """Name of a function as the program knows it, ``<name>_backward`` for its gradient."""
+    """Name of a function in the program, ``<name>_backward`` for its gradient."""
     tail = ""
     while (match := _FUNCTION_NAME.fullmatch(name)) is not None:
         kind, name = match.groups()

@@ -76,7 +76,7 @@ def _is_2(library: Any) -> bool:
 
 
 class _EndsWithFit:
-    """A callback that ends its steps and recordings when ``fit`` does, however that ends.
+    """A callback that ends its steps and recordings when ``fit`` ends in any way.
 
     Subclasses have the methods ``_end_step``, for a batch, and ``_end``, for all of it.
     """
@@ -86,7 +86,7 @@ class _EndsWithFit:
     _end: Callable[[], None]
 
     _supports_tf_logs = True
-    """Else Keras 2 would fetch the logs of each batch, and wait for the batch, for this alone."""
+    """Tells Keras 2 not to fetch the logs of each batch, which would wait for the batch."""
 
     def _implements_train_batch_hooks(self) -> bool:  # Keras 2 asks each callback
         return True
@@ -145,7 +145,7 @@ def batch_range(name: str, batches: int | tuple[int, int]) -> tuple[int, int]:
         batches: Its value: the pair, or the only batch.
 
     Raises:
-        UsageError: It is no such range.
+        UsageError: It is not such a range.
     """
     pair = batches if isinstance(batches, (tuple, list)) else (batches, batches)
     try:

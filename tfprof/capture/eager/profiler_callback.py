@@ -37,8 +37,8 @@ class ProfilerCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         classic: As for ``Profiler``.
 
     Raises:
-        UsageError: ``steps`` is no such range, the folder is an address of another machine, or
-            Keras has another backend than TensorFlow.
+        UsageError: ``steps`` is not such a range, the folder is on another machine, or Keras has
+            another backend than TensorFlow.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class ProfilerCallback(_Callback):  # type: ignore[misc]  # Keras is untyped
         profiler.save(self._folder / f"profile_{profiler.steps[-1]}")
 
     def _released(self) -> EagerRecorder | None:
-        """Undo what would outlive the recording, which is returned if there is one."""
+        """End the recording, and return it if there is one; nothing outlives it."""
         self._guard.close()
         self._forget_fit()
         recorder, self._recorder = self._recorder, None

@@ -77,7 +77,7 @@ class EagerRecording:
 
 
 class EagerRecorder:
-    """Records from now on until it is stopped; TensorFlow allows one recorder in a process.
+    """Records until it is stopped; TensorFlow allows one recorder in a process.
 
     Eager ops of all threads are recorded; only those of the starting thread have call stacks.
 

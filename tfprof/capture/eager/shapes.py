@@ -95,7 +95,7 @@ class SeenShapes:
         Args:
             name: Node name.
             op_type: The type under which it ran.
-            text: Its inputs; an input that is no plain tensor is empty.
+            text: Its inputs; an input other than a plain tensor is empty.
         """
         if (name, text) not in self._seen:
             node, parts = self._graph.nodes[name], text[1:-1].split(";")

@@ -34,7 +34,7 @@ _CPU = f"{_TASK}/device:CPU:0"
 
 
 class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as t
-    """Profiles what TensorFlow 2 runs inside a ``with`` block.
+    """Profiles a ``with`` block of TensorFlow 2 code.
 
     Everything that runs in the block is recorded, in all threads: eager ops, ``tf.function``,
     Keras' ``fit`` and ``predict``. The ops of a function are in a scope with the function's name.
@@ -134,7 +134,7 @@ class trace:  # noqa: N801  # used like a function: with tfprof.trace(model) as 
 
     @property
     def profiler(self) -> Profiler:
-        """The profile of what ran.
+        """The profile of the block.
 
         Raises:
             UsageError: The block has not ended.

@@ -45,7 +45,7 @@ class GraphProfile:
     Args:
         graph: The live graph.
         classic: As for ``Profiler``.
-        reporting: A context that reports errors, by their code and a text.
+        reporting: A context that reports errors with a code and a text.
     """
 
     def __init__(self, graph: Any, classic: bool, reporting: Reporting) -> None:
@@ -74,10 +74,10 @@ class GraphProfile:
 
 
 class RunRecorder:
-    """Traces, saves and profiles runs; the subclasses say how runs come here.
+    """Traces, saves and profiles runs, which the subclasses pass to it.
 
     Args:
-        profile_dir: Where ``profile_<step>`` files go; made when the first is written.
+        profile_dir: Folder for ``profile_<step>`` files; made when the first is written.
         trace_steps: Runs to trace, 100 at most. None traces automatically: after a warm-up of 10
             runs, each new set of fetches once; and up to run 100, further runs at random while
             less than half of the graph's ops were seen.
@@ -150,7 +150,7 @@ class RunRecorder:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What went wrong in tracing, saving and profiling; the program itself went on."""
+        """Errors in tracing, saving and profiling, after which the program went on."""
         return self._notices.as_tuple() if self._enabled else ()
 
     def add_auto_profiling(
@@ -271,7 +271,7 @@ class RunRecorder:
         return self._profiler_of(graph).coverage
 
     def _finish(self, run: RecordedRun, graph: Any, run_metadata: Any, is_full: bool) -> None:
-        """Do what was wanted of a run; a failure must not end the user's program."""
+        """Carry out the wishes for a run; a failure must not end the user's program."""
         step = run.step
         if run.traced and not is_full:
             with self._lock:
@@ -336,7 +336,7 @@ class RecordedRun:
     Attributes:
         recorder: The recorder.
         step: Number of the run.
-        wishes: What to do.
+        wishes: The wishes for it.
         traced: Whether it is traced.
         fetches: Its fetches, if automatic tracing chose it for them.
     """

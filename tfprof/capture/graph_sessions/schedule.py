@@ -1,4 +1,4 @@
-"""Which runs are traced, saved and profiled.
+"""Decides which runs are traced, saved and profiled.
 
 The rules are those of ``tensorflow/python/profiler/profile_context.py``. Runs are numbered from 0
 in the order in which they begin; those that fail have a number, too.
@@ -26,11 +26,11 @@ _MOST_KNOWN_FETCHES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is wanted of one run.
+    """Wishes for one run.
 
     Attributes:
         trace: Trace it.
-        capture: Keep its run metadata as they are.
+        capture: Keep its run metadata unchanged.
         folders: Save the profile after it, in each of these.
         views: Commands and options of the views to make after it.
     """
@@ -73,7 +73,7 @@ class Schedule:
             self._next |= wishes
 
     def begin(self) -> tuple[int, Wishes | None]:
-        """The number of a run that begins, and what is wanted of it."""
+        """The number of a run that begins, and the wishes for it."""
         step = next(self._numbers)
         wishes = self._by_step.get(step)
         if self._next is not _NONE:
@@ -178,7 +178,7 @@ def step_numbers(steps: Iterable[int], argument: str, most: int | None = None) -
         most: How many there may be.
 
     Raises:
-        UsageError: They are no whole numbers from 0, or too many.
+        UsageError: They are not whole numbers from 0, or too many.
     """
     if isinstance(steps, (str, bytes)) or not isinstance(steps, Iterable):
         raise UsageError(f"{argument}={steps!r} must be a list of step numbers")

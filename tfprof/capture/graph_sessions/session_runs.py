@@ -58,7 +58,7 @@ class RunTrace:
         self.options.trace_level = _FULL_TRACE if self.is_full else _SOFTWARE_TRACE
 
     def end(self) -> None:
-        """Let others trace; may be called again."""
+        """Let others trace; repeated calls do nothing."""
         with _LOCK:
             if self._current() is self:
                 RunTrace._holder = None
@@ -69,7 +69,7 @@ class RunTrace:
 
 
 def is_full_trace(options: Any) -> bool:
-    """Whether these ``RunOptions`` (or None) ask for a full trace."""
+    """Whether these ``RunOptions`` (or None) request a full trace."""
     return getattr(options, "trace_level", 0) >= _HARDWARE_TRACE
 
 
@@ -92,9 +92,9 @@ _CLASS_LOCK = threading.Lock()
 
 
 def watch_sessions(observer: RunRecorder) -> Callable[[], None]:
-    """Let an observer see each call of ``Session.run`` in this process, of all sessions.
+    """Pass each call of ``Session.run`` in this process, of all sessions, to an observer.
 
-    Calls made through ``Session.make_callable`` and ``partial_run`` are not seen.
+    Calls through ``Session.make_callable`` and ``partial_run`` are not observed.
 
     Returns:
         A function that ends it. Runs that have begun by then are still reported.
@@ -169,9 +169,9 @@ def _messages() -> Any:
 
 
 def fetch_names(graph: Any, fetches: Any) -> frozenset[str]:
-    """Names of the tensors and ops that a ``fetches`` argument means, without repetition.
+    """Names of the tensors and ops in a ``fetches`` argument, without repetition.
 
-    Empty for wrong fetches: the run itself will say what is wrong.
+    Empty for wrong fetches: the run itself reports the error.
     """
     from tensorflow.python.client import session
 

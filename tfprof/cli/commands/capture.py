@@ -46,7 +46,7 @@ def run(
     on_server: bool,
     **params: Any,
 ) -> int:
-    """Capture and say what came of each worker; returns 1 if some failed."""
+    """Capture, and print the result of each worker; returns 1 if some failed."""
     result = from_params(ResultChoice, params)
     target = result.target()
     from tfprof.remote import CaptureOptions, capture
@@ -130,7 +130,7 @@ def _shown(captured: RemoteCapture, form: str | None) -> str:
 
 def _say_what_is_missing(captured: RemoteCapture) -> None:
     for missing in captured.notes:
-        if missing.host and missing.severity != "info":  # troubles are told with their workers
+        if missing.host and missing.severity != "info":  # troubles are printed with their workers
             note(f"{missing.host}: {missing.message}")
     if not captured.arrived:  # the servers have written, and only this is known
         for worker in captured.workers:
@@ -197,7 +197,7 @@ def _options() -> list[CommandOption]:
         *level_options(_WHAT),
         CommandOption(
             ["--delay"], default="0s", metavar="TIME", section=_WHAT,
-            help="Begin so much later, at the same moment on all workers whose clocks agree. "
+            help="Begin after this delay, at the same moment on all workers whose clocks agree. "
             "[default: at once]",
         ),
         CommandOption(
@@ -207,7 +207,7 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--count"], type=IntType(), metavar="N", section=_AGAIN,
-            help="End after so many captures. [default: never]",
+            help="End after this many captures. [default: never]",
         ),
         CommandOption(
             ["--most-runs"], type=IntType(), metavar="N", section=_AGAIN,
@@ -228,20 +228,20 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--on-server"], is_flag=True, section=_WHERE,
-            help="Let each server write its file to DIR, as that server sees it, such as a shared "
+            help="Let each server write its file to DIR on its own machine, such as a shared "
             "disk. [default: captures come back over the connection]",
         ),
         CommandOption(
             ["--retries"], type=IntType(), default=3, metavar="N", section=_HOW,
-            help="Further attempts with a worker that cannot be reached, is being captured by "
-            "somebody else, or did nothing meanwhile. [default: 3]",
+            help="Further attempts with a worker that cannot be reached, has another session, or "
+            "recorded nothing. [default: 3]",
         ),
         CommandOption(
             ["--timeout"], default="30s", metavar="TIME", section=_HOW,
             help="How long a worker may take to collect and send its capture. [default: 30s]",
         ),
         *result_options(
-            ["text", "json"], "text: what came of each worker. json: the same, one a line."
+            ["text", "json"], "text: the result of each worker. json: the same, one a line."
         ),
     ]  # fmt: skip
 

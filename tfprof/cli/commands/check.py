@@ -99,7 +99,7 @@ def _write(path: str, inputs: SiteInputs, reading: Reading, *, force: bool) -> i
 def _subjects(
     inputs: SiteInputs, batch: int | None, limits: Sequence[Limit], reading: Reading
 ) -> list[Subject]:
-    """What to check: of a log folder the latest run, or the one of ``--run``."""
+    """The run to check: the latest of a log folder, or the one of ``--run``."""
     from tfprof.insight.budgets.measure import measured
     from tfprof.insight.budgets.subject import subject_of
 

@@ -194,7 +194,7 @@ def _statistics(
             ) from error
         note(f"{variable.name}: left out: {error}")
         return None
-    except InputError:  # a note, or the type, says why
+    except InputError:  # a note, or the type, gives the reason
         return None
 
 

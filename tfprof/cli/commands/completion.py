@@ -34,7 +34,7 @@ command = Command(
         *file_options(),
     ],
     help="""Print a script with which a shell completes commands, options and their values.
-    At each press of Tab, the script asks the installed tfprof.
+    At each press of Tab, the script calls the installed tfprof.
 
     \b
     bash  add to ~/.bashrc: source <(tfprof completion bash)

@@ -87,7 +87,7 @@ def _last_is_result(inputs: RunInputs, result: ResultChoice) -> tuple[RunInputs,
 
 
 def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat | None:
-    """The format of another program that is asked for; None for messages."""
+    """The requested format of another program; None for messages."""
     from tfprof.export.formats import BY_NAME, format_of
     from tfprof.inputs.resolve import FOREIGN
 
@@ -103,7 +103,7 @@ def _export_format(to: str | None, name: str, inputs: RunInputs) -> ExportFormat
 
 
 def _opened_runs(inputs: RunInputs, name: str | None) -> Sequence[Opened]:
-    """The runs that are to be converted, or only the one of a name."""
+    """The runs to convert, or only the one of a name."""
     from tfprof.inputs.open_paths import open_paths
     from tfprof.inputs.opened import opened_profiler
 
@@ -131,7 +131,7 @@ def _refuse_unknown(name: str) -> None:
 
 
 def _write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, table: str) -> None:
-    """Write runs in a format, and say what became of them."""
+    """Write runs in a format, and print a summary."""
     from tfprof.export.formats import export_chunks
 
     name = "" if target.path is None else target.path.name
@@ -145,7 +145,7 @@ def _write_export(opened: Sequence[Opened], form: ExportFormat, target: Target, 
 
 
 def _counted(one: Opened, form: ExportFormat) -> str:
-    """How many events there were, and that all are there."""
+    """A remark with the number of events, none of them lost."""
     from tfprof.export.formats import trace_to_export
 
     shown = trace_to_export(one, form).shown

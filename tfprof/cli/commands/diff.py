@@ -154,8 +154,8 @@ command = Command(
         ),
     ],
     help="Compare two runs: how much longer a step takes, whether that is more than the noise of "
-    "the steps, and which ops and categories it comes from. What makes the runs hard to compare "
-    "is said first.",
+    "the steps, and which ops and categories it comes from. Differences that make the runs hard "
+    "to compare come first.",
     examples=[
         "tfprof diff before/ after/",
         "tfprof diff before/ after/ --match structure -o difference.html",

@@ -61,7 +61,7 @@ def _options() -> list[CommandOption]:
         CommandOption(
             ["--gpu"], is_flag=True, section=_EXAMINED,
             help="Record a moment of work of the GPU through cupti-python, in a process of its "
-            "own, and say what was seen.",
+            "own, and show the result.",
         ),
         CommandOption(
             ["--strict"], is_flag=True, section=SECTION,

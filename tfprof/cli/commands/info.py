@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(**params: Any) -> None:
-    """Read the files and write what they hold."""
+    """Read the files and write their contents."""
     inputs, result = from_params(RunInputs, params), from_params(ResultChoice, params)
     target, form = result.target(), result.format
     captures = only_captures(inputs)

@@ -31,7 +31,7 @@ command = Command(
         sources_option("none"),
         CommandOption(
             ["--skill"], is_flag=True, section="What to show",
-            help="Print the text that tells assistants how to go about a slow step, and end.",
+            help="Print the instructions for assistants on a slow step, and end.",
         ),
     ],
     help="Answer questions of an assistant about runs, through the Model Context Protocol, on "

@@ -117,7 +117,7 @@ def _live_options() -> list[CommandOption]:
     return [
         CommandOption(
             ["--level"], type=IntType(), default=None, metavar="N", section=_SECTION,
-            help="1 times steps, 2 also tells how long they wait for input. [default: 1]",
+            help="1 times steps, 2 also measures how long they wait for input. [default: 1]",
         ),
         *look_options(_SECTION, "1s"),
     ]  # fmt: skip

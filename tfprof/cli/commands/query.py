@@ -34,14 +34,14 @@ def run(
     words: Sequence[str], tables: bool, seconds: str, max_rows: int, engine: str | None,
     memory: int | None, **params: Any,
 ) -> None:  # fmt: skip
-    """Ask the runs, or list what can be asked."""
+    """Query the runs, or list their tables."""
     choice = from_params(ResultChoice, params)
     target = choice.target()
     *paths, statement = words if words and not tables else (*words, "")
     if not tables and not statement.strip():
         raise UsageError(
             "query: no question; give it last, as one word: tfprof query logs/ 'select name, "
-            "sum(self_ps) from events group by name'. --tables lists what can be asked"
+            "sum(self_ps) from events group by name'. --tables lists the tables"
         )
     from tfprof.remote.durations import seconds_of
     from tfprof.sql import Database, Limits
@@ -71,7 +71,7 @@ def _chosen(inputs: SiteInputs, read_run: ReadRun | None = None) -> Sequence[Ope
 def _of_many_hosts(
     inputs: SiteInputs, statement: str, limits: Limits, reading: Reading
 ) -> ToolResult:
-    """The answer of hosts that are read one by one; their events go to files."""
+    """The answer from hosts that are read one by one; their events go to files."""
     from tfprof.sql.database import Database, columns_read
     from tfprof.sql.event_files import EventFolder
 
@@ -89,7 +89,7 @@ def _of_many_hosts(
 
 
 def _with_notes(result: ToolResult, opened: Sequence[Opened]) -> ToolResult:
-    """The answer with what could not be read."""
+    """The answer with remarks on unreadable data."""
     notes = [note for one in opened if one.run is not None for note in one.run().notes]
     return replace(result, notes=(*result.notes, *notes))
 
@@ -116,22 +116,22 @@ def _params() -> list[Any]:
     return [
         HelpedArgument(
             "words", "[PATH...] QUERY",
-            "What to ask, as for tfprof ui, and last the question: one SELECT in DuckDB's SQL.",
+            "Runs as for tfprof ui, and last the question: one SELECT in DuckDB's SQL.",
             metavar="[PATH]... [QUERY]", nargs=-1,
         ),
         CommandOption(
             ["--run"], metavar="NAME", section="Input",
-            help="Ask only this run of a log folder. [default: all of them]",
+            help="Query only this run of a log folder. [default: all of them]",
         ),
         *options,
         *fleet_options(),
         CommandOption(
             ["--tables"], is_flag=True, section="What to show",
-            help="List the tables of these runs with their columns, instead of asking.",
+            help="List the tables of these runs with their columns, and run no query.",
         ),
         CommandOption(
             ["seconds", "--timeout"], default="30s", metavar="DURATION", section=_SECTION,
-            help="End the question after so long. [default: 30s]",
+            help="Time limit of the query. [default: 30s]",
         ),
         CommandOption(
             ["--max-rows"], type=IntType(), default=10_000, metavar="N", section=_SECTION,
@@ -147,9 +147,9 @@ command = Command(
     "query",
     callback=run,
     params=_params(),
-    help="Ask captures and profiles in SQL: events, steps, the tables behind the views and those "
-    "of all tools, of one run or of many. A question only reads: no file, setting or address can "
-    "be reached from it. Needs DuckDB: pip install 'tfprof[sql]'.",
+    help="Query captures and profiles in SQL: events, steps, the tables behind the views and those "
+    "of all tools, of one run or of many. A query only reads these tables: it cannot reach files, "
+    "settings or addresses. Needs DuckDB: pip install 'tfprof[sql]'.",
     examples=[
         "tfprof query logs/ 'select name, sum(self_ps) / 1e9 as self_ms from events group by name "
         "order by self_ms desc limit 10'",

@@ -106,10 +106,10 @@ def run(
 
 @contextmanager
 def _signals(recorder: FlightRecorder) -> Iterator[None]:
-    """SIGUSR1 writes what is kept, SIGTERM and Ctrl-C end.
+    """Handle signals: SIGUSR1 writes the kept data, SIGTERM and Ctrl-C end.
 
-    None of them breaks in, so that what has happened is written and sessions are handed back also
-    if Ctrl-C comes twice.
+    None of them interrupts, so that pending events are written and sessions are ended even if
+    Ctrl-C comes twice.
     """
     interrupts: list[int] = []
 
@@ -197,11 +197,11 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--after"], default="0s", metavar="TIME", section=_WHEN,
-            help="Keep so much of what follows an event, too. [default: nothing]",
+            help="Also keep this time after an event. [default: nothing]",
         ),
         CommandOption(
             ["--count"], type=IntType(), default=None, metavar="N", section=_WHEN,
-            help="End after so many events. [default: go on]",
+            help="End after this many events. [default: go on]",
         ),
         CommandOption(
             ["--cooldown"], default="10s", metavar="TIME", section=_WHEN,
@@ -210,7 +210,7 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--most-runs"], type=IntType(), default=100, metavar="N", section=_WHEN,
-            help="Write at most so many runs because of --when. [default: 100]",
+            help="Write at most this many runs because of --when. [default: 100]",
         ),
         CommandOption(
             ["--for", "for_"], default=None, metavar="TIME", section=_WHEN,
@@ -218,7 +218,7 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--keep"], default="60s", metavar="TIME", section=_WHAT,
-            help="How much is kept: 30s, 2m. [default: 60s]",
+            help="How many seconds to keep: 30s, 2m. [default: 60s]",
         ),
         CommandOption(
             ["--interval"], default="8s", metavar="TIME", section=_WHAT,
@@ -248,8 +248,8 @@ def _options() -> list[CommandOption]:
         ),
         CommandOption(
             ["--retries"], type=IntType(), default=3, metavar="N", section=_HOW,
-            help="Further attempts to begin with a worker that cannot be reached, or is being "
-            "captured by somebody else. [default: 3]",
+            help="Further attempts to begin with a worker that cannot be reached, or has another "
+            "session. [default: 3]",
         ),
         CommandOption(
             ["--restart-wait"], default="0s", metavar="TIME", section=_HOW,
@@ -271,7 +271,7 @@ command = Command(
     "record",
     callback=run,
     params=[servers_argument(), *_options()],
-    help="Record running programs all the time, keep the last seconds, and write them as a run "
+    help="Record running programs continuously, keep the last seconds, and write them as a run "
     "when something happens: a slow step, SIGUSR1, the key s, or the end of a program. Ctrl-C, "
     "SIGTERM and the key q end it, after slow steps that are not written yet. Exits with 0, or "
     "with 1 if a worker was not recorded or a run could not be written. Needs pip install "

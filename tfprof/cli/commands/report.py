@@ -86,9 +86,9 @@ command = Command(
     callback=run,
     params=[*site_options(), *_options(), sources_option("none"),
             *file_options("The file to write; - is stdout.", True)],
-    help="Write the pages of a run, or of two and their differences, into one file, which any "
-    "browser shows without a server, and which asks nobody for anything: to keep, mail or attach. "
-    "tfprof ui shows the same pages, and lets you change their settings.",
+    help="Write the pages of a run, or of two and their differences, into one file to keep, mail "
+    "or attach. Any browser shows it without a server or a network. tfprof ui shows the same "
+    "pages, and lets you change their settings.",
     examples=["tfprof report logs/ -o report.html",
               "tfprof report before/ after/ -o difference.html",
               "tfprof report --demo --pages advice,op -o step.html"],

@@ -37,7 +37,7 @@ def run(
     overwrite: bool,
     **params: Any,
 ) -> None:
-    """Write the slice, and say what it holds."""
+    """Write the slice, and print its contents."""
     result = from_params(ResultChoice, params)
     from tfprof.captures.slice.choice import SliceChoice
     from tfprof.captures.slice.slice_capture import slice_capture

@@ -152,7 +152,7 @@ def with_top(result: ToolResult, top: int | None) -> ToolResult:
 
 
 def _write_tables(result: ToolResult, top: int | None, target: Target) -> None:
-    """Write one file for each table; none if one of them may not be written."""
+    """Write one file for each table; none if one of them cannot be written."""
     from tfprof.captures.show.tool_files import table_csv, table_paths
 
     assert target.path is not None

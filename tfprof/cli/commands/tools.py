@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def show(run: str | None, demo: bool, **params: Any) -> None:
-    """Read a capture and write what it holds."""
+    """Read a capture and write its contents."""
     result = from_params(ResultChoice, params)
     target = result.target()
     if demo:
@@ -49,7 +49,7 @@ def show(run: str | None, demo: bool, **params: Any) -> None:
 def show_contents(
     paths: Sequence[str], name: str | None, form: str | None, target: Target, source: str = ""
 ) -> None:
-    """Write what captures hold.
+    """Write the contents of captures.
 
     Args:
         paths: A folder, or files.
@@ -73,7 +73,7 @@ def show_contents(
 
 
 def _look_at(captured: Run) -> None:
-    """Ask for all that is written."""
+    """Request all that is written."""
     from tfprof.captures.facts.missing import notes_for_tools
     from tfprof.ui.pages.contents_page import contents_of_run
 

@@ -29,7 +29,7 @@ from tfprof.errors import InputError, TfprofWarning
 
 def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     """Open the runs, and serve their pages until Ctrl-C."""
-    from tfprof.ui.web.guard import Door
+    from tfprof.ui.web.guard import Access
     from tfprof.ui.web.listening import listening, require_web
     from tfprof.ui.web.opening import opened_in_browser
 
@@ -40,10 +40,10 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     runs = open_runs(inputs, read_hosts)
     listener = listening(host, port)
     address, chosen = listener.getsockname()[:2]
-    door = Door(chosen, address)
+    access = Access(chosen, address)
     if sys.stdout is None:
         raise InputError("standard output is closed; open it, as the address is printed there")
-    sys.stdout.write(f"{door.address}\n")
+    sys.stdout.write(f"{access.address}\n")
     sys.stdout.flush()
     if is_terminal(sys.stderr):
         note("Ctrl-C ends the server; only this machine, with this address, can reach it")
@@ -51,8 +51,8 @@ def run(host: str, port: int, browser: bool | None, **params: Any) -> None:
     from tfprof.ui.web.server import serve
 
     gc.enable()  # it runs for days
-    with _only_faults(), opened_in_browser(door.address) if shows else nullcontext():
-        serve(site_of(runs, inputs.classic), listener, door, look_again(inputs))
+    with _only_faults(), opened_in_browser(access.address) if shows else nullcontext():
+        serve(site_of(runs, inputs.classic), listener, access, look_again(inputs))
     note("tfprof ui has ended")
 
 
@@ -109,6 +109,6 @@ command = Command(
     ],
     help="Show all pages of runs in your browser: tools, views, advice and contents. Prints the "
     "address, whose token lets your browser in; the server runs until Ctrl-C, on this machine "
-    "only, and asks nobody else for anything. Needs pip install 'tfprof[web]'.",
+    "only, and makes no connections. Needs pip install 'tfprof[web]'.",
     examples=["tfprof ui logs/", "tfprof ui --demo --no-browser --port 8080"],
 )

@@ -32,7 +32,7 @@ def run(
     top: int | None,
     **params: Any,
 ) -> None:
-    """Go through a run again, and write what comes of it."""
+    """Replay a run, and write the answer."""
     choice = from_params(ResultChoice, params)
     target = choice.target()
     factors = dict(_factor(text) for text in faster)
@@ -88,8 +88,8 @@ command = Command(
         ),
     ],
     help="How long a step would take if ops, the input or copies took less time: the recorded "
-    "events are gone through again, each after what it waited for. Without --faster and --free, "
-    "what decides the length of a step now: its critical path, by kind and by op.",
+    "events are replayed, each after the events that it waited for. Without --faster and --free, "
+    "the critical path of a step now, by kind and by op.",
     examples=[
         "tfprof whatif run/",
         "tfprof whatif run/ --faster MatMul=2 --free input",

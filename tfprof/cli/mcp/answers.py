@@ -1,4 +1,4 @@
-"""What assistants can ask about opened profiles; each answer is plain data and small."""
+"""Answers for assistants about opened profiles; each is small and plain data."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Answers:
 
     @_answered
     def overview(self, run: str = "") -> Answer:
-        """What a run says first: where the time of a step goes, and what to change.
+        """The overview of a run: where the time of a step goes, and what to change.
 
         Args:
             run: Name of the run; empty for the first one.
@@ -298,7 +298,7 @@ class Answers:
             )
         return {"file": wanted[0].file, "lines": texts[0]}
 
-    # What was asked about
+    # Subjects of questions
 
     def _chosen(self, run: str) -> Opened:
         for one in self._opened:
@@ -361,7 +361,7 @@ def _small_result(result: ToolResult, most_rows: int) -> Answer:
 
 def _rows(wanted: int) -> int:
     if not 0 < wanted <= MOST_ROWS:
-        raise UsageError(f"{wanted} rows were asked for; ask for 1 to {MOST_ROWS}")
+        raise UsageError(f"{wanted} rows were requested; request 1 to {MOST_ROWS}")
     return wanted
 
 

@@ -61,7 +61,7 @@ def server_of(opened: Sequence[Opened]) -> MCPServer:
         return _json(answers.runs())
 
     def overview(name: str) -> str:
-        """What a run says first."""
+        """The overview of a run."""
         return _json(answers.overview(name))
 
     def slow_step(run: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Answers that fit into a conversation: few rows, short texts, and what was left out."""
+"""Keeps answers small enough for a conversation: few rows, short texts, counts of the rest."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tfprof.core.columns.findings import Finding
 from tfprof.core.text.claims import Claim
 
 MOST_ROWS: Final = 200
-"""That an assistant may ask for."""
+"""Most rows that an assistant may request."""
 MOST_LETTERS: Final = 24_000
-"""Of one answer as JSON; rows are left out beyond."""
+"""Most letters of an answer as JSON; further rows are left out."""
 MOST_COLUMNS: Final = 100
-"""Of one table; columns are left out beyond."""
+"""Most columns of a table; further ones are left out."""
 MOST_IN_ALL: Final = 2 * MOST_LETTERS
-"""Letters of an answer of several tables; beyond, it cannot be given."""
+"""Most letters of an answer with several tables; a longer one is refused."""
 _MOST_TEXT: Final = 400
 _MOST_NAME: Final = 100
 _MOST_REASON: Final = 4000
@@ -76,7 +76,7 @@ def small_rows(rows: Sequence[Sequence[Cell]], most_rows: int) -> Answer:
 
 
 def small_claims(claims: Iterable[Claim], most: int = 40) -> list[Answer]:
-    """Claims with those that they list, as data without their sentences; what is empty is left out.
+    """Claims and their parts, as data without sentences; empty fields are left out.
 
     An unknown value stays, with the reason.
     """
@@ -129,6 +129,6 @@ def short_text(text: str, most: int = _MOST_TEXT) -> str:
 def _small(cell: Any) -> Cell:
     if isinstance(cell, str):
         return short_text(cell)
-    if isinstance(cell, float):  # six digits; what is no number is unknown
+    if isinstance(cell, float):  # six digits; NaN and infinity are unknown
         return float(f"{cell:.6g}") if math.isfinite(cell) else None
     return cell  # type: ignore[no-any-return]  # whole numbers, booleans and None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfprof.cli.shell.words import ProfileWords
 
 MOST_SUGGESTIONS = 200
-"""Nobody reads more than this."""
+"""Most suggestions; users do not read more."""
 
 SETTING = "set"
 """The command that takes settings; ``name=value`` does the same without it."""

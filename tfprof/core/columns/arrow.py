@@ -23,7 +23,7 @@ Texts = Sequence[str | None]
 
 
 class HandedOver(Protocol):
-    """What ``__arrow_c_stream__`` is asked for by other libraries."""
+    """A table that other libraries read through ``__arrow_c_stream__``."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A capsule of an ``ArrowArrayStream``."""
@@ -35,7 +35,7 @@ class Coded:
 
     Attributes:
         places: Signed integers, shape (n,); below 0 there is none.
-        texts: What they mean.
+        texts: The distinct texts.
     """
 
     places: npt.NDArray[np.signedinteger[Any]]
@@ -51,7 +51,7 @@ class Numbers:
 
     Attributes:
         values: Integers, floats or booleans, shape (n,).
-        is_known: Which of them mean something, shape (n,); None for all.
+        is_known: Which of them are known, shape (n,); None for all.
     """
 
     values: npt.NDArray[Any]
@@ -66,13 +66,13 @@ ArrowColumn = Coded | Numbers | Texts
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column's name and what is said of it.
+    """A column's name, type and metadata.
 
     Attributes:
         name: Its name.
         type: ``string``, ``bool`` or a NumPy type: ``int64``.
         metadata: Texts by key, such as its unit.
-        is_coded: It holds texts as places in a dictionary, and ``type`` is that of the places.
+        is_coded: Whether it holds texts as places in a dictionary; ``type`` is that of the places.
     """
 
     name: str
@@ -158,7 +158,7 @@ def _hold(structure: Any, owner: object) -> None:
 
 
 def _let_go(structure: Any) -> Any:
-    """The owner of a structure, which is its last time to be used."""
+    """The owner of a structure, at its last use."""
     owner = ctypes.cast(structure.private_data, ctypes.py_object)
     structure.private_data = None
     value = owner.value
@@ -175,7 +175,7 @@ def _array_is_released(pointer: Any) -> None:
 
 
 def _release(structure: Any, none: Callable[[], Any]) -> None:
-    """Release what is inside, unless it was taken out, and then the structure itself."""
+    """Release the inner structures, unless they were taken out, and then the structure itself."""
     inner = [structure.children[place].contents for place in range(structure.n_children)]
     inner += [structure.dictionary.contents] if structure.dictionary else []
     for one in inner:
@@ -205,7 +205,7 @@ def _error_is_asked(stream: Any) -> int | None:
 
 
 class _Owner:
-    """What a stream hands over, and the error that ended it."""
+    """The content of a stream, and the error that ended it."""
 
     def __init__(self, fields: Sequence[Field], chunks: Iterable[Sequence[ArrowColumn]]) -> None:
         self.fields = tuple(fields)
@@ -238,14 +238,14 @@ def _owner_of(stream: Any) -> _Owner:
 
 
 def _capsule_is_gone(capsule: int) -> None:
-    """A capsule that nobody took is released here; one that was taken has no release left."""
+    """Release the stream of a capsule, unless it was taken and so has no release any more."""
     stream = ctypes.cast(_capsule_pointer(capsule, _STREAM), ctypes.POINTER(_Stream))
     if stream.contents.release:
         stream.contents.release(stream)
     _free(stream)
 
 
-# These live as long as the module: whoever holds a structure may call them at any time.
+# These live as long as the module: holders of a structure may call them at any time.
 _release_schema = _ReleaseSchema(_schema_is_released)
 _release_array = _ReleaseArray(_array_is_released)
 _release_stream = _ReleaseStream(_stream_is_released)
@@ -264,7 +264,7 @@ def stream_of(fields: Sequence[Field], chunks: Iterable[Sequence[ArrowColumn]]) 
 
     Args:
         fields: The columns of the table.
-        chunks: Its rows, a column for each field, all of one length. Made when they are asked for.
+        chunks: Its rows, a column for each field, all of one length. Made on request.
     """
     address = _malloc(ctypes.sizeof(_Stream))
     if not address:
@@ -296,7 +296,7 @@ def _schema_of(one: Field) -> _Schema:
 
 
 def _metadata(schema: _Schema, texts: dict[str, str]) -> ctypes.Array[ctypes.c_char]:
-    """Keys and values, each behind its length, behind their number; owned by the schema."""
+    """The number of entries, then keys and values, each after its length; owned by the schema."""
     packed = len(texts).to_bytes(4, "little")
     for text in (part for pair in texts.items() for part in pair):
         packed += len(text.encode()).to_bytes(4, "little") + text.encode()
@@ -332,7 +332,7 @@ def _array_of(one: Field, column: ArrowColumn) -> _Array:
 def _dictionary(
     column: Coded,
 ) -> tuple[npt.NDArray[np.signedinteger[Any]], BoolArray | None, Texts]:
-    """Places, which of them are known, and distinct texts, as strict readers want them.
+    """Places, which of them are known, and distinct texts, as strict readers need them.
 
     pandas refuses a dictionary that holds a text twice, and polars a place outside of it, also if
     it is unknown. The places are copied only where that is so.
@@ -360,7 +360,7 @@ def _texts(texts: Texts) -> _Array:
     ends = np.zeros(len(coded) + 1, np.int64)
     np.cumsum([len(text) for text in coded], out=ends[1:])
     if ends[-1] > np.iinfo(np.int32).max:
-        raise ValueError("texts of more than 2 GiB in one column; ask for fewer rows")
+        raise ValueError("texts of more than 2 GiB in one column; request fewer rows")
     is_known = np.array([text is not None for text in texts], np.bool_)
     array = _Array()
     joined = np.frombuffer(b"".join(coded) or b"\0", np.uint8)

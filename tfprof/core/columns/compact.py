@@ -1,4 +1,4 @@
-"""Columns that are kept long and rarely read, in as few bytes as possible."""
+"""Columns in as few bytes as possible, for data that are kept long and rarely read."""
 
 from __future__ import annotations
 

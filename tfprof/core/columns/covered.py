@@ -11,7 +11,7 @@ from tfprof.core.columns.lookup import places_in
 
 
 def covered_until(starts: Int64Array, ends: Int64Array) -> Callable[[Int64Array], Int64Array]:
-    """A function that tells how much is covered up to each of some moments.
+    """A function from moments to the time covered up to each.
 
     Between two moments that is the difference.
 

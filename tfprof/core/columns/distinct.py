@@ -22,9 +22,9 @@ class DistinctRows(NamedTuple):
 
     Attributes:
         values: The rows, shape (k, columns).
-        first: Where each stands first, shape (k,).
-        place: Which of them each row is, shape (n,).
-        counts: How often each stands, shape (k,).
+        first: The first row that equals each, shape (k,).
+        place: Index of each row's value, shape (n,).
+        counts: Number of rows that equal each, shape (k,).
     """
 
     values: Int64Array
@@ -36,8 +36,8 @@ class DistinctRows(NamedTuple):
 def distinct_rows(columns: Sequence[np.ndarray[Any, np.dtype[Any]]]) -> DistinctRows:
     """The distinct rows of columns of equal lengths, which are integers or truth values.
 
-    Rows are numbered without sorting them: as a rule most are alike, and only what differs is
-    put in order.
+    Rows are numbered without sorting them: most are usually equal, and only distinct ones are
+    sorted.
 
     Args:
         columns: At least one, each of shape (n,).
@@ -60,7 +60,7 @@ def distinct_rows(columns: Sequence[np.ndarray[Any, np.dtype[Any]]]) -> Distinct
 def _numbered(columns: Sequence[Int64Array]) -> tuple[IntArray, int]:
     """A number from 0 for each row, alike for equal rows, and what all numbers are below.
 
-    What has few values need not be looked up: the values themselves make the number.
+    Columns with few values need no look-up: the values themselves make the number.
     """
     n_rows = len(columns[0])
     if not n_rows:

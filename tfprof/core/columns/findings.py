@@ -42,7 +42,7 @@ class Finding:
         rule: Name of the checker or practice.
         severity: ``info`` is good to know, ``warning`` costs the program noticeably,
             ``critical`` costs it more than anything else is likely to.
-        message: What was found and what to do about it.
+        message: The problem and the remedy.
         evidence: Every number in the message, and those it is computed from, by a name that ends
             in its unit: ``_micros``, ``_bytes``, ``_share`` (0 to 1) or ``_count``.
         location: The user's line that it is about; None without a call stack.

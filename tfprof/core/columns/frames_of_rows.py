@@ -28,7 +28,7 @@ class ReadByDataFrames:
         """The rows as an ``ArrowArrayStream``: texts, booleans, and integers or floats.
 
         Args:
-            requested_schema: Is not heeded, as the protocol permits.
+            requested_schema: Ignored, as the protocol permits.
         """
         rows: Sequence[Mapping[str, Any]] = self.to_rows()  # type: ignore[attr-defined]
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -39,7 +39,7 @@ class ReadByDataFrames:
         return stream_of([one for one, _ in columns], [[values for _, values in columns]])
 
     def _kind_of(self, name: str) -> str:
-        """As ``kind`` of ``column_of``; by default its cells tell."""
+        """As ``kind`` of ``column_of``; by default it follows from the cells."""
         return ""
 
 
@@ -51,9 +51,9 @@ def column_of(
     Args:
         name: Its name.
         cells: Texts, numbers or booleans. Lists become JSON, anything else a text.
-        unit: What its numbers are; goes into the metadata of the field.
-        kind: ``string``, ``bool`` or ``number``; empty is what holds all cells, and without any
-            text.
+        unit: Unit of its numbers, for the metadata of the field.
+        kind: ``string``, ``bool`` or ``number``; empty for a type that holds all cells, and text
+            if there are none.
 
     Returns:
         Its field, of type ``string``, ``bool``, ``int64`` or, if a number is none of these or all

@@ -1,11 +1,11 @@
-"""How sure a mean of few steps is: intervals of Student's t, for steps that resemble each other.
+"""Confidence intervals of means of few steps: Student's t, for correlated steps.
 
 Steps that follow each other are not independent: a slow moment of the machine lasts for several.
 So n steps count as fewer, ``n (1 - r) / (1 + r)`` for a correlation r of neighbours (the variance
-of a mean of a first-order autoregressive process; Bayley and Hammersley, 1946). What they tell of
-the variance itself is more, ``n (1 - r²) / (1 + r²)`` (Bartlett, 1946): these are the degrees of
-freedom. Few steps hardly tell how much they resemble each other: what they seem to is drawn towards
-what is assumed, the more the fewer than thirty they are, and below eight nothing else counts.
+of a mean of a first-order autoregressive process; Bayley and Hammersley, 1946). For the variance
+itself they count as more, ``n (1 - r²) / (1 + r²)`` (Bartlett, 1946): these are the degrees of
+freedom. The correlation of few steps is uncertain: below thirty, the estimate is drawn towards an
+assumed value, the more the fewer there are, and below eight only the assumed value counts.
 ``tests/core/columns/test_intervals.py`` simulates how often the intervals hold.
 
 >>> low, mid, high = interval_of(mean_of([10.0, 11.0, 9.0, 10.0]))
@@ -27,24 +27,24 @@ Float64Array = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 FEWEST = 2
-"""From fewer steps nothing can be said."""
+"""Fewest steps that have an interval."""
 
 _FEWEST_TO_CORRELATE = 8
 """The correlation of fewer neighbours is mostly chance."""
 
 _ASSUMED_CORRELATION = 0.4
-"""What to assume of fewer, so that intervals hold although they resemble each other."""
+"""The assumed correlation of fewer, so that intervals hold although steps are correlated."""
 
 _ENOUGH_TO_CORRELATE = 30
-"""From so many on nothing is assumed; fewer seem to resemble each other by chance, and intervals
-would be several deviations wide."""
+"""From this number on nothing is assumed; fewer may seem correlated by chance, and intervals would
+be several deviations wide."""
 
 _MOST_CORRELATED = 0.95
 _N_ANGLES = 1 << 14
 
 
 class Mean(NamedTuple):
-    """A mean and how far it may be off.
+    """A mean and its uncertainty.
 
     Attributes:
         value: The mean.
@@ -66,7 +66,7 @@ class Mean(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """A range that holds the true mean with the confidence that was asked for."""
+    """A range that holds the true mean with the given confidence."""
 
     low: float
     mid: float
@@ -106,18 +106,19 @@ def interval_of(mean: Mean, confidence: float = CONFIDENCE) -> Interval:
 
     Args:
         mean: The mean.
-        confidence: How often such intervals hold the truth, between 0 and 1.
+        confidence: Share of such intervals that hold the true mean, between 0 and 1.
     """
     half = t_quantile((1 + confidence) / 2, mean.freedom) * mean.error
     return Interval(mean.value - half, mean.value, mean.value + half)
 
 
 def least_mean(values: Sequence[float], confidence: float = CONFIDENCE) -> float:
-    """What the mean of such times is at least, however they are distributed.
+    """A lower bound of the mean of times of any distribution.
 
-    A mean of what is not negative is at least x times the part of it that is x or more (Markov). If
-    all of n values are x or more, that part is at least ``(1 - confidence) ** (1 / n)``, or n in a
-    row would hardly be. Where a few steps took very long, this tells more than a deviation does.
+    The mean of nonnegative values is at least x times the share of them that is x or more (Markov).
+    If all of n values are x or more, that share is at least ``(1 - confidence) ** (1 / n)``, or n
+    in a row would be unlikely. If a few steps took very long, this bound is better than one from
+    the deviation.
 
     Args:
         values: At least one number, none below 0.

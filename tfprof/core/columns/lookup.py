@@ -1,4 +1,4 @@
-"""Search, numbering and order of long columns of integers, compiled where that was built."""
+"""Search, numbering and sorting of long columns of integers, natively where that was built."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ScalarT = TypeVar("ScalarT", bound=np.generic)
 _MOST_ROWS = 1 << 31
 
 DENSE = 4
-"""Up to so many possible numbers for each row are counted instead of sorted."""
+"""Up to this many possible numbers for each row, rows are counted instead of sorted."""
 
 
 def places_in(
     column: IntArray, values: IntArray, side: Literal["left", "right"] = "left"
 ) -> Int64Array:
-    """What ``np.searchsorted`` answers, sooner where the values ascend, too.
+    """``np.searchsorted``, but faster if the values ascend, too.
 
     Args:
         column: Ascending, shape (n,).
@@ -50,7 +50,7 @@ def _of_words(column: IntArray) -> IntArray:
 
 
 def looked_up(table: npt.NDArray[ScalarT], places: IntArray) -> npt.NDArray[ScalarT]:
-    """``table[places]`` for a long column of places, which are not made wider all at once.
+    """``table[places]`` for a long column of places, without widening all of them at once.
 
     Args:
         table: Shape (m,).
@@ -129,7 +129,7 @@ def _ranks(values: Int64Array) -> tuple[IntArray, int]:
 
 
 def rows_by_key(keys: IntArray, size: int, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The rows of each key one after the other, in their order, and who owns each row.
+    """The rows of each key in their order, key by key, and the owner of each row.
 
     Args:
         keys: Of each row, from 0 and below ``size``, shape (n,), n below 2**31.
@@ -154,7 +154,7 @@ def rows_by_key(keys: IntArray, size: int, first: IntArray) -> tuple[IntArray, I
 
 
 def rows_by(numbers: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """The rows of each number one after the other, in their order.
+    """The rows of each number in their order, number by number.
 
     Args:
         numbers: Of each row, from 0 and below ``size``, shape (n,).

@@ -1,7 +1,7 @@
-"""What results can do that stands above them in the package: pages in notebooks, comparisons.
+"""Methods of results that upper rooms implement: pages in notebooks, comparisons.
 
-Nothing here imports upwards: ``tfprof/__init__.py`` registers where its names are, and methods look
-them up there when they are called.
+Nothing here imports upwards: ``tfprof/__init__.py`` registers the functions, and methods look them
+up when they are called.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class DiffMixin:
     __slots__ = ()
 
     def diff(self, other: Self, **how: Any) -> Any:
-        """What changed from this one to another, and whether it is more than noise.
+        """Compare with another: what changed, and whether it is more than noise.
 
         Args:
-            other: After, if this one is before.
+            other: The result after; this one is the one before.
             how: As for ``tfprof.diff``: ``match``, ``view``, ``tool``.
 
         Returns:

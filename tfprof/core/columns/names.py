@@ -1,4 +1,4 @@
-"""Names by number, for millions of them: they are kept as bytes, and texts only when asked for."""
+"""Millions of names by number: kept as bytes, and made texts on request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NameTable:
         return self._index.numbers(names)
 
     def find_texts(self, texts: Texts) -> Int64Array:
-        """The same for texts in a buffer."""
+        """As ``find_all``, for texts in a buffer."""
         return self._index.find(texts)
 
     def intern(self, names: Sequence[str]) -> Int64Array:
@@ -62,5 +62,5 @@ class NameTable:
         return self._index.numbers(names, adds=True)
 
     def intern_texts(self, texts: Texts) -> Int64Array:
-        """The same for texts in a buffer, which are UTF-8."""
+        """As ``intern``, for UTF-8 texts in a buffer."""
         return self._index.intern(texts)

@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Once(Generic[T]):
-    """A value that is made when it is first asked for, also when several threads ask.
+    """A value that is made once, on first use by any thread.
 
     Args:
-        make: Makes it; what it raises is raised each time, and it is tried again.
+        make: Makes it; if it raises, the next use tries again.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -29,6 +29,6 @@ class Once(Generic[T]):
             return self._made[0]
 
     def forget(self) -> None:
-        """Let go of the value; it is made anew when it is next asked for."""
+        """Drop the value; the next use makes it again."""
         with self._lock:
             self._made = None

@@ -14,7 +14,7 @@ class Notice:
 
     Attributes:
         code: Stable short name, for programs.
-        text: What happened and what it means, for people.
+        text: What happened and what it means.
         count: How many times it happened.
     """
 

@@ -58,7 +58,7 @@ def is_fully_defined(shape: Shape) -> bool:
 
 
 def merge_shapes(static: Shape, seen: Shape) -> Shape:
-    """The most specific shape that both agree on.
+    """The most specific shape that both allow.
 
     Raises:
         ValueError: They contradict each other.
@@ -87,7 +87,7 @@ def merge_outputs(
             as the original does.
 
     Returns:
-        The shapes, and whether the execution contradicts one that the graph knows in part.
+        The shapes, and whether the execution contradicts a partly known one of the graph.
     """
     if classic:
         if len(static) != len(shown):

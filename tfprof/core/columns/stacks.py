@@ -19,17 +19,17 @@ from tfprof.errors import MalformedProfileError
 _MOST = int(np.iinfo(np.int64).max)
 
 _CALLS_OF_SMALL_FILES = 1_000_000
-"""So many calls may any file hold; larger ones as many as they have bytes."""
+"""Most calls of any file; a larger file may have as many as it has bytes."""
 
 _REPEATED = 2
-"""How often so many calls may be repeated in the stacks of the samples."""
+"""Most repetitions of that many calls in the stacks of the samples."""
 
 _NUMBERED = 4
-"""How often they may be, counted once for each number of the samples."""
+"""Most repetitions, counted once for each number of the samples."""
 
 
 class StackFrame(NamedTuple):
-    """What a call is.
+    """The function of a call.
 
     Attributes:
         name: Function, op or scope.
@@ -43,7 +43,7 @@ class StackFrame(NamedTuple):
 
 
 class SampleType(NamedTuple):
-    """What a number of samples is, and its unit, such as ``time`` in ``nanoseconds``."""
+    """Type and unit of a number of samples, such as ``time`` in ``nanoseconds``."""
 
     name: str
     unit: str
@@ -58,12 +58,12 @@ class Stacks:
         parents: The caller of each node, -1 for the outermost calls; callers come first,
             shape (n nodes,).
         frame_of: The frame of each node, shape (n nodes,).
-        types: What the numbers are.
+        types: Types of the numbers.
         nodes: The innermost call of each sample, shape (n samples,).
         values: Numbers of the samples, shape (n types, n samples).
-        labels: What else is known of samples, by name of the label.
+        labels: Labels of samples, by name of the label.
         numbers: Labels that are numbers; -1 where there is none.
-        default: Which type is meant if nobody says.
+        default: Index of the default type.
     """
 
     frames: Sequence[StackFrame]
@@ -79,7 +79,7 @@ class Stacks:
     def own(self, kind: int) -> Int64Array:
         """Sum of the samples at each node, shape (n nodes,).
 
-        What 64 bits cannot hold ends there: weights of hostile files may be as large.
+        Sums saturate at 64 bits: weights of hostile files may exceed them.
         """
         sums = sums_by(self.nodes, self.values[kind], len(self.parents))
         about = np.bincount(self.nodes, self.values[kind], len(self.parents))
@@ -99,9 +99,9 @@ class Stacks:
         return np.array([min(max(total, -_MOST), _MOST) for total in sums], np.int64)
 
     def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
-        """Frames from the outermost call to each of some nodes, one after the other.
+        """Frames from the outermost call to each of some nodes, node by node.
 
-        Not of all at once: a stack may be 100,000 calls deep, in a hostile file.
+        Not all at once: in a hostile file, a stack may be 100,000 calls deep.
         """
         parents, frames = self.parents.tolist(), self.frame_of.tolist()
         for node in nodes:
@@ -119,8 +119,8 @@ class StackTree:
     may stand for billions of them: their number is limited by the size of the file.
 
     Args:
-        n_bytes: How large the file is that the calls are from.
-        label: What to call it in errors.
+        n_bytes: Size of the file with the calls.
+        label: Its name in errors.
     """
 
     def __init__(self, n_bytes: int = _MOST, label: str = "") -> None:
@@ -134,7 +134,7 @@ class StackTree:
 
         Args:
             parent: The node of its caller, -1 for none.
-            frame: What is called.
+            frame: The called function.
 
         Raises:
             MalformedProfileError: There are more calls than a file of that size may hold.
@@ -142,11 +142,11 @@ class StackTree:
         return self.below(parent, self.frame(frame))
 
     def frame(self, frame: StackFrame) -> int:
-        """The number of what is called."""
+        """The number of a called function."""
         return self._frames.setdefault(frame, len(self._frames))
 
     def below(self, parent: int, number: int) -> int:
-        """As ``node``, by the number of what is called."""
+        """As ``node``, by the number of the called function."""
         node = self._nodes.setdefault((parent, number), len(self._nodes))
         if node >= self._most:
             raise self._too_many(self._most)

@@ -132,7 +132,7 @@ def scopes(names: list[str], root: str) -> tuple[list[str], Int64Array, Int64Arr
 
     Returns:
         Name of each node; the tree; place of each node in ``names``, -1 for the root and for
-        prefixes that are no names.
+        prefixes that are not names.
 
     Raises:
         MalformedProfileError: The names of the scopes would take far more room than the names.

@@ -1,1 +1,1 @@
-"""Text for people: units, tables, pages, drawings."""
+"""Text for users: units, tables, pages, drawings."""

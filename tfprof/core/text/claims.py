@@ -1,8 +1,8 @@
-"""What tfprof states, as data: a claim before it is a sentence.
+"""Claims: statements of tfprof as data, before they become sentences.
 
-A sentence on a run is made from a claim, so that people, programs and assistants get the same
-number, and a test can hold each against the truth. What a capture cannot tell is a claim, too: its
-value is None, and ``unknown`` says why.
+Sentences on a run are made from claims, so that users, programs and assistants get the same
+numbers, and a test can compare each with the truth. An unknown fact is a claim, too: its value is
+None, and ``unknown`` has the reason.
 
 >>> from tfprof.core.text.claims import Claim
 >>> claim = Claim("step", "input_share", 0.816, "fraction", details={"step_count": 12},
@@ -37,15 +37,15 @@ class Claim:
     """A statement of a fact.
 
     Attributes:
-        subject: What it is about: ``step``, a function, an op, an iterator, a host.
-        metric: What of it: ``step_time``, ``input_share``.
+        subject: Its subject: ``step``, a function, an op, an iterator, a host.
+        metric: A metric of the subject: ``step_time``, ``input_share``.
         value: The number; None if it is unknown, or if the claim has none.
         unit: ``ms``, ``us``, ``fraction``, ``bytes``, ``count``, ``points`` (of the step), another
             unit of tables, or empty.
-        low: The least that it can be; None if that is not estimated.
-        high: The most that it can be.
-        scope: Which steps and hosts it is about.
-        basis: What it rests on: which events, which rule.
+        low: Lower bound of the value; None if not estimated.
+        high: Upper bound of the value.
+        scope: The steps and hosts that it covers.
+        basis: Its basis: events, a rule.
         unknown: Why there is no value; empty if there is one.
         details: Further numbers and names that the sentence mentions; names of numbers end in
             their unit, as ``_ms``.
@@ -76,7 +76,7 @@ class Claim:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What the sentence may mention, by name."""
+        """Values for the sentence, by name."""
         shown: dict[str, Any] = {
             name: _Name(value) if isinstance(value, str) else _Number(value, unit_of(name))
             for name, value in self.details.items()
@@ -92,18 +92,18 @@ class Claim:
 
     @property
     def is_known(self) -> bool:
-        """Whether the capture tells it."""
+        """Whether the value is known."""
         return not self.unknown
 
     @property
     def every(self) -> Iterator[Claim]:
-        """The claim, and those that it lists."""
+        """The claim and its parts."""
         yield self
         for one in self.parts:
             yield from one.every
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data for JSON."""
+        """All fields as plain data for JSON."""
         return {
             "subject": self.subject, "metric": self.metric, "value": self.value,
             "unit": self.unit, "low": self.low, "high": self.high, "scope": self.scope,
@@ -191,7 +191,7 @@ _UNITS = {
     "_share": "fraction", "_fraction": "fraction", "_ms": "ms", "_bytes": "bytes",
     "_points": "points", "_us": "us", "_flops": "FLOPs",
 }  # fmt: skip
-"""Units by how the names of details end."""
+"""Units by the endings of names of details."""
 
 
 def unit_of(name: str) -> str:
@@ -200,12 +200,12 @@ def unit_of(name: str) -> str:
 
 
 def unknown(subject: str, metric: str, reason: str) -> Claim:
-    """What cannot be told, and why: the sentence is the reason."""
+    """An unknown fact; the sentence is the reason."""
     return Claim(subject, metric, None, unknown=reason, words="{unknown}")
 
 
 def scoped(claims: Iterable[Claim], scope: str, basis: str = "") -> tuple[Claim, ...]:
-    """Claims of one scope and basis; what has its own keeps it."""
+    """Claims of one scope and basis; claims with their own keep them."""
     return tuple(
         replace(
             one, scope=one.scope or scope, basis=one.basis or basis,
@@ -216,7 +216,7 @@ def scoped(claims: Iterable[Claim], scope: str, basis: str = "") -> tuple[Claim,
 
 
 def quoted(sentences: Iterable[str]) -> tuple[Claim, ...]:
-    """Sentences of a file that another program has written, as they are."""
+    """Unchanged sentences from a file of another program."""
     return tuple(
         Claim("run", "quotation", None, basis="the program that wrote the file",
               details={"sentence": text}, words="{sentence}")

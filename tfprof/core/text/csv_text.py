@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, Final
 
 _FORMULAS: Final = tuple("=+-@\t\r＝＋－＠")
-"""With these a spreadsheet begins a formula, which may run programs or send cells elsewhere."""
+"""First characters of formulas in spreadsheets, which may run programs or send cells elsewhere."""
 
 
 def no_formula(text: str) -> str:
@@ -27,7 +27,7 @@ def no_formula(text: str) -> str:
 
 
 def csv_lines(names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """A header and one line for each row, one after the other; None is an empty cell."""
+    """A header and one line for each row, line by line; None is an empty cell."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)  # ends lines with \r\n, so that cells with either have quotes
     for row in chain([names], rows):
@@ -38,7 +38,7 @@ def csv_lines(names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[s
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The same of rows by name of the column, whole. Nothing for no rows."""
+    """A whole CSV text of rows by column name; empty without rows."""
     if not rows:
         return ""
     names = list(rows[0])

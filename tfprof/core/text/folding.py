@@ -1,7 +1,7 @@
-"""Names in the room that a column has, so that different names stay different.
+"""Shortens names to the width of a column so that different names stay different.
 
-``replica_4/…/RandomUniform`` in every row tells nothing: what is kept of a name is its start, its
-end and the place where it differs from the name that is most like it.
+``replica_4/…/RandomUniform`` in every row would be useless: a shortened name keeps its start, its
+end and the place where it differs from the most similar name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STARTS_OF_WORDS = re.compile(r"[/:<>(),. ]")
 
 
 def folded(text: str, width: int, ellipsis: str = "…") -> str:
-    """The text in at most ``width`` cells; what does not fit is taken out of the middle.
+    """The text in at most ``width`` cells; the middle is left out if it does not fit.
 
     More is kept of the end than of the start: names differ in their last parts.
     """
@@ -77,7 +77,7 @@ def _tail(text: str, width: int) -> str:
 
 
 def _differences(names: Sequence[str]) -> dict[str, int]:
-    """Where each of some sorted, different names differs from the one that is most like it."""
+    """Where each of some sorted, distinct names differs from the most similar one."""
     shared = [sum(takewhile(bool, map(eq, *pair))) for pair in pairwise(names)]
     return {
         name: max(before, after)

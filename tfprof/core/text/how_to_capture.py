@@ -1,8 +1,8 @@
 """How to capture so that nothing is missing: all such advice of this package.
 
 A test runs each piece of code and each command here in a program of TensorFlow and in one of JAX,
-and another makes sure that no other module tells people how to capture. The phrases stand in the
-middle of a sentence.
+and another checks that no other module has such advice. The phrases fit into the middle of a
+sentence.
 """
 
 from __future__ import annotations
@@ -81,4 +81,4 @@ NOTHING_OF_HOST: Final = "host_tracer_level=0 records nothing of the host"
 NO_MARKERS: Final = "host_tracer_level=0 records no markers; with 1 or more it does"
 NO_OPS: Final = "host_tracer_level={level} records no ops; with 2 or more it does"
 NO_DEVICES: Final = "device_tracer_level=0 records no devices"
-"""What levels leave out."""
+"""Data that each level leaves out."""

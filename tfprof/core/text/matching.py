@@ -2,7 +2,7 @@
 
 ``re`` backtracks: ``(a|a)*b`` takes time exponential in the length of a name, and ``.*a.*b.*`` time
 that grows with its square, which is minutes for one name of 400,000 letters. Python does nothing
-else meanwhile, nor can another thread end it: what may take long gets a process of its own.
+else meanwhile, nor can another thread end it: patterns that may take long run in their own process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tfprof.errors import UsageError
 
 _STEPS: Final = 1e6
-"""So many take 10 ms at most; the estimate is nearly always far too high."""
+"""Estimated choices that take 10 ms at most; the estimate is nearly always far too high."""
 
 _AT_ONCE: Final = 64
 """Names between two looks at the clock."""
@@ -30,7 +30,7 @@ _SECONDS: Final = 2.0
 
 _SECONDS_OF_A_NAME: Final = 1e-5
 _WAITING: Final = 15
-"""A busy machine may take so many times longer; also the only limit on Windows."""
+"""Factor for a busy machine; also the only limit on Windows."""
 
 _CHOICES: Final = "*+?{|"
 _REPEATED_GROUP: Final = re.compile(r"\)[*+{]")
@@ -90,7 +90,7 @@ def _seconds(names: Sequence[str]) -> float:
 
 
 def _most_steps(pattern: str, names: Sequence[str], method: str) -> npt.NDArray[np.float64]:
-    """More than each name takes, shape (n,): as if ``re`` tried each of its choices everywhere."""
+    """Upper bound of the work for each name, shape (n,): every choice tried everywhere."""
     lengths = np.fromiter(map(len, names), np.float64, len(names))
     n_choices = sum(map(pattern.count, _CHOICES)) + (method == "search")
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""The metrics of views: what each is called, how its numbers are written, its colour."""
+"""The metrics of views: name, number format and colour of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tfprof.core.text.units import human_count, human_memory, human_time
 
-# Okabe and Ito's palette: told apart with any colour vision, legible on black and on white.
+# Okabe and Ito's palette: distinct with any colour vision, legible on black and on white.
 BLUE, ORANGE, GREEN, PINK = "#56b4e9", "#e69f00", "#009e73", "#cc79a7"
 RED = "#d55e00"
 

@@ -1,4 +1,4 @@
-"""Lines of an outline: names, indented, and what stands in columns about each of them.
+"""Lines of an outline: indented names with columns of values.
 
 Natively where the extension was built; the Python here gives the same text.
 """
@@ -81,7 +81,7 @@ def outline(
 def outline_lines(
     names: Sequence[str], depth: Int64Array, columns: Sequence[Ratios | Iterable[str | None]]
 ) -> Iterator[str]:
-    """The same line by line."""
+    """The outline, line by line, in Python."""
     texts = [column.texts() if isinstance(column, Ratios) else column for column in columns]
     nothing: list[tuple[str, ...]] = [()] * len(names)
     rows: Iterable[tuple[str | None, ...]] = zip(*texts, strict=True) if texts else nothing

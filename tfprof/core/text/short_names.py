@@ -1,7 +1,7 @@
-"""Names of C++ functions without what makes them long: types, template arguments, parameters.
+"""Short names of C++ functions, without types, template arguments and parameters.
 
-Kernels are named by their compilers, with every type that a template was made for; two thousand
-characters are common, and the part that tells people anything is the name of the function.
+Compilers name kernels with every type of a template; two thousand characters are common, and only
+the name of the function is useful.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 _RETURN_TYPE = re.compile(r"^(?:void|bool|int|float|double|auto) ")
 _LAST_WORD_BACKWARDS = re.compile(r"rotarepo(?:::\w+)?|[\w$]*[A-Za-z_~$]")
 _MOST = 1 << 16
-"""Characters that are looked at."""
+"""Number of characters to examine."""
 
 _LONGEST = 80
 """Characters of a name in a sentence."""
@@ -20,7 +20,7 @@ _PAIRS = {"<": ">", "(": ")"}
 
 
 def short_name(name: str) -> str:
-    """A C++ function as people call it; every other name as it is.
+    """The short name of a C++ function; every other name unchanged.
 
     >>> short_name("void tensorflow::functor::FillKernel<Eigen::half, 4>(Eigen::half*, long)")
     'FillKernel'
@@ -37,7 +37,7 @@ def short_name(name: str) -> str:
 
 
 def _is_function(text: str) -> bool:
-    """Whether it has what only C++ has: a type before it, template arguments, or parameters."""
+    """Whether it looks like C++: a type before it, template arguments, or parameters."""
     angle, scope = text.find("<"), text.find("::")
     is_template = angle > 0 and text.find(">", angle) > 0
     has_parameters = scope >= 0 and "(" in text

@@ -73,13 +73,13 @@ T = TypeVar("T", bound=_Ranked)
 
 
 def fitting(columns: Sequence[T], widths: Sequence[int], room: int) -> list[T]:
-    """The columns that there is room for.
+    """The columns that fit.
 
     Args:
         columns: The columns. Those with the highest ``leave_out`` go first, of equal ones the
             last; 0 stays.
-        widths: What each takes, with the gap behind it.
-        room: What all of them may take, with the gap behind the last.
+        widths: Width of each, with the gap behind it.
+        room: Total width, with the gap behind the last.
     """
     lacking = sum(widths) - room
     gone = set()
@@ -97,16 +97,16 @@ class Column:
     """One column of a ``Grid``.
 
     Attributes:
-        header: What stands above it.
+        header: Its header.
         kind: How cells are laid out: names and texts may be folded, numbers never.
         cells: Text of each row; numbers may end in a blank and a unit.
         shares: For bars: part of the whole, 0 to 1, None where there is none.
-        guides: For names: what stands before each, such as tree lines.
-        suffixes: For names: what stands after each, in grey.
+        guides: For names: the text before each, such as tree lines.
+        suffixes: For names: the text after each, in grey.
         style: rich style of the cells.
         header_style: rich style of the header, which is bold besides.
         leave_out: Columns with the highest number go first where width is short; 0 stays.
-        about: What to call it among those left out.
+        about: Its name in the list of columns that are left out.
     """
 
     header: str
@@ -163,7 +163,7 @@ class Grid:
         )
 
     def left_out(self, width: int) -> list[str]:
-        """What does not fit into a width; bars without a name go with the column before them."""
+        """Columns that do not fit; bars without a name belong to the column before them."""
         shown = {column.header + column.about for column, _ in self.layout(width)}
         return [
             column.about or column.header
@@ -223,7 +223,7 @@ def unglued(text: str) -> str:
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """The text with everything that a terminal would act on written as ``\\x1b`` or ``\\u202e``.
+    """The text with every control character of terminals as ``\\x1b`` or ``\\u202e``.
 
     Args:
         text: Any text.
@@ -317,10 +317,10 @@ def _header(column: Column, width: int, style: Style) -> list[Segment]:
 
 
 def _around(column: Column, row: int, width: int) -> tuple[str, str]:
-    """What stands before and after a name, as far as there is room."""
+    """The texts before and after a name, as far as they fit."""
     guide = column.guides[row] if column.guides else ""
     suffix = column.suffixes[row] if column.suffixes else ""
-    # Deep in a narrow tree the guides give way, so that something of the name stays.
+    # Deep in a narrow tree the guides are shortened, so that part of the name stays.
     text = min(cell_len(column.cells[row]), _MIN_TEXT)
     guide = head(guide, max(0, width - cell_len(suffix) - text))
     keeps_suffix = cell_len(suffix) + _MIN_TEXT <= width - cell_len(guide)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 EVENTS_PER_CHUNK: Final = 1 << 14
-"""So many events are made at once; they take a few megabytes."""
+"""Number of events to make at once; they take a few megabytes."""
 
 HEAD: Final = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":['
 """Begins a trace in nanoseconds; each of its events stands on a line of its own."""

@@ -53,17 +53,17 @@ def human_time(micros: int) -> str:
 
 
 _LEAST_MS = 0.1
-"""Below it three decimals of a millisecond have fewer than three digits."""
+"""Below it, three decimals of a millisecond have fewer than three digits."""
 
 
 def milliseconds(value_ms: float) -> str:
-    """Milliseconds to the microsecond; short times in the unit that shows them.
+    """Milliseconds to the microsecond; short times in a smaller unit.
 
     ``1,234.500 ms``, ``0.125 ms``, ``87.3 µs``, ``450 ns``, ``0 ms``.
     """
     if value_ms == 0:
         return "0 ms"
-    # What rounds to the least is shown as it is: "0.100 ms", not "100 µs".
+    # A time that rounds to the limit is in milliseconds: "0.100 ms", not "100 µs".
     if not abs(value_ms) < _LEAST_MS - 5e-5:
         return f"{value_ms:,.3f} ms"
     for factor, unit in ((1e3, "µs"), (1e6, "ns")):
@@ -80,7 +80,7 @@ def milliseconds_between(low_ms: float, high_ms: float) -> str:
 
 
 def short_time(value_ms: float) -> str:
-    """Milliseconds with three digits in the unit that suits them, as differences have it.
+    """Milliseconds with three digits in a suitable unit, for differences.
 
     >>> short_time(2.9), short_time(0.112), short_time(0.0)
     ('2.90 ms', '112 µs', '0 µs')
@@ -121,13 +121,13 @@ def bytes_of(text: str) -> int:
 
 
 def human_share(part: int, whole: int) -> str:
-    """``30.3 %``; ``<0.1 %`` for what is there but rounds to nothing."""
+    """``30.3 %``; ``<0.1 %`` for positive values that round to 0."""
     percent = 100 * part / whole
     return "<0.1 %" if 0 < percent < 0.05 else f"{percent:.1f} %"
 
 
 _MOST_SCALED = 10**300
-"""Larger integers may be more than a float holds: shapes of hostile files make them."""
+"""Larger integers, from shapes of hostile files, may exceed a float."""
 
 
 def _scaled(value: int, scale: tuple[tuple[float, str], ...]) -> str:

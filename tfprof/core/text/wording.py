@@ -1,4 +1,4 @@
-"""How findings put numbers and names."""
+"""Forms of numbers and names in findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfprof.core.text.units import human_memory, human_share, human_time
 _FINE = 10**12
 
 _MOST_LETTERS = 4000
-"""Of a text of a file, which may be of any length."""
+"""Most letters to show of a text from a file."""
 
 
 def time_text(micros: float) -> str:
@@ -29,7 +29,7 @@ def share_text(share: float) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name out of the profile, told apart from our own words."""
+    """A name from the profile, in quotes."""
     return f"'{name}'"
 
 
@@ -61,7 +61,7 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 
 
 def shortened(text: str, where: str = "") -> str:
-    """A text of a file without the end of a very long one; ``where`` says what has it all."""
+    """A text of a file, cut if it is very long; ``where`` names the place of the whole text."""
     if len(text) <= _MOST_LETTERS:
         return text
     return f"{text[:_MOST_LETTERS]}… ({len(text):,} letters{where})"

@@ -1,4 +1,4 @@
-"""The compiled modules, where they were built, and whether to use them."""
+"""Access to the compiled modules, where they were built and are in use."""
 
 from __future__ import annotations
 

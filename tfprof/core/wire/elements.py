@@ -27,7 +27,7 @@ def split(data: bytes, number: int) -> tuple[Messages, bytes]:
     while position < stop:
         start = position
         if data[start] == tag and start + 2 < stop:
-            # What ``walk`` does, without a call for each of a hundred thousand nodes.
+            # As ``walk``, but without a call for each of a hundred thousand nodes.
             size, offset = data[start + 1], start + 2
             if size >= MORE:
                 second = data[offset]

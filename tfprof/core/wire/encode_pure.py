@@ -192,7 +192,7 @@ def _kept_numbers(field: Field) -> list[bytes]:
 
 
 def _values(field: Field) -> list[bytes]:
-    """Each value that some row has is encoded once; the others need not be texts."""
+    """Encode each value that a row has once; the others need not be texts."""
     is_used = np.zeros(len(field.source) + 1, np.bool_)  # the last one is for -1
     is_used[field.first] = True
     used = np.flatnonzero(is_used[:-1])

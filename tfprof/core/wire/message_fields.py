@@ -14,7 +14,7 @@ _MAX_SIZE = 1 << 31
 
 
 class BrokenError(Exception):
-    """The bytes stop being fields."""
+    """The bytes are not a valid field from here on."""
 
 
 class Field(NamedTuple):

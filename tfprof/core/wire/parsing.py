@@ -1,4 +1,4 @@
-"""Parse a message; if that fails, say what is broken and where."""
+"""Parses a message; an error names the problem and its place."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ BytesLike = bytes | bytearray | memoryview
 
 
 class Breakage(NamedTuple):
-    """Where a message stops being readable."""
+    """The place from which a message is unreadable."""
 
     problem: str
     offset: int
@@ -64,7 +64,7 @@ def parse(message_class: type[MessageT], data: BytesLike, *, source: str) -> Mes
     """Parse ``data`` as one message.
 
     Args:
-        message_class: A generated message class, ours or anybody else's.
+        message_class: A generated message class, ours or of another package.
         data: The serialized message.
         source: Name of the data in errors, usually the file name.
 
@@ -216,7 +216,7 @@ def _head_problem(view: memoryview, field: Field, stop: int) -> str:
 
 
 def _group_problem(field: Field, groups: list[Field]) -> str:
-    """What is wrong with the mark of a group, or nothing; ``groups`` holds the open ones."""
+    """The problem of a group's mark, or nothing; ``groups`` holds the open ones."""
     if field.wire_type == START_GROUP:
         groups.append(field)
     elif field.wire_type == END_GROUP and (not groups or groups.pop().number != field.number):

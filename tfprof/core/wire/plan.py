@@ -1,4 +1,4 @@
-"""What to read of a message: tables of columns, as plain data.
+"""Plans: the parts of a message to read, as tables of columns.
 
 A plan is a tree. Its root is a table with one row, the whole message. Each wanted repeated field is
 a table with one row for each element; its column ``parent`` is the row that contains the element.
@@ -114,7 +114,7 @@ class WantedRows:
 
     Attributes:
         path: The repeated field, from the message of the table above.
-        entries: What to read of its elements. Numbers and texts have the column ``value``.
+        entries: Columns of its elements. Numbers and texts have the column ``value``.
     """
 
     path: str
@@ -156,7 +156,7 @@ def rows(path: str, entries: Entries = ()) -> WantedRows:
 
 @dataclass(slots=True)
 class Action:
-    """What to do with a field.
+    """The action for a field.
 
     Attributes:
         kind: How to read it.

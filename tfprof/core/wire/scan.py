@@ -36,7 +36,7 @@ def scan(plan: Plan, data: Data) -> list[Columns]:
         The columns of each table of the plan, in its order.
 
     Raises:
-        ValueError: The data are no contiguous bytes.
+        ValueError: The data are not contiguous bytes.
         DecodeError: Protobuf refuses the bytes.
     """
     view = memoryview(data)

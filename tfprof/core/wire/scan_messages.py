@@ -36,7 +36,7 @@ def scan_messages(plan: Plan, data: bytes) -> list[Columns]:
 
 
 def message_class_of(plan: Plan) -> Any:
-    """A message class with the fields that a plan asks for."""
+    """A message class with the fields of a plan."""
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
     from google.protobuf.descriptor_pool import DescriptorPool
     from google.protobuf.message_factory import GetMessageClass

@@ -96,7 +96,7 @@ def scan_in_parts(plan: SplitPlan, data: Data, n_threads: int) -> list[Columns]:
         What ``scan`` returns.
 
     Raises:
-        ValueError: The data are no contiguous bytes.
+        ValueError: The data are not contiguous bytes.
         DecodeError: Protobuf refuses the bytes.
     """
     if n_threads > 1 and is_native():

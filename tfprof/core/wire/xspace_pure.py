@@ -1,4 +1,4 @@
-"""What ``native.xspace`` does, in Python; events that are all ordinary are read with NumPy."""
+"""``native.xspace`` in Python; ordinary events are read with NumPy."""
 
 from __future__ import annotations
 

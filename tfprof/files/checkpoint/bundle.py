@@ -1,4 +1,4 @@
-"""Checkpoints of the second format: an index, and shards that hold nothing but values."""
+"""Checkpoints of the second format: an index, and shards that hold only values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Bundle:
 
     Attributes:
         format: ``"V2"``.
-        tensors: What is in it.
+        tensors: Its tensors.
 
     Raises:
         InputError: The index cannot be read.
@@ -70,7 +70,7 @@ class Bundle:
         }
 
     def missing_files(self) -> tuple[AnyPath, ...]:
-        """Shards that are not there."""
+        """Missing shards."""
         shards = map(self._shard, range(self._n_shards))
         return tuple(path for path in shards if not path.is_file())
 
@@ -82,7 +82,7 @@ class Bundle:
             verify: Compare checksums.
 
         Raises:
-            InputError: A shard cannot be read, or the values are none that NumPy could hold.
+            InputError: A shard cannot be read, or NumPy cannot hold the values.
             MalformedProfileError: They are damaged.
         """
         tensor = self.tensors[name]
@@ -103,7 +103,7 @@ class Bundle:
             if stored is None:
                 raise damaged(where, "one of its parts is missing")
             if plain_shape(stored.shape, where) != shape or stored.dtype != entry.dtype:
-                raise damaged(where, "one of its parts is another than it should be")
+                raise damaged(where, "one of its parts has an unexpected shape or type")
             read.append((place, self._values(stored, shape, kind, where, verify=verify)))
         whole = assembled(tensor.shape, read)
         if whole is None:
@@ -161,7 +161,7 @@ class Bundle:
         return values.reshape(shape)
 
     def _strings(self, data: bytes, count: int, where: str) -> tuple[Array, bytes]:
-        """Texts, and the bytes of their checksum: lengths as numbers of 32 bits, and the rest."""
+        """Texts, and the bytes for their checksum: lengths as 32-bit numbers, and the rest."""
         if count > len(data):  # a length is a byte, at least
             raise damaged(where, f"{len(data)} bytes are not {count} texts")
         lengths, place = _lengths(data, count, where)

@@ -17,7 +17,7 @@ from tfprof.files.checkpoint.stored import Format, Store, StoredTensor
 from tfprof.files.remote.path import AnyPath
 
 OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
-"""Key under which TensorFlow 2 stores which objects were saved; it is not a variable."""
+"""Key of TensorFlow 2's object graph; it is not a variable."""
 
 VALUE_SUFFIX: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 """End of the keys of variables in checkpoints of TensorFlow 2."""
@@ -31,8 +31,8 @@ class CheckpointVariable:
         name: Its key.
         dtype: TensorFlow's name of its type, such as ``"float32"``.
         shape: Its shape.
-        n_bytes: What its values take, in the file if they are texts; None if only reading them
-            would tell (texts of the first format).
+        n_bytes: Bytes of its values, for texts those in the file; None if unknown until they are
+            read (texts of the first format).
         full_name: Name of the variable in its program, which TensorFlow 2 stores beside the
             key; empty if it is not known.
         type_number: Number of its type, a ``DataType`` of TensorFlow.
@@ -57,7 +57,7 @@ class CheckpointVariable:
 
 
 class Checkpoint:
-    """A checkpoint: what is in it is known, values are read when they are asked for.
+    """A checkpoint: its content is known, and values are read on request.
 
     Get one from ``open_checkpoint``.
 
@@ -80,7 +80,7 @@ class Checkpoint:
         """All variables, by name.
 
         Raises:
-            MalformedProfileError: What TensorFlow 2 tells of names in programs is damaged.
+            MalformedProfileError: TensorFlow 2's record of names in programs is damaged.
         """
         names, _ = self._names_in_programs
         tensors = self._store.tensors
@@ -92,7 +92,7 @@ class Checkpoint:
 
     @cached_property
     def damage(self) -> str:
-        """Why names in programs are not known, if they are damaged and that is to be passed over.
+        """Why names in programs are unknown, if they are damaged and ``recover`` is set.
 
         Raises:
             MalformedProfileError: As for ``variables``.
@@ -101,7 +101,7 @@ class Checkpoint:
 
     @cached_property
     def missing_files(self) -> tuple[AnyPath, ...]:
-        """Files that belong to it and are not there; values in them cannot be read."""
+        """Missing files of the checkpoint; values in them cannot be read."""
         return self._store.missing_files()
 
     def find(self, name: str) -> CheckpointVariable | None:
@@ -109,8 +109,8 @@ class Checkpoint:
 
         Args:
             name: A key, with or without ``/.ATTRIBUTES/VARIABLE_VALUE``, or else a name in the
-                program; ``:0`` at its end means nothing. A name in the program that several
-                variables have is the name of none.
+                program; ``:0`` at its end is ignored. A name in the program that several
+                variables share finds none.
         """
         plain = name.removesuffix(":0")
         for known in (name, plain, plain + VALUE_SUFFIX):
@@ -124,7 +124,7 @@ class Checkpoint:
 
         Args:
             name: As for ``find``.
-            verify: Compare checksums with what was written.
+            verify: Compare checksums with the stored ones.
 
         Returns:
             A new array of the variable's shape. bfloat16 and smaller floats come as float32, int4
@@ -133,7 +133,7 @@ class Checkpoint:
         Raises:
             UsageError: There is no such variable.
             InputError: A file is missing, or the values are resources or variants.
-            MalformedProfileError: They are damaged: a checksum differs, or something is cut off.
+            MalformedProfileError: They are damaged: a checksum differs, or a file is cut off.
         """
         variable = self.find(name)
         if variable is None:
@@ -152,7 +152,7 @@ class Checkpoint:
 
     @cached_property
     def _names_in_programs(self) -> tuple[dict[str, str], str]:
-        """Names in the program by key, and why there are none if they are damaged."""
+        """Names in the program by key, and the reason if they are damaged."""
         try:
             return self._full_names(), ""
         except MalformedProfileError as error:
@@ -181,13 +181,13 @@ def open_checkpoint(path: str | os.PathLike[str], *, recover: bool = False) -> C
 
     Args:
         path: Its prefix (``model.ckpt-100``), one of its files, the state file ``checkpoint``, or
-            a folder: then the checkpoint that the state file in it tells of, the only one, or the
-            one with the highest number. A folder may also be a SavedModel.
-        recover: Go on without the names in the program that TensorFlow 2 stores where these are
-            damaged; ``Checkpoint.damage`` tells.
+            a folder: then the checkpoint that its state file names, the only one, or the one with
+            the highest number. A folder may also be a SavedModel.
+        recover: Go on without the names in the program where these are damaged;
+            ``Checkpoint.damage`` then has the reason.
 
     Raises:
-        UsageError: The path is none, or the folder holds several checkpoints.
+        UsageError: The argument is not a path, or the folder holds several checkpoints.
         InputError: There is no checkpoint, or it cannot be read, is something else or is
             damaged.
     """

@@ -23,8 +23,8 @@ class ElementType:
 
     Attributes:
         name: TensorFlow's name.
-        stored: NumPy type of what is stored, in little-endian order.
-        values: Makes values of what is stored; None if they are the same.
+        stored: NumPy type of the stored elements, in little-endian order.
+        values: Converts stored elements to values; None if they are the same.
     """
 
     name: str
@@ -53,8 +53,8 @@ def _small_floats(
     Args:
         exponent_bits: Bits of the exponent, before the mantissa; the sign stands before both.
         mantissa_bits: Bits of the mantissa.
-        bias: What the exponent is larger by.
-        not_numbers: What is not a number.
+        bias: Bias of the exponent.
+        not_numbers: Bytes that stand for NaN.
     """
     code = np.arange(256)
     sign = np.where(code >> (exponent_bits + mantissa_bits) & 1, -1.0, 1.0)
@@ -120,12 +120,12 @@ def dtype_name(number: int) -> str:
 
 
 def is_readable(number: int) -> bool:
-    """Whether values of a type are more than bytes to those who did not write them."""
+    """Whether values of a type can be interpreted without the code that wrote them."""
     return number in ELEMENT_TYPES or number == STRING
 
 
 def values_of(kind: ElementType, stored: Array) -> Array:
-    """Values of what is stored: NumPy's own types, small floats as float32, small ints as int8.
+    """Values of stored elements: NumPy's own types, small floats as float32, small ints as int8.
 
     Args:
         kind: The type.

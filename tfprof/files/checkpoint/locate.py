@@ -1,4 +1,4 @@
-"""Which files a path means: a checkpoint has many names."""
+"""Finds the files of a checkpoint, for which a path can have many forms."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def locate(path: str | os.PathLike[str]) -> tuple[AnyPath, Store]:
     """Find and open a checkpoint.
 
     Args:
-        path: What the user gave; see ``open_checkpoint``.
+        path: The user's path; see ``open_checkpoint``.
 
     Returns:
-        The prefix, or the file of the first format; and what is there.
+        The prefix, or the file of the first format; and its tensors.
 
     Raises:
-        UsageError: The path is none, or a folder holds several checkpoints.
+        UsageError: The argument is not a path, or a folder holds several checkpoints.
         InputError: There is no checkpoint, or it cannot be read.
     """
     if not isinstance(path, (str, os.PathLike)):
@@ -69,7 +69,7 @@ def _open(path: AnyPath) -> tuple[AnyPath, Store]:
     if part is not None:
         raise InputError(
             f"{part}: a part of a checkpoint, but there is no {_index_of(prefix).name} beside it, "
-            "which tells what is in it. Copy it, too"
+            "which lists its tensors. Copy it, too"
         )
     shards = _shards(path)
     if shards is not None:
@@ -84,7 +84,7 @@ def _open(path: AnyPath) -> tuple[AnyPath, Store]:
 
 
 def _hint(path: AnyPath) -> str:
-    """What to do about a checkpoint that is not there: often only its number is missing."""
+    """Remedy for a missing checkpoint: often only its number is missing."""
     known = _prefixes_in(path.parent) if path.parent.is_dir() else []
     longer = [name for name in known if name.startswith(path.name)]
     close = longer or difflib.get_close_matches(path.name, known, n=1)
@@ -130,7 +130,7 @@ def _shards(path: AnyPath) -> SavedSlices | None:
 
 
 def _check_table(path: AnyPath) -> None:
-    """Say what a file is that is not a checkpoint."""
+    """Raise the error for a file that is not a checkpoint, with its kind."""
     file = File(path)
     if is_table(file):
         return
@@ -173,7 +173,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _newest(folder: AnyPath, known: Sequence[str]) -> str:
-    """The only one, or the one with the highest number where they differ in nothing else."""
+    """The only one, or the one with the highest number if only the numbers differ."""
     matches = [_NUMBERED.fullmatch(name) for name in known]
     if len(known) > 1 and len({match and match[1] for match in matches} - {None}) != 1:
         raise UsageError(
@@ -184,7 +184,7 @@ def _newest(folder: AnyPath, known: Sequence[str]) -> str:
 
 
 def _of_state(path: AnyPath) -> AnyPath:
-    """The newest checkpoint that a state file tells of, beside it if it was moved."""
+    """The newest checkpoint in a state file, or the one beside the file if it was moved."""
     from google.protobuf import text_format
 
     file = File(path)
@@ -205,14 +205,14 @@ def _of_state(path: AnyPath) -> AnyPath:
     named = state.model_checkpoint_path
     name = PureWindowsPath(named).name  # of either system's paths
     if not name:
-        raise InputError(f"{path}: tells of no checkpoint. Give the checkpoint itself")
+        raise InputError(f"{path}: names no checkpoint. Give the checkpoint itself")
     # A relative name starts from the file; an absolute one may be of another machine.
     for place in (path.parent / named, path.parent / name):
         if _is_there(place):
             return place
     known = _some(_prefixes_in(path.parent))
     raise InputError(
-        f"{path}: the checkpoint that it tells of is not there: {named}. Give "
+        f"{path}: the checkpoint that it names is missing: {named}. Give "
         + (f"one that is: {known}" if known else "the checkpoint itself")
     )
 

@@ -1,4 +1,4 @@
-"""Variables of a checkpoint: a table for people, and rows for everyone else."""
+"""Variables of a checkpoint, as a table on a terminal and as rows for other formats."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _LINE: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class VariableRow:
-    """A variable, as far as it is shown.
+    """A variable as shown.
 
     Attributes:
-        name: What people call it: its key without what all keys of TensorFlow 2 end in.
+        name: Its key without the common ending of TensorFlow 2's keys.
         key: Its key.
         full_name: Its name in the program, or nothing.
         dtype: TensorFlow's name of its type.
         shape: Its shape.
         n_values: How many values it has.
-        n_bytes: What they take; None if it is not known.
-        statistics: None if they are not wanted, or the values are no real numbers or not there.
+        n_bytes: Bytes of the values; None if unknown.
+        statistics: None if not requested, or if the values are missing or not real numbers.
     """
 
     name: str
@@ -118,7 +118,7 @@ class VariableTable:
 
 
 def short_number(number: float) -> str:
-    """Three digits, or all of a whole number below a million."""
+    """Three digits, or all digits of a whole number below a million."""
     if isinstance(number, int) and abs(number) < 1_000_000:
         return str(number)
     return f"{number:.3g}"
@@ -141,7 +141,7 @@ def total_line(rows: Sequence[VariableRow], n_all: int) -> str:
 
 
 def plain_rows(rows: Sequence[VariableRow], *, with_statistics: bool) -> list[dict[str, Any]]:
-    """The variables as dicts; None is what is not known."""
+    """The variables as dicts; None for unknown values."""
     plain = []
     for row in rows:
         known: dict[str, Any] = {
@@ -203,7 +203,7 @@ def _rows(shape: Sequence[int], texts: Iterator[str]) -> Iterator[str]:
 def nested_values(value: VariableValue) -> Any:
     """Values as JSON has them: nested lists of numbers and texts.
 
-    Numbers are the shortest that read back as the same; those that JSON does not have are texts.
+    Numbers are the shortest that read back as the same; NaN and infinity are texts.
     """
     if value.values is None:
         return None

@@ -39,7 +39,7 @@ class _Parts:
     """Where a tensor is.
 
     Attributes:
-        path: The first file that tells of it.
+        path: The first file that describes it.
         type_number: Number of its type.
         shape: Its shape.
         parts: Its parts, and which table has each.
@@ -52,11 +52,11 @@ class _Parts:
 
 
 class SavedSlices:
-    """A checkpoint of the first format; what is in it is read at once.
+    """A checkpoint of the first format; its list of tensors is read at once.
 
     Args:
         paths: Its files, one or more.
-        missing: Files that should be there.
+        missing: Missing files.
 
     Attributes:
         format: ``"V1"``.
@@ -64,7 +64,7 @@ class SavedSlices:
 
     Raises:
         InputError: A file cannot be read.
-        UnknownFormatError: A file is none of such a checkpoint.
+        UnknownFormatError: A file is not part of such a checkpoint.
         MalformedProfileError: A file is damaged.
     """
 
@@ -82,7 +82,7 @@ class SavedSlices:
         }
 
     def missing_files(self) -> tuple[AnyPath, ...]:
-        """Shards that are not there."""
+        """Missing shards."""
         return self._missing
 
     def read(self, name: str, *, verify: bool) -> Array:
@@ -93,7 +93,7 @@ class SavedSlices:
             verify: Compare checksums.
 
         Raises:
-            InputError: A file cannot be read, or the values are none that NumPy could hold.
+            InputError: A file cannot be read, or NumPy cannot hold the values.
             MalformedProfileError: They are damaged.
         """
         stored = self._parts[name]
@@ -116,7 +116,7 @@ class SavedSlices:
             message = parse(pb.SavedTensorSlices, data, source=where).data.data
             values = _values(message, stored.type_number, kind)
             if values is None or values.size != n_elements(place):
-                raise damaged(where, "it has not as many values as its shape tells")
+                raise damaged(where, "its number of values does not match its shape")
             read.append((place, values))
         whole = assembled(stored.shape, read)
         if whole is None:
@@ -127,14 +127,14 @@ class SavedSlices:
         path = str(table.file.path)
         data = table.get(_META_KEY)
         if data is None:
-            raise damaged(path, "it does not tell what is in it")
+            raise damaged(path, "it does not list its tensors")
         for tensor in parse(pb.SavedTensorSlices, data, source=path).meta.tensor:
             where = f"{path}: variable {tensor.name}"
             shape = plain_shape(tensor.shape, where)
             fresh = _Parts(table.file.path, tensor.type, shape)
             stored = self._parts.setdefault(tensor.name, fresh)
             if (stored.type_number, stored.shape) != (tensor.type, shape):
-                raise damaged(where, "another file tells another shape or type of it")
+                raise damaged(where, "another file gives it another shape or type")
             stored.parts += [(Slice.of(part), table) for part in tensor.slice]
 
 

@@ -1,4 +1,4 @@
-"""Parts of tensors: which elements they are, and under which key they are stored."""
+"""Parts of tensors: their elements and their keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHOLE: Final = -1
 """Length of a range that is the whole dimension."""
 
 SLICE_KEY_START: Final = b"\x00"
-"""Keys of parts begin with it; names of variables do not."""
+"""First byte of keys of parts; names of variables do not begin with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def n_elements(place: Iterable[slice]) -> int:
 
 
 def may_cover(shape: Sequence[int], places: Sequence[Iterable[slice]]) -> bool:
-    """Whether parts have as many elements as the whole, and there are no more of them.
+    """Whether parts have exactly as many elements as the whole.
 
-    Then reading them takes no longer than the whole is large.
+    Then reading them takes time in proportion to the size of the whole.
     """
     whole = prod(shape)
     return 0 < len(places) <= max(whole, 1) and sum(map(n_elements, places)) == whole
@@ -100,7 +100,7 @@ def assembled(
 
 
 def _sortable(number: int) -> bytes:
-    """A signed number in so few bytes that as many leading bits tell how many there are."""
+    """A signed number in the fewest bytes; the leading bits give their number."""
     size = ~number if number < 0 else number
     length = size.bit_length() // 7 + 1
     header = ((1 << length) - 1) << (7 * length)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 _MOST_GROWTH: Final = 22
-"""A copy of three bytes can stand for 64."""
+"""Largest expansion: a copy of three bytes stands for up to 64."""
 
 _LITERAL, _SHORT_COPY, _COPY = 0, 1, 2
 
@@ -15,7 +15,7 @@ class SnappyError(ValueError):
 
 
 def decompress(data: bytes) -> bytes:
-    """What data stand for.
+    """Decompress data.
 
     Raises:
         SnappyError: They are damaged.
@@ -31,9 +31,9 @@ def decompress(data: bytes) -> bytes:
     while place < len(data):
         place = _element(data, place, out)
         if len(out) > size:
-            raise SnappyError(f"more than the {size} bytes that its start tells")
+            raise SnappyError(f"more than the {size} bytes in its header")
     if len(out) < size:
-        raise SnappyError(f"{len(out)} bytes, not the {size} that its start tells")
+        raise SnappyError(f"{len(out)} bytes, not the {size} in its header")
     return bytes(out)
 
 
@@ -81,4 +81,4 @@ def _varint(data: bytes) -> tuple[int, int]:
         value |= (byte & 0x7F) << (7 * place)
         if byte < 0x80:
             return value, place + 1
-    raise SnappyError("its size is no number of 32 bits")
+    raise SnappyError("its size is not a 32-bit number")

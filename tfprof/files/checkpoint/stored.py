@@ -1,4 +1,4 @@
-"""What both formats of checkpoints tell of their tensors."""
+"""Tensors as both formats of checkpoints describe them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ class StoredTensor:
         name: Its key.
         type_number: Number of its ``DataType``.
         shape: Its shape.
-        n_bytes: What its values take, in the file if they are texts; None if only reading it
-            would tell.
+        n_bytes: Bytes of its values, for texts those in the file; None if unknown until it is read.
     """
 
     name: str
@@ -57,7 +56,7 @@ class Store(Protocol):
         """All tensors by name."""
 
     def missing_files(self) -> tuple[AnyPath, ...]:
-        """Files that should be there."""
+        """Missing files."""
 
     def read(self, name: str, *, verify: bool) -> Array:
         """The values of a tensor."""
@@ -71,7 +70,7 @@ def plain_shape(shape: pb.TensorShapeProto, where: str) -> tuple[int, ...]:
         where: File and variable, for errors.
 
     Raises:
-        MalformedProfileError: It is none that a tensor could have.
+        MalformedProfileError: A tensor cannot have this shape.
     """
     dims = tuple(int(dim.size) for dim in shape.dim)
     if (
@@ -95,14 +94,14 @@ def readable_type(tensor: StoredTensor, where: str) -> ElementType | None:
     """The type of the elements of a tensor, None if they are texts.
 
     Raises:
-        InputError: The values are none that NumPy could hold.
+        InputError: NumPy cannot hold the values.
     """
     number = tensor.type_number
     kind = ELEMENT_TYPES.get(number)
     if not is_readable(number):
         raise InputError(
             f"{where}: values of type {dtype_name(number)} cannot be read: only the code that "
-            "wrote them knows what they mean"
+            "wrote them can interpret them"
         )
     if len(tensor.shape) > _NUMPY_MAX_RANK:
         raise InputError(

@@ -1,7 +1,8 @@
 """Sorted string tables, as LevelDB writes them: the container of checkpoints.
 
-A table is a list of blocks. The last one, the index, tells where the others are. A block is a
-list of entries, each a key and a value; what a key shares with the one before it is left out.
+A table is a list of blocks. The last one, the index, has the positions of the others. A block is a
+list of entries, each a key and a value; a key leaves out the prefix that it shares with the one
+before it.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ TABLE_MAGIC: Final = 0xDB4775248B80FB57.to_bytes(8, "little")
 
 _FOOTER_BYTES: Final = 48
 _TRAILER_BYTES: Final = 5
-"""After a block: how it is compressed, and the masked checksum of both."""
+"""Size of a block's trailer: its compression, and the masked checksum of both."""
 
 _PLAIN, _SNAPPY = 0, 1
 _MOST_KEY_GROWTH: Final = 32
 """How much longer keys may be than their block. Writers spell one in 16 out."""
 
 _MOST_KEPT_BYTES: Final = 1 << 18
-"""Writers end a block here: values below share theirs with others, often with thousands."""
+"""Size at which writers end a block: smaller values share one, often with thousands of others."""
 
 
 class File:
-    """A file, of which parts are read; it is open only meanwhile.
+    """A file that is read in parts, and open only during each read.
 
     Attributes:
         path: Its path.
@@ -74,7 +75,7 @@ class File:
 
 
 class Entry(NamedTuple):
-    """A key and what is stored under it."""
+    """A key and its value."""
 
     key: bytes
     value: bytes
@@ -138,7 +139,7 @@ class Table:
     def get(self, key: bytes, *, verify: bool = True) -> bytes | None:
         """The value of a key, or None. Errors as in iteration.
 
-        Small values of the block are kept, so that asking for them one by one reads it once.
+        Small values of the block are cached, so that reading them one by one reads it once.
 
         Args:
             key: The key.
@@ -201,7 +202,7 @@ class Table:
             raise self._damaged(message) from error
 
     def _end_of_entries(self, block: bytes, handle: _Handle) -> int:
-        """Where the list of whole keys starts, which is of use only to those who search."""
+        """Start of the list of whole keys, which only a search needs."""
         n_restarts = int.from_bytes(block[-4:], "little")
         end = len(block) - 4 * (n_restarts + 1)
         if len(block) < 4 or end < 0:

@@ -1,4 +1,4 @@
-"""What can be said of many values in a few numbers."""
+"""Statistics of the values of a variable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 _CHUNK: Final = 1 << 16
-"""Values that are looked at in one go; they and what is made of them fit into a cache."""
+"""Number of values to process at once; they and intermediate results fit into a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class ValueStatistics:
     Attributes:
         n_values: How many there are.
         n_zeros: How many are 0.
-        n_nan: How many are no number.
+        n_nan: How many are NaN.
         n_infinite: How many are infinite.
         minimum: The least; None, as the next three, if there are no finite numbers.
         maximum: The greatest.
@@ -41,7 +41,7 @@ class ValueStatistics:
 
 
 def statistics_of(values: npt.NDArray[Any]) -> ValueStatistics | None:
-    """Statistics of values of any shape; None if they are no real numbers.
+    """Statistics of values of any shape; None if they are not real numbers.
 
     Example:
         >>> found = statistics_of(np.array([1.0, 3.0, np.nan, 0.0]))

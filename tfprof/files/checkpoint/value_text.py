@@ -23,19 +23,19 @@ _CLASSIC_FORMS: Final[dict[str, Callable[[Any], str]]] = {
     **dict.fromkeys(("int32", "int64"), lambda value: f"{value} "),
     "string": lambda value: f"'{value.decode('utf-8', 'backslashreplace')}' ",
 }
-"""The types that the original knows."""
+"""The types that the original prints."""
 
 _MANTISSA_BITS: Final = {
     "bfloat16": 7, "float8_e5m2": 2, "float8_e4m3fn": 3, "float8_e4m3fnuz": 3,
     "float8_e4m3b11fnuz": 3, "float8_e5m2fnuz": 2, "float4_e2m1fn": 1,
 }  # fmt: skip
-"""Of types whose values come as float32."""
+"""Significant digits of types whose values are read as float32."""
 
 
 def classic_text(value: VariableValue) -> str:
     """What the original prints below the line of a variable (``tfprof_tensor.h``).
 
-    Nothing for types that it does not know.
+    Nothing for types that it does not print.
     """
     form = _CLASSIC_FORMS.get(value.dtype)
     if form is None or value.values is None:
@@ -53,7 +53,7 @@ def classic_text(value: VariableValue) -> str:
 
 
 def report_text(value: VariableValue) -> str:
-    """What a report has below the line of a variable: the first values, in full precision."""
+    """The text below the line of a variable in a report: the first values, in full precision."""
     if value.values is None:
         return f"[{_unreadable(value)}{_LEVEL_END}"
     forms = (f"{text} " for text in islice(value_texts(value), MOST_VALUES))
@@ -96,7 +96,7 @@ def value_texts(value: VariableValue) -> Iterator[str]:
 
 
 def _small_float_text(number: float, mantissa_bits: int) -> str:
-    """As few digits as leave no doubt between the number and its neighbours."""
+    """The fewest digits that distinguish the number from its neighbours."""
     if not math.isfinite(number):
         return str(number)
     # The numbers below a power of two are half as far away as those above.

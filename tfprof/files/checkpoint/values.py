@@ -46,5 +46,5 @@ class CheckpointValues:
 
 
 def checkpoint_values(source: str | os.PathLike[str] | Checkpoint) -> CheckpointValues:
-    """The values of a checkpoint, which may have been opened before. Errors as in opening it."""
+    """The values of a checkpoint, opened before or given as a path. Errors as in opening it."""
     return CheckpointValues(source if isinstance(source, Checkpoint) else open_checkpoint(source))

@@ -1,4 +1,4 @@
-"""Values of variables, as views ask for them; who reads them is not their concern."""
+"""The interface of views to values of variables, independent of their reader."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CHECKPOINT_VARIABLES = "_checkpoint_variables"
 
 @dataclass(frozen=True, slots=True)
 class VariableValue:
-    """A variable and what it holds.
+    """A variable and its values.
 
     Attributes:
         name: Its name.
         dtype: TensorFlow's name of its type.
         type_number: Number of its ``DataType``.
-        values: What it holds; None if only the code that wrote it could tell.
-        source: Where that was read.
+        values: Its values; None if only the code that wrote them can interpret them.
+        source: The source of the values.
     """
 
     name: str
@@ -37,7 +37,7 @@ class VariableValue:
 
 
 class VariableValues(Protocol):
-    """Where values come from."""
+    """A source of values."""
 
     def value(self, name: str) -> VariableValue | None:
         """The variable of a name, read anew; None if there is none.

@@ -1,1 +1,1 @@
-"""Files of other machines, through fsspec: named by URLs, fetched in ranges, kept for a while."""
+"""Files of other machines, through fsspec: named by URLs, fetched in ranges, and cached."""

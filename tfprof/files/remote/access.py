@@ -1,4 +1,4 @@
-"""Asks servers, through fsspec, again and again where that may help."""
+"""Requests to servers, through fsspec, with retries where these may help."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ THREADS = 8
 """Requests at once."""
 
 SLOWEST_BYTES_PER_S = 16 << 10
-"""A server that sends less is given up, though it is never silent for long."""
+"""Slowest rate at which a server may send, even if it is never silent for long."""
 
 _FIRST_WAIT_S = 0.5
 _MOST_WAIT_S = 8.0
 
 
 class NoRangesError(Exception):
-    """The server sends files as a whole, whatever is asked for."""
+    """The server sends whole files, even for requests of a range."""
 
 
 def details(path: RemotePath) -> Details | None:
-    """What a server says of a file or folder; None if there is nothing of the name.
+    """A server's details of a file or folder; None if it does not exist.
 
     Raises:
-        InputError: It denies the answer, or does not give it.
+        InputError: The server denies or does not answer the request.
         MissingDependencyError: The package for this kind of server is not installed.
     """
     if path.scheme in _WEB and path.ends_in_slash:
@@ -68,7 +68,7 @@ def details(path: RemotePath) -> Details | None:
 
 
 def listing(path: RemotePath) -> dict[str, Details]:
-    """What a folder holds, by name; errors as for ``details``."""
+    """The content of a folder, by name; errors as for ``details``."""
 
     def listed(fs: Any, name: str) -> dict[str, Details]:
         held: dict[str, Details] = {}
@@ -85,10 +85,10 @@ def listing(path: RemotePath) -> dict[str, Details]:
 
 
 def list_several(paths: Sequence[RemotePath]) -> None:
-    """Ask for the lists of folders of one server, several at once; they are known then."""
+    """Request the lists of several folders of one server at once, and cache them."""
 
     def listed(path: RemotePath) -> None:
-        with contextlib.suppress(InputError):  # said when that list is looked at
+        with contextlib.suppress(InputError):  # raised again when that list is used
             path.listing()
 
     if takes_many(paths[0]):
@@ -120,9 +120,9 @@ def read_range(
     Args:
         path: The file.
         start: Its first byte.
-        stop: The byte behind it.
+        stop: One past its last byte.
         size: Bytes of the whole file.
-        enough: Ends waiting; nobody needs the part any more.
+        enough: Ends the wait when the part is no longer needed.
 
     Raises:
         NoRangesError: The server does not send parts.
@@ -170,12 +170,12 @@ def ask(
     Args:
         path: What it is about.
         request: Receives the file system, and the name of the file in it.
-        may_be_missing: Return None for what is not there.
-        enough: Ends waiting; nobody needs the answer any more.
+        may_be_missing: Return None for a file that does not exist.
+        enough: Ends the wait when the answer is no longer needed.
 
     Raises:
         InputError: There is no answer.
-        NoRangesError: The request says so.
+        NoRangesError: The request raises it.
     """
     chosen = settings()
     enough = enough or threading.Event()
@@ -203,17 +203,17 @@ def ask(
 
 
 def _wait_s(tries: int) -> float:
-    """Twice as long each time, and not all who wait at the same time."""
+    """Pause before a retry: twice as long each time, with a random part."""
     return float(min(_FIRST_WAIT_S * 2.0 ** (tries - 1), _MOST_WAIT_S) * random.uniform(0.75, 1.25))
 
 
 def most_seconds(n_bytes: int) -> float:
-    """How long a request for so many bytes may take, also if something comes all the time."""
+    """Time limit of a request for a number of bytes, even if data keep arriving."""
     return 2 * settings().timeout_s + n_bytes / SLOWEST_BYTES_PER_S
 
 
 def _limit(fs: Any, n_bytes: int) -> dict[str, float]:
-    """How long a call may take, for file systems that take that."""
+    """Time limit of a call, as an argument for file systems that accept one."""
     if not getattr(fs, "async_impl", False):
         return {}
     is_web = "http" in ([fs.protocol] if isinstance(fs.protocol, str) else fs.protocol)
@@ -221,11 +221,11 @@ def _limit(fs: Any, n_bytes: int) -> dict[str, float]:
 
 
 def _file_system(path: RemotePath, timeout_s: float) -> tuple[Any, str]:
-    """The file system of fsspec, and what the path is called in it.
+    """The fsspec file system, and the path's name in it.
 
     Raises:
         MissingDependencyError: A package is not installed.
-        UsageError: There is no such kind of file system.
+        UsageError: fsspec has no file system for this scheme.
     """
     try:
         from fsspec.core import url_to_fs
@@ -251,13 +251,11 @@ def _opened(path: RemotePath, url_to_fs: Any, timeout_s: float) -> Any:
         ) from error
     except ValueError as error:
         cause = None if path.has_secrets else error
-        raise UsageError(
-            f"{path}: {path.scheme}:// is nothing that fsspec can read. Check the URL"
-        ) from cause
+        raise UsageError(f"{path}: fsspec cannot read {path.scheme}://. Check the URL") from cause
 
 
 def takes_many(path: RemotePath) -> bool:
-    """Whether its file system answers several threads at once; of others that is not known.
+    """Whether its file system is known to answer several threads at once.
 
     Errors as for ``details``.
     """
@@ -276,7 +274,7 @@ def _web_options(timeout_s: float) -> dict[str, Any]:
 
 
 def _web_timeout(silent_s: float, total_s: float | None = None) -> Any:
-    """How long a server may be silent, and how long an answer may take in all."""
+    """Time limits: of a server's silence, and of a whole answer."""
     import aiohttp
 
     return aiohttp.ClientTimeout(total=total_s, sock_connect=silent_s, sock_read=silent_s)

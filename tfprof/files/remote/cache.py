@@ -1,7 +1,7 @@
-"""Keeps what was fetched, for the next time: the least recently used goes first.
+"""Caches fetched files; the least recently used is removed first.
 
-A file is kept as ``KEY-SIZE-CRC``. The key is a digest of where it is from and of what the server
-says of its content, so that it says nothing else; a file that changes has another one.
+A file is kept as ``KEY-SIZE-CRC``. The key is a digest of its address and of the server's mark of
+its content, so that it reveals nothing; a file that changes has another key.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 _READ_BYTES = 1 << 22
 _LEFT_BEHIND_S = 24 * 3600.0
-"""Unfinished files that are older are of processes that were killed."""
+"""Older unfinished files belong to processes that were killed."""
 
 _UNFINISHED = ".unfinished"
 _ENTRY = re.compile(r"\w+-(?P<size>\d{1,18})-(?P<crc>[0-9a-f]{8})", re.ASCII)
@@ -37,7 +37,7 @@ class Cache:
         self._folder, self._most_bytes = folder, most_bytes
 
     def opened(self, key: str) -> BinaryIO | None:
-        """A file that was kept, if it is there and as it was."""
+        """A cached file, if it is there and undamaged."""
         for entry, name in self._entries(key):
             with contextlib.suppress(OSError), contextlib.ExitStack() as closing:
                 stream = closing.enter_context(entry.open("rb"))
@@ -61,7 +61,7 @@ class Cache:
             return None
 
     def keep(self, file: BinaryIO, key: str) -> BinaryIO:
-        """Keep a file that has been filled, and open it.
+        """Add a complete file to the cache, and open it.
 
         Raises:
             OSError: It cannot be kept.
@@ -89,14 +89,14 @@ class Cache:
         return size <= self._most_bytes
 
     def _entries(self, key: str = "*") -> Iterator[tuple[Path, re.Match[str]]]:
-        """Files that are kept, and the parts of their names."""
+        """Cached files, and the parts of their names."""
         for path in sorted(self._folder.glob(f"{key}-*-*")):
             name = _ENTRY.fullmatch(path.name)
             if name is not None:
                 yield path, name
 
     def _remove_oldest(self) -> None:
-        """Remove what was used longest ago, and what was left behind."""
+        """Remove the least recently used files, and abandoned ones."""
         for path in self._folder.glob(f"*{_UNFINISHED}"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _LEFT_BEHIND_S:
@@ -110,24 +110,24 @@ class Cache:
         for _, entry, size in sorted(found):
             if total <= self._most_bytes:
                 break
-            with contextlib.suppress(OSError):  # somebody else has removed it, or reads it
+            with contextlib.suppress(OSError):  # another process removed it or reads it
                 entry.unlink()
             total -= size
 
 
 def key_of(address: str, mark: str, size: int | None) -> str:
-    """What a file is kept under.
+    """The cache key of a file.
 
     Args:
-        address: Where it is from, without name and password.
-        mark: What the server says of its content.
+        address: Its address, without user name and password.
+        mark: The server's mark of its content.
         size: Bytes.
     """
     return hashlib.sha256("\0".join((address, mark, str(size))).encode()).hexdigest()[:40]
 
 
 def _crc(stream: BinaryIO) -> int:
-    """The checksum of a file, which is at its beginning afterwards."""
+    """The checksum of a file; leaves it at its beginning."""
     crc = 0
     stream.seek(0)
     while piece := stream.read(_READ_BYTES):

@@ -1,4 +1,4 @@
-"""What servers say of files and folders, and for how long that is believed."""
+"""Servers' answers about files and folders, cached for a short time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _PREFERRED_MARKS = ("etag", "md5hash", "content-md5", "checksum", "digest", "gen
 _TIMES = ("mtime", "updated", "lastmodified", "last-modified", "modified", "created")
 
 _FRESH_SECONDS = 20.0
-"""So long what a server has said is believed: the same is not asked several times in a row."""
+"""How long an answer of a server is valid, so that the same request is not repeated."""
 
 
 class Details(NamedTuple):
-    """What a server says of a file or folder.
+    """A server's details of a file or folder.
 
     Attributes:
         is_folder: Whether it is a folder.
         size: Bytes; None if the server does not say.
         mark: Changes when the content does; empty if the server gives nothing of the kind.
-        has_ranges: Whether parts can be asked for, as far as that is known.
+        has_ranges: Whether the server is known to send parts.
     """
 
     is_folder: bool
@@ -38,7 +38,7 @@ class Details(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all is known; lists of web servers have only names."""
+        """Whether all fields are known; lists of web servers have only names."""
         return self.is_folder or self.size is not None
 
     @property
@@ -47,13 +47,13 @@ class Details(NamedTuple):
         return self.size or 0
 
     def differs(self, other: Details) -> bool:
-        """Whether both say what they are of, and it is not the same."""
+        """Whether the known sizes or marks of both differ."""
         sizes, marks = {self.size, other.size} - {None}, {self.mark, other.mark} - {""}
         return len(sizes) > 1 or len(marks) > 1
 
 
 def details_of(info: Mapping[str, Any], *, is_folder: bool) -> Details:
-    """The details in what fsspec tells of a file."""
+    """The details in fsspec's information on a file."""
     said = {str(key).lower(): value for key, value in info.items() if value not in (None, "")}
     key = next((key for key in (*_PREFERRED_MARKS, *_TIMES) if key in said), None)
     mark = "" if key is None else f"{key}={_text(said[key])}"
@@ -62,12 +62,12 @@ def details_of(info: Mapping[str, Any], *, is_folder: bool) -> Details:
 
 
 def _text(value: Any) -> str:
-    """The same text for a time and for its seconds: lists have one, answers the other."""
+    """One text for a time in either form: lists have a date, answers have seconds."""
     return str(value.timestamp() if isinstance(value, datetime) else value).strip('"')
 
 
 class Known:
-    """What is known of the files of a server, for some seconds."""
+    """Answers about the files of a server, cached for some seconds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class Known:
             return self._file_system[1]
 
     def once(self, what: str, address: str, ask: Callable[[], T]) -> T:
-        """The answer to a question; the server is asked if it is not known."""
+        """The answer to a question, from the cache or else from the server."""
         now = time.monotonic()
         asked, answer = self._answers.get((what, address), (-_FRESH_SECONDS, None))
         if now - asked >= _FRESH_SECONDS:
@@ -92,10 +92,10 @@ class Known:
         return found
 
     def recent(self, what: str, address: str) -> Any:
-        """What is known; None if nothing is."""
+        """The cached answer; None without one."""
         asked, answer = self._answers.get((what, address), (-_FRESH_SECONDS, None))
         return None if time.monotonic() - asked >= _FRESH_SECONDS else answer
 
     def forget(self) -> None:
-        """Everything is asked for anew."""
+        """Drop all answers."""
         self._answers.clear()

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 BLOCK_BYTES = 8 << 20
-"""Are asked for at once. What is lost with a connection is no more than that."""
+"""Size of a request, and the most that is lost with a connection."""
 
 
 def local_copy(path: RemotePath, watch: Progress | None = None) -> BinaryIO:
-    """A copy of a file on this machine, open at its beginning: the one that was kept, if any.
+    """A copy of a file on this machine, open at its beginning: the cached one, if any.
 
     Args:
         path: The file.
@@ -63,7 +63,7 @@ def local_copy(path: RemotePath, watch: Progress | None = None) -> BinaryIO:
             return kept
     file = cache.unfinished() if cache is not None and cache.has_room_for(found.size or 0) else None
     if file is None or cache is None or key is None:
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         with _closed_on_error(copy):
             _fill(path, found, copy, watch)
             copy.seek(0)
@@ -81,7 +81,7 @@ def local_copy(path: RemotePath, watch: Progress | None = None) -> BinaryIO:
 
 
 def _file_of(path: RemotePath) -> Details:
-    """What the server says of a file.
+    """The server's details of a file.
 
     Raises:
         InputError: It is not there, or is a folder.
@@ -125,7 +125,7 @@ def _fill(path: RemotePath, found: Details, file: BinaryIO, watch: Progress | No
 
 
 def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Progress | None) -> None:
-    """Several blocks at once, each tried again by itself."""
+    """Fetch several blocks at once, each with its own retries."""
     lock, ended = threading.Lock(), threading.Event()
 
     def fetch(start: int) -> None:
@@ -153,7 +153,7 @@ def _fill_in_blocks(path: RemotePath, size: int, file: BinaryIO, watch: Progress
 def _fill_at_once(
     path: RemotePath, size: int | None, file: BinaryIO, watch: Progress | None
 ) -> None:
-    """One stream, which begins anew when it breaks."""
+    """Fetch one stream, from the beginning again when it breaks."""
 
     def fetch(fs: Any, name: str) -> None:
         file.seek(0)
@@ -169,7 +169,7 @@ def _fill_at_once(
 
 
 def _pace() -> Any:
-    """What fsspec tells of a stream, which ends one that is slower than a server may be."""
+    """fsspec's callback for a stream; ends one that is below the slowest rate."""
     from fsspec.callbacks import Callback
 
     class Pace(Callback):  # type: ignore[misc]  # Any
@@ -191,11 +191,11 @@ def _no_room(path: RemotePath, folder: Path, error: OSError) -> InputError:
 
 _PART_BYTES = 1 << 18
 _SMALL_BYTES = 1 << 20
-"""Files up to this size are fetched whole, once, also to be looked at."""
+"""Files up to this size are fetched whole, even to read a part."""
 
 
 def parts_of(path: RemotePath) -> BinaryIO:
-    """A file, of which parts are fetched as they are read; all, where the server has no parts.
+    """A file whose parts are fetched on reading; fetched whole if the server sends no parts.
 
     Raises:
         InputError: There is no such file.

@@ -1,4 +1,4 @@
-"""Paths as users name them: of this machine, or a URL of another one.
+"""Paths of users: on this machine, or URLs of another one.
 
 >>> as_path("gs://bucket/logs") / "plugins" / "profile"
 RemotePath('gs://bucket/logs/plugins/profile')
@@ -28,20 +28,19 @@ _URL = re.compile(
 
 _LOCAL = ("file", "local")
 _WEB = ("http", "https")
-"""Where a question mark ends the path. Elsewhere it may be a part of a name."""
+"""Schemes in which a question mark ends the path. Elsewhere it may be a part of a name."""
 
 
 class RemotePath(str):
     """A file or folder of another machine.
 
-    As a text it is its URL, as far as that may be shown: without name and password, and without a
-    query, which is often a signature, or the file systems that it is chained to. What opens it is
-    ``address``. It has the properties and
-    methods of ``pathlib.Path`` that readers use.
+    Its text is the URL without secrets: without user name and password, without a query, which is
+    often a signature, and without the file systems that it is chained to. ``address`` opens it. It
+    has the properties and methods of ``pathlib.Path`` that readers use.
 
     Attributes:
         address: The whole URL.
-        known: What is known of it, of its folder and of what is below.
+        known: Cached answers about it, its folder and its content.
     """
 
     address: str
@@ -55,7 +54,7 @@ class RemotePath(str):
     def __new__(cls, address: str, known: Known | None = None) -> RemotePath:  # noqa: D102
         match = _URL.fullmatch(address)
         if match is None:
-            raise UsageError(f"{address!r} is no URL")
+            raise UsageError(f"{address!r} is not a URL")
         rest = match["rest"]
         end = re.search(r"[?#]|::" if match["scheme"].lower() in _WEB else CHAIN, rest)
         path, query = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
@@ -96,7 +95,7 @@ class RemotePath(str):
 
     @property
     def has_secrets(self) -> bool:
-        """Whether the address holds what is not shown."""
+        """Whether the address holds parts that are not shown."""
         return self._base != self._root or bool(self._query)
 
     # As of pathlib.Path
@@ -130,7 +129,7 @@ class RemotePath(str):
         return self.joinpath(name)
 
     def joinpath(self, *names: str | os.PathLike[str]) -> RemotePath:
-        """What lies below; never on another server, nor in another file system.
+        """A path below this one, on the same server and in the same file system.
 
         Raises:
             InputError: A name holds ``::``, which chains file systems.
@@ -145,16 +144,16 @@ class RemotePath(str):
         return self._at(tuple(way))
 
     def with_name(self, name: str) -> RemotePath:
-        """What lies beside it; errors as for ``joinpath``."""
+        """A path beside this one; errors as for ``joinpath``."""
         _check_unchained(name)
         return self._at((*self._names[:-1], name))
 
     def with_suffix(self, suffix: str) -> RemotePath:
-        """What lies beside it, with another end of the name."""
+        """The path with another suffix."""
         return self.with_name(PurePosixPath(self.name).with_suffix(suffix).name)
 
     def relative_to(self, folder: RemotePath) -> PurePosixPath:
-        """The way from a folder that holds it.
+        """The path relative to a folder that holds it.
 
         Raises:
             ValueError: It does not.
@@ -191,7 +190,7 @@ class RemotePath(str):
         return found is not None and not found.is_folder
 
     def stat(self) -> Details:
-        """What the server says of it.
+        """The server's details.
 
         Raises:
             InputError: There is no such file, or as for ``exists``.
@@ -204,11 +203,11 @@ class RemotePath(str):
         return found
 
     def state(self) -> Details:
-        """As ``stat``, but of files in a list what that says, which of web servers is the name."""
+        """As ``stat``, but from a list if there is one; lists of web servers have only names."""
         return self._listed()[1] or self.stat()
 
     def iterdir(self) -> Iterator[RemotePath]:
-        """What a folder holds, by name; errors as for ``exists``."""
+        """The content of a folder, by name; errors as for ``exists``."""
         return iter([self / name for name in sorted(self.listing())])
 
     def walk(self) -> Iterator[tuple[RemotePath, list[str], list[str]]]:
@@ -220,7 +219,7 @@ class RemotePath(str):
             yield from (self / name).walk()
 
     def glob(self, pattern: str) -> Iterator[RemotePath]:
-        """What a folder holds, as far as its names fit a pattern."""
+        """The content of a folder whose names match a pattern."""
         return (path for path in self.iterdir() if PurePosixPath(path.name).match(pattern))
 
     def open(self, mode: str = "rb", *, watch: Progress | None = None) -> BinaryIO:
@@ -244,15 +243,15 @@ class RemotePath(str):
             return stream.read()
 
     def open_parts(self) -> BinaryIO:
-        """The file, of which only what is read is fetched; errors as for ``open``."""
+        """The file, fetched only where it is read; errors as for ``open``."""
         from tfprof.files.remote.fetch import parts_of
 
         return parts_of(self)
 
-    # What is asked of the server
+    # Requests to the server
 
     def details(self) -> Details | None:
-        """What the server says of it; None if there is nothing of the name.
+        """The server's details; None if there is no such file or folder.
 
         Raises:
             InputError: The server denies the answer, or does not give it.
@@ -265,12 +264,12 @@ class RemotePath(str):
         return self.known.once("details", self.key, lambda: details(self))
 
     def _listed(self) -> tuple[bool, Details | None]:
-        """Whether the list of its folder is known, and what that says of it."""
+        """Whether the list of its folder is cached, and its details in that list."""
         above = self.known.recent("listing", self.parent.key) if self._names else None
         return above is not None, (above or {}).get(self.name)
 
     def listing(self) -> dict[str, Details]:
-        """What a folder holds, by name; errors as for ``details``."""
+        """The content of a folder, by name; errors as for ``details``."""
         from tfprof.files.remote.access import listing
 
         return self.known.once("listing", self.key, lambda: listing(self))
@@ -292,7 +291,7 @@ class RemotePath(str):
 
     @property
     def ends_in_slash(self) -> bool:
-        """Whether it was named as a folder."""
+        """Whether the address has the form of a folder."""
         return self._ends_in_slash
 
     def _at(self, names: tuple[str, ...]) -> RemotePath:
@@ -343,7 +342,7 @@ def as_path(path: str | os.PathLike[str]) -> AnyPath:
 
 
 def named(path: str | os.PathLike[str]) -> str:
-    """A path as a text that may be shown, and from which it can be opened."""
+    """A path as a text without secrets, from which it can be opened."""
     text = path if isinstance(path, RemotePath) else os.fspath(path)
     if not isinstance(text, str) or not _URL.match(text):
         return text

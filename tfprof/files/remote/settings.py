@@ -1,4 +1,4 @@
-"""How files are fetched: how often it is tried, how long it may take, and what is kept where."""
+"""Settings for fetching files: retries, time limits, and the cache."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Settings(NamedTuple):
-    """What users can choose.
+    """The user's settings.
 
     Attributes:
-        cache: The folder of what is kept; None to keep nothing.
-        cache_bytes: How large it may become.
-        tries: How often something is asked for before that is given up.
+        cache: Folder of the cache; None for no cache.
+        cache_bytes: Largest size of the cache.
+        tries: Number of attempts for a request.
         timeout_s: How long a server may be silent.
     """
 
@@ -36,10 +36,10 @@ class Settings(NamedTuple):
 
 
 def settings(environ: Mapping[str, str] | None = None) -> Settings:
-    """The choices in environment variables.
+    """The settings in environment variables.
 
     Raises:
-        UsageError: One of them is none.
+        UsageError: A value is invalid.
     """
     environ = os.environ if environ is None else environ
     standard = Settings(None)

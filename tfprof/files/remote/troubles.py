@@ -1,4 +1,4 @@
-"""What goes wrong with servers: whether trying again may help, and what to tell the user."""
+"""Errors of servers: whether another attempt may help, and the message for the user."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 _DENIED, _MISSING, _TOO_MANY = (401, 403, 407), (404, 410), 429
 _CHANGED = (412, 416)
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
-"""Answers after which a server may give another one."""
+"""Statuses after which another attempt may succeed."""
 
 _PERMANENT = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
 
 _MOST_WAIT_S = 30.0
-"""Of what a server asks for."""
+"""Longest pause that a server may request."""
 
 _CREDENTIALS = {
     "gs": "run 'gcloud auth application-default login', or for a public bucket set "
@@ -33,18 +33,18 @@ _CREDENTIALS["https"] = _CREDENTIALS["http"]
 
 
 class TruncatedError(Exception):
-    """Fewer bytes came than were asked for."""
+    """Fewer bytes arrived than requested."""
 
 
 class Trouble(NamedTuple):
-    """What went wrong.
+    """A failed request.
 
     Attributes:
-        text: In words, after which the number of tries may stand.
+        text: The problem; the number of attempts may follow it.
         remedy: What to do.
         may_pass: Whether to try again.
-        is_missing: There is nothing of this name.
-        wait_s: How long the server asks to wait; None if it does not.
+        is_missing: Whether the file does not exist.
+        wait_s: The pause that the server requests; None without one.
     """
 
     text: str
@@ -57,13 +57,13 @@ class Trouble(NamedTuple):
 def trouble_of(  # noqa: PLR0911 - a list of cases
     error: BaseException, path: RemotePath, timeout_s: float, *, is_slow: bool = False
 ) -> Trouble:
-    """What an exception of a file system means.
+    """The trouble that an exception of a file system stands for.
 
     Args:
-        error: Of fsspec, or of one of the packages that it uses.
-        path: What was asked for.
-        timeout_s: How long was waited.
-        is_slow: The request took longer than any silence of the server.
+        error: An exception of fsspec, or of one of the packages that it uses.
+        path: The requested file.
+        timeout_s: The time limit.
+        is_slow: Whether the whole request exceeded its limit, rather than a silence.
     """
     if isinstance(error, FileNotFoundError) and error.__cause__ is not None:
         error = error.__cause__  # fsspec says that of any URL whose head cannot be had
@@ -90,12 +90,12 @@ def trouble_of(  # noqa: PLR0911 - a list of cases
 
 
 def _of_status(status: int, wait_s: float | None) -> Trouble:
-    """What an answer of HTTP means that gives neither the file nor denies it."""
+    """The trouble of an HTTP status other than success and denial."""
     if status in _CHANGED:
         return Trouble("was written to while it was read", "Read it again when it is complete")
     if status not in _PASSING:
         return Trouble(f"the server refuses (status {status})", "Check the URL")
-    why = "is asked too often" if status == _TOO_MANY else "fails"
+    why = "gets too many requests" if status == _TOO_MANY else "fails"
     remedy = f"Try again later, or more often with {TRIES}"
     return Trouble(f"the server {why} (status {status})", remedy, may_pass=True, wait_s=wait_s)
 
@@ -135,7 +135,7 @@ def _retry_after(error: BaseException) -> float | None:
 
 
 def _said(error: BaseException, path: RemotePath) -> str:
-    """What an exception says, unless that may give credentials away."""
+    """The text of an exception, unless it may reveal credentials."""
     kind = type(error).__name__
     text = " ".join(str(error).split())[:200]
     return kind if path.has_secrets or not text else f"{kind}: {text}"

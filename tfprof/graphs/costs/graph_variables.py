@@ -182,7 +182,7 @@ class _Uses:
         return self._uses[name][place]
 
     def _update(self, name: str) -> bool:
-        """Look at one body; returns whether anything new was learned."""
+        """Analyse one body; returns whether it gave new facts."""
         uses, nodes = self._uses[name], self._bodies[name].nodes
         ops, (starts, sources) = nodes.ops, nodes.data_sources
         changed = [
@@ -227,7 +227,7 @@ class _Uses:
         return use
 
     def _is_invariant(self, kind: Kind, slot: int) -> bool:
-        """Whether the body of a loop returns an argument as it is."""
+        """Whether the body of a loop returns an argument unchanged."""
         reference = kind.attrs.get("body")
         body = self._bodies.get(reference.name) if isinstance(reference, FunctionRef) else None
         return body is not None and is_passed_on(body, slot)

@@ -123,7 +123,7 @@ CPU_FORM = "cpu:<cores>x<GHz>x<float32 operations per core and cycle>[:<GB/s of 
 
 
 def device_of(given: DeviceLike) -> Device:
-    """The device that a user means.
+    """The device for a user's description.
 
     Args:
         given: A name of ``DEVICES`` (upper case, blanks and underscores do not matter), a CPU such

@@ -1,4 +1,4 @@
-"""Which scope uses a variable; in programs of Keras 3, names of variables do not show it."""
+"""Finds the scope that uses a variable, which names do not show in programs of Keras 3."""
 
 from __future__ import annotations
 

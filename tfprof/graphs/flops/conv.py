@@ -27,7 +27,7 @@ _PAPER = "Dumoulin & Visin, A guide to convolution arithmetic for deep learning,
 
 
 def products_per_output(op: OpCall, filter_dims: Dims) -> Number:
-    """How many products an element of the result is the sum of: taps × channels of its group."""
+    """Number of products in each element of the result: taps × channels of its group."""
     if len(filter_dims) < 3:
         raise UnknownError(f"a filter of {len(filter_dims)} dimensions has no meaning")
     channels_first = op.text("filter_format", "HWIO") != "HWIO"
@@ -43,7 +43,7 @@ def taps_of_depthwise(filter_dims: Dims) -> Number:
 
 @formula((*op_types.CONV_2D, *op_types.CONV_3D, "Conv"), "2·n·k", _PAPER)
 def conv(op: OpCall) -> Cost:
-    """Each of n elements of the result sums k products: taps of the window × channels it sees."""
+    """Each of n elements of the result sums k products: taps of the window × its channels."""
     n, k = op.n_out(), products_per_output(op, op.shape(1))
     return multiply_adds(real_multiply_adds(n * k, op.dtype()), n=n, k=k)
 

@@ -1,7 +1,7 @@
 """Ops on single elements: a fixed number of operations per element of the result.
 
 Gradients follow the definitions of TensorFlow's kernels, with the output ``y`` or the input ``x``,
-and the gradient ``dy``. A choice between two values is no operation; its comparison is one.
+and the gradient ``dy``. A choice between two values costs nothing; its comparison is one operation.
 
 Of complex numbers, exp takes 5 (exp, cos, sin, two products), log 3 (hypot, log, atan2), sqrt 7
 (hypot, two sums, halves and roots), sin, sinh and cosh 6, cos 7, 1 / x 6, x / y 11; other
@@ -201,7 +201,7 @@ declare_free(
     LogicalAnd LogicalOr LogicalNot BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift
     PopulationCount
     """,
-    because="logic on bits and truth values is no float work",
+    because="logic on bits and truth values is not float work",
 )
 
 enter_counts(
@@ -210,7 +210,7 @@ enter_counts(
     Counted("InplaceAdd InplaceSub", 1, of_input=2, work=additions,
             why="One addition for each element that is added to the chosen rows."),
     Counted("Range", 1, of_input=None, work=additions,
-            why="One addition for each number; whole numbers are no float work."),
+            why="One addition for each number; whole numbers are not float work."),
     Counted("LinSpace", 2, of_input=None, why="start + step·k for each number."),
 )  # fmt: skip
 

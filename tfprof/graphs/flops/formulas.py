@@ -1,11 +1,11 @@
-"""Formulas of float operations, by op type, and what they are made of.
+"""Formulas of float operations, by op type, and their building blocks.
 
 Counting convention: additions, subtractions, multiplications, divisions, comparisons, minimum and
 maximum, and each function of C's math library (sqrt, exp, log, tanh, erf …) are one float operation
 each. A multiply-add, one product that is added to a sum, is two float operations, and one MAC.
 Composed operations cost the sum of their parts.
 
-Arithmetic on integers, truth values and strings is no float work. A complex addition is 2 float
+Arithmetic on integers, truth values and strings is not float work. A complex addition is 2 float
 operations, a multiplication 6 (4 products, 2 sums), a multiply-add 4 real ones.
 """
 
@@ -68,7 +68,7 @@ class Formula(NamedTuple):
         rule: The formula, in the letters of ``Cost.numbers``: ``2·m·n·k``.
         why: Its derivation, in one line.
         source: Where the definition of the op, or the count, comes from.
-        cost: The function; raises ``UnknownError`` if what it needs is not known.
+        cost: The function; raises ``UnknownError`` if a value that it needs is unknown.
     """
 
     rule: str
@@ -215,7 +215,7 @@ def names_in(op: OpCall, attribute: str) -> tuple[str, ...]:
     """An attribute that lists the names of fused ops."""
     names = op.attr(attribute, ())
     if not isinstance(names, tuple):
-        raise UnknownError(f"the attribute {attribute} is no list of names")
+        raise UnknownError(f"the attribute {attribute} is not a list of names")
     return tuple(map(str, names))
 
 

@@ -67,7 +67,7 @@ def tail_operations(op: OpCall, name: str) -> int:
 
 
 def _with_tails(op: OpCall, product: Cost) -> Cost:
-    """A product and all that ``fused_ops`` names."""
+    """A product and all ops in ``fused_ops``."""
     n = op.n_out()
     work: list[Number] = [product.other]
     for name in names_in(op, "fused_ops"):

@@ -69,7 +69,7 @@ _PER_PIXEL = {
 def _pixels(op: OpCall) -> Cost:
     dims = op.shape()
     if not dims:
-        raise UnknownError("a scalar is no image")
+        raise UnknownError("a scalar is not an image")
     p = math.prod(dims[:-1])
     return operations(_PER_PIXEL[op.type][0] * p, p=p)
 

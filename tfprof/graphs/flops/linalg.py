@@ -26,7 +26,7 @@ def _matrix(op: OpCall, index: int = 0) -> tuple[Number, Number, Number]:
     """Matrices in a batch, their rows and columns."""
     dims = op.shape(index)
     if len(dims) < 2:
-        raise UnknownError(f"input {index} has {len(dims)} dimensions, which is no matrix")
+        raise UnknownError(f"input {index} has {len(dims)} dimensions, not a matrix's 2 or more")
     return math.prod(dims[:-2]), dims[-2], dims[-1]
 
 

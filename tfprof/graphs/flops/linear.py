@@ -22,7 +22,7 @@ _PRODUCT = "Golub & Van Loan, Matrix Computations, 4th ed., §1.1.10"
 
 
 def depth(op: OpCall) -> Number:
-    """How many products each element of a matrix product is the sum of."""
+    """Number of products in each element of a matrix product."""
     _, k, _ = product_sizes(op)
     if k is None:
         raise UnknownError("the shapes of both operands are unknown")

@@ -59,7 +59,7 @@ _PER_ELEMENT = {
     "QuantizedReluX": (2, "min(max(x, zero), limit)"),
     "UniformQuantizedClipByValue": (2, "min(max(x, low), high)"),
 }
-"""Operations for each element of input 0, and what is computed."""
+"""Operations for each element of input 0, and their meaning."""
 
 _PER_RESULT = {
     "QuantizedAdd": (3, "x·scale + y·scale, each brought to the scale of the sum"),
@@ -67,7 +67,7 @@ _PER_RESULT = {
     "QuantizedMul": (3, "(x - zero)·(y - zero)"),
     "UniformQuantizedAdd": (7, "clamp(round(x·scale + y·scale + shift)) of both on one scale"),
 }
-"""Operations for each element of the result, and what is computed."""
+"""Operations for each element of the result, and their meaning."""
 
 for _table, _of_input in ((_PER_ELEMENT, 0), (_PER_RESULT, None)):
     for _op_types, (_count, _expression) in _table.items():

@@ -140,7 +140,7 @@ def _bucketize(op: OpCall) -> Cost:
     n = op.n_in()
     boundaries = op.attr("boundaries", ())
     if not isinstance(boundaries, tuple):
-        raise UnknownError("the attribute boundaries is no list")
+        raise UnknownError("the attribute boundaries is not a list")
     b = len(boundaries)
     return operations(additions(n * b.bit_length(), op.dtype()), n=n, b=b)
 
@@ -154,7 +154,7 @@ def _bound(op: OpCall) -> Cost:
     return operations(additions(count, op.dtype()), n=n, b=b)
 
 
-declare_free("All Any", because="logic on truth values is no float work")
+declare_free("All Any", because="logic on truth values is not float work")
 declare_free("MakeUnique", because="sets low bits of the elements")
 
 enter_counts(

@@ -54,7 +54,7 @@ def register_flops(*op_types: str) -> Callable[[FormulaT], FormulaT]:
     that of its output, ``op.n_in(0)`` and ``op.n_out()`` their numbers of elements,
     ``op.attr(name)`` an attribute. Sizes may be symbolic, so it should add, multiply and use
     ``//``, and not convert them to ``int``. It returns the number of float operations, or a
-    ``Cost`` that separates multiply-adds; None if it does not know.
+    ``Cost`` that separates multiply-adds; None if unknown.
 
     Args:
         op_types: Op types, such as ``MyOp``. A formula of tfprof's for the same is replaced.
@@ -102,7 +102,7 @@ def user_formula(op_type: str, function: UserFormula) -> Formula:
                 return Cost(0, int(answer))  # a NumPy integer, a float
             except (TypeError, ValueError, OverflowError):
                 raise UnknownError(
-                    f"the formula {name} gave {answer!r}, which is no number"
+                    f"the formula {name} gave {answer!r}, which is not a number"
                 ) from None
         return Cost(0, answer)
 

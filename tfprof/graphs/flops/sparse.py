@@ -1,7 +1,7 @@
 """Sparse tensors, CSR matrices, and embedding lookups that sum: work on the values that are stored.
 
 ``nnz`` is their number. That of a CSR matrix travels with its variant as the length. A lookup by
-itself (``Gather``) is no float work.
+itself (``Gather``) is not float work.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def _eigenvalues(op: OpCall) -> Cost:
     return symmetric_eigenvalues(replace(op, attrs={}))
 
 
-declare_free("XlaRngBitGenerator", because="random bits are no float work")
+declare_free("XlaRngBitGenerator", because="random bits are not float work")
 
 enter_counts(
     Counted("XlaScatter", 1, of_input=2, work=additions, source=_SEMANTICS + "Scatter",

@@ -1,1 +1,1 @@
-"""What a program computes, worked out without running it."""
+"""Analyses a program without running it."""

@@ -1,4 +1,4 @@
-"""What a walk has found out about a body: shapes, costs, and calls."""
+"""The results of a walk through a body: shapes, costs, and calls."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Status(Enum):
 
 
 class Verdict(NamedTuple):
-    """What an op costs in one run, and why.
+    """The cost of an op in one run, with the reason.
 
     Attributes:
         status: Whether it was counted.
         cost: Its own cost; that of functions that it calls is not in it.
-        formula: How it was counted.
+        formula: The formula that counted it.
         reason: Why it is free, or why it was not counted.
     """
 
@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A function with the arguments of a call, whose analysis a walk asks for."""
+    """A function with the arguments of a call, whose analysis a walk needs."""
 
     body: Body
     args: tuple[Tensor, ...]
@@ -73,14 +73,14 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a walk has found out about a node; nodes with equal results share one.
+    """The results of a walk for a node; nodes with equal results share one.
 
     Attributes:
         op: Op type.
         outputs: Its outputs.
         ids: Numbers of these tensors.
         first: The first of these numbers.
-        verdict: What it costs.
+        verdict: Its cost.
         calls: The functions that it runs; None if it is not a call.
     """
 
@@ -134,7 +134,7 @@ class Analysis:
         order: Places of the nodes that run, producers first.
         outcomes: The outcome of each node, by place; None for nodes that do not run.
         times: How often one run of the body runs a node, if not once.
-        results: What the body returns.
+        results: The results of the body.
     """
 
     body: Body

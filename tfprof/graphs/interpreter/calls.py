@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfprof.graphs.interpreter.engine import Engine
 
 Asking = Generator[Request, Analysis, None]
-"""Asks for analyses of functions."""
+"""Yields requests for analyses of functions."""
 
 
 class Caller:
@@ -144,7 +144,7 @@ def _branches(
 def _weights(
     caller: Caller, analyses: Sequence[Analysis], roles: Sequence[str], chosen: int | None
 ) -> list[Times]:
-    """How often each branch counts: its share of the runs; or 1 for one of them, 0 for others."""
+    """The weight of each branch: its share of the runs; or 1 for one of them, 0 for others."""
     if caller.body is caller.engine.program.body:
         observed = caller.engine.settings.branch_runs.get(caller.node.name, {})
         runs = [observed.get(role, 0) for role in roles]
@@ -170,7 +170,7 @@ def costliest(costs: Sequence[Number]) -> int:
 
 
 def join(tensors: Sequence[Tensor]) -> tuple[Tensor, PartialShape]:
-    """What several tensors have in common; and their shape, None where they differ."""
+    """The common facts of several tensors, and their shape, with None where they differ."""
     first = tensors[0]
     shapes = [tensor.shape for tensor in tensors]
     shape = None if None in shapes else common_shape(shapes)

@@ -34,8 +34,8 @@ _WHICH = Tensor((), DT_INT32)
 class ControlFlow:
     """Loops and conditionals of one walk.
 
-    The walk is repeated until nothing new is learned: what leaves a loop is known only once its
-    trip count is.
+    The walk is repeated until it gives nothing new: the outputs of a loop are known only after its
+    trip count.
     """
 
     def __init__(self, frames: Frames, body: Body, engine: Engine) -> None:
@@ -66,7 +66,7 @@ class ControlFlow:
         return self._stacked(place, inputs)
 
     def _stacked(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-        """Values that pass through a stack, which is known by the op that made it."""
+        """Values that pass through a stack, which the op that made it identifies."""
         stack = self._source(place)
         for _ in range(len(self._frames.loops)):  # a loop around is one Enter
             if stack >= 0 and self._body.nodes[stack].kind.op in ENTER:
@@ -97,7 +97,7 @@ class ControlFlow:
         return var.during, _WHICH
 
     def _merged(self, place: int, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """What both sides of a conditional have in common."""
+        """The common facts of both sides of a conditional."""
         known = [tensor for tensor in inputs if tensor is not UNKNOWN]
         if not known:
             return UNKNOWN, _WHICH

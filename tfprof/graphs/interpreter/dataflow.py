@@ -1,4 +1,4 @@
-"""Which nodes of a body run, and in which order."""
+"""The nodes of a body that run, and their order."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 
 It is an abstract interpreter: tensors are ``Tensor``, which hold what is known before anything
 runs. Nodes of the same kind with the same declared shapes and inputs have the same results, so
-rules and formulas are asked once for all of them. Some nodes are worked out one by one: inputs,
-loops, nodes with sizes that are named after them, and those that recorded runs say more about.
+rules and formulas run once for all of them. Some nodes are analysed one by one: inputs, loops,
+nodes with sizes that are named after them, and those with data from recorded runs.
 
 A function is walked once for each distinct set of arguments, and its cost is then multiplied.
-Functions may be nested to any depth: walks are generators that ask for the analyses they need, and
-one loop (``Engine.run``) keeps the stack of them.
+Functions may be nested to any depth: walks are generators that yield requests for the analyses they
+need, and one loop (``Engine.run``) keeps the stack of them.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from tfprof.graphs.model.tensors import UNKNOWN, PartialShape, Tensor
 from tfprof.graphs.shapes.infer import MISFITS, infer
 
 Walk = Generator[Request, Analysis, Analysis]
-"""A walk through a body: asks for analyses of the functions it calls, returns its own."""
+"""A walk through a body: yields requests for the functions it calls, returns its own analysis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user and recorded runs add to the program.
+    """Facts on the program from the user and recorded runs.
 
     Attributes:
         batch: First dimension of inputs where it is unknown; None leaves it a symbol.
@@ -74,7 +74,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What every walk through a body needs."""
+    """The inputs of every walk through a body."""
 
     order: Sequence[int]
     frames: Frames | None
@@ -99,7 +99,7 @@ class Engine:
     """One analysis of a program.
 
     Attributes:
-        sizes: Completes shapes, and knows the unknowns that came up.
+        sizes: Completes shapes, and collects the unknowns.
         notes: Remarks for the reader of the result, in order, each once.
     """
 
@@ -193,7 +193,7 @@ class Engine:
         return analysis
 
     def _pass(self, run: _Pass, wiring: Wiring) -> Generator[Request, Analysis, None]:
-        """Work out every node, producers first.
+        """Analyse every node, producers first.
 
         Nodes of the same sort with the same inputs have the same outcome, so for most nodes a
         look into a dict is enough.
@@ -225,7 +225,7 @@ class Engine:
     def _settle(
         self, run: _Pass, place: int, key: _Key | None
     ) -> Generator[Request, Analysis, int]:
-        """Work out a node; returns the number of its outcome. Nodes with the same key share it."""
+        """Analyse a node; returns the number of its outcome. Nodes with the same key share it."""
         body = run.analysis.body
         if place < body.n_args:
             return self._outcome("_Arg", (self.sizes.argument(body, place, run.args),), _ARGUMENT)

@@ -41,7 +41,7 @@ _SUMS = ("AddN", "AccumulateNV2")
 
 
 _BY_OPTIMIZER, _BY_OTHERS = 1, 2
-"""Who uses the outputs of a node."""
+"""The users of the outputs of a node."""
 
 
 def phase_of(name: str, op_type: str, around: Phase) -> Phase:

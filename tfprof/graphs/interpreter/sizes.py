@@ -30,8 +30,8 @@ class Names:
         """The unknown that something has.
 
         Args:
-            name: What to call it if nothing else is called so.
-            owner: What it belongs to; the same owner gets the same unknown again.
+            name: Its name, unless it is taken.
+            owner: Its owner; the same owner gets the same unknown again.
         """
         if owner not in self._given:
             unique = name
@@ -147,7 +147,7 @@ class Sizes:
 
 
 def _refined(known: PartialShape, other: PartialShape) -> PartialShape:
-    """A shape, completed with the dimensions that another one knows."""
+    """A shape, completed with the known dimensions of another one."""
     if known is None or other is None or len(known) != len(other):
         return other if known is None else known
     return tuple([

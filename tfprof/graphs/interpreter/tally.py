@@ -24,7 +24,7 @@ class OpRow(NamedTuple):
         place: Place of the op in it.
         phase: Part of the step.
         times: How often one run of the program runs it.
-        verdict: What one run of it costs.
+        verdict: The cost of one run of it.
     """
 
     analysis: Analysis
@@ -55,12 +55,12 @@ class OpRow(NamedTuple):
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """What flows into it."""
+        """Its inputs."""
         return self.analysis.inputs(self.place)
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
-        """What comes out."""
+        """Its outputs."""
         return self.analysis.outputs[self.place]
 
     @property

@@ -1,4 +1,4 @@
-"""How often a loop runs, worked out from its condition and from its variables.
+"""Derives how often a loop runs from its condition and its variables.
 
 The condition is a truth value over the loop's variables at some iteration, each of which changes
 by a fixed amount per iteration: ``i < 10`` with ``i`` from 0 by 1 holds ten times.
@@ -18,7 +18,7 @@ class Counter(NamedTuple):
 
     Attributes:
         start: Its value before the first iteration.
-        step: What an iteration adds to it.
+        step: Its change in an iteration.
     """
 
     start: Number
@@ -96,8 +96,8 @@ class Variable(NamedTuple):
     """A loop variable.
 
     Attributes:
-        before: What enters the loop.
-        during: What holds at every iteration.
+        before: Its value before the loop.
+        during: Its facts at every iteration.
         counter: Name that stands for its value at some iteration; empty if there is none.
         length: Name that stands for its length if it is a list; empty otherwise.
     """
@@ -125,7 +125,7 @@ def variable(before: Tensor, label: str, *, unchanged: bool = False) -> Variable
 
 
 def counters_of(variables: Iterable[Variable], results: Iterable[Tensor]) -> dict[str, Counter]:
-    """The counters in variables, worked out from their values after an iteration."""
+    """The counters in variables, derived from their values after an iteration."""
     counters: dict[str, Counter] = {}
     for variable, after in zip(variables, results, strict=False):
         if variable.counter and after.values:

@@ -83,7 +83,7 @@ def run_for(caller: Caller) -> Asking:
 
 
 def is_passed_on(body: Body, place: int) -> bool:
-    """Whether a loop returns an argument as it is."""
+    """Whether a loop returns an argument unchanged."""
     if place >= len(body.results):
         return False
     source, slot = body.results[place]
@@ -115,7 +115,7 @@ def _settled(
 
 
 def _common(caller: Caller, place: int, during: Tensor, after: Tensor, *, give_up: bool) -> Tensor:
-    """What is true before and after an iteration."""
+    """The facts that hold before and after an iteration."""
     shape = during.shape
     if shape != after.shape and shape is not None:
         if after.shape is None or len(after.shape) != len(shape) or give_up:

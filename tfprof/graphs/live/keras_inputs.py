@@ -35,7 +35,7 @@ class Call:
 
 
 def call_of(model: Any, input_shapes: Any) -> Call:
-    """The call of a model as Keras knows it, with the shapes that the user gives.
+    """The call of a model according to Keras, with the user's shapes.
 
     Raises:
         UsageError: The shapes are unknown, or do not fit the model's inputs.

@@ -1,4 +1,4 @@
-"""The layers of a Keras model, and which of them is being called."""
+"""The layers of a Keras model, and the one that is being called."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def traced_model(model: Any, input_shapes: Any = None, batch: int | None = None)
     Args:
         model: A model or layer.
         input_shapes: Shapes, or TensorSpecs, of the inputs: one, a list of them or a dict by name.
-            None for those that the model knows.
+            None for those that the model declares.
         batch: Batch size; None to leave it unknown where the model does.
 
     Raises:

@@ -1,6 +1,6 @@
 """Live TensorFlow graphs: the graph behind an object, its variables, call stacks of its ops.
 
-TensorFlow is never imported here: whoever has a live graph has imported it already.
+TensorFlow is never imported here: a program with a live graph has imported it already.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class TracedGraph:
     """A graph, with facts that only the live program has.
 
     Attributes:
-        graph: A serialized GraphDef with function library and the shapes that TensorFlow knows.
+        graph: A serialized GraphDef with function library and the shapes that TensorFlow has.
         variables: Variables of the model, or all that a function uses. None if they have to be
             found in the graph.
         fetches: Names of the nodes that make the results; empty if all ops of the graph count.

@@ -51,7 +51,7 @@ class AttrPlaces:
 
 @dataclass(frozen=True, slots=True)
 class InputTexts:
-    """Inputs of nodes as they are written: ``a``, ``a:1`` or ``^a``.
+    """Inputs of nodes in the graph's notation: ``a``, ``a:1`` or ``^a``.
 
     Attributes:
         texts: The text of each input, shape (m,).

@@ -1,4 +1,4 @@
-"""One op with its inputs, outputs and attributes, as rules and formulas see it."""
+"""One op with its inputs, outputs and attributes, for rules and formulas."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ MOST_DIMS = 254
 
 
 class UnknownError(Exception):
-    """Something that a rule or formula needs is unknown or contradicts itself; the text says what.
+    """A value that a rule or formula needs is unknown or contradictory; the text names it.
 
-    Rules, formulas and the functions that they share raise it; whoever asks them catches it.
+    Rules, formulas and the functions that they share raise it; their callers catch it.
     """
 
 
@@ -40,7 +40,7 @@ class OpCall:
     Attributes:
         type: Op type.
         inputs: Its inputs without control inputs.
-        outputs: Its outputs; empty while their shapes are being worked out.
+        outputs: Its outputs; empty while their shapes are being derived.
         attrs: Attributes as plain values. A graph may leave out those that have their default.
         output_types: Element type of each output, as ``DataType`` numbers.
     """
@@ -213,7 +213,7 @@ class OpCall:
         return None if numbers is None else as_shape(numbers)
 
     def handle(self, index: int) -> Handle:
-        """What an input that is a resource or variant refers to."""
+        """The object that a resource or variant input refers to."""
         handle = self.input(index).handle
         if handle is None:
             raise UnknownError(f"it is unknown what input {index} refers to")

@@ -18,7 +18,7 @@ def belongs_to_optimizer(name: str, owners: Collection[str]) -> bool:
 
     A slot is called after the variable that it belongs to, ``dense/kernel/Momentum``
     (``slot_creator.py``), below the variable scope of the optimizer; Adam also keeps
-    ``beta1_power`` and ``beta2_power``. The step counter is no parameter either.
+    ``beta1_power`` and ``beta2_power``. The step counter is not a parameter either.
 
     Args:
         name: Name of the variable.

@@ -89,7 +89,7 @@ def headline(report: FlopsReport, width: int = WIDTH, most_types: int = _MOST_TY
 
 
 def totals(report: FlopsReport, width: int = WIDTH) -> list[str]:
-    """The totals, and what counts as one operation."""
+    """The totals, and the definition of one operation."""
     return [
         f"{number_text(report.flops)} FLOPs, {number_text(report.macs)} MACs",
         *textwrap.wrap(CONVENTION, width),

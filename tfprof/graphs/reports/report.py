@@ -74,7 +74,7 @@ class FlopsReport(NotebookMixin, ReadByDataFrames):
 
     @property
     def total(self) -> Number:
-        """``flops`` or ``macs``, as the convention says."""
+        """``flops`` or ``macs``, by the convention."""
         return self.flops if self.convention == "flops" else self.macs
 
     @cached_property
@@ -115,7 +115,7 @@ class FlopsReport(NotebookMixin, ReadByDataFrames):
 
     @property
     def uncounted(self) -> dict[str, str]:
-        """Why ops could not be counted, by op type."""
+        """The reasons for uncounted ops, by op type."""
         return self.op_counts.reasons
 
     def to_rows(self) -> list[dict[str, Any]]:

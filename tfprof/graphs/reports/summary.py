@@ -64,7 +64,7 @@ def summary(
         static: As for ``flops``.
 
     Raises:
-        UsageError: The target is nothing that could be counted, or an argument does not fit it.
+        UsageError: The target cannot be counted, or an argument does not fit it.
         InputError: The target cannot be read, is something else or is broken.
 
     Example:
@@ -117,7 +117,7 @@ def summary_of(
 
 
 def _add_rounding(sums: ScopeSums, report: FlopsReport, root: str) -> None:
-    """Add what rounding has lost to the whole: a branch may run in a fraction of the steps."""
+    """Add the rounding loss to the whole: a branch may run in a fraction of the steps."""
     whole = added(sums.own.values())
     macs = report.macs - whole.macs
     other = report.flops - 2 * report.macs - whole.other

@@ -1,4 +1,4 @@
-"""Model summaries for people: a tree of layers with columns, and the totals below it."""
+"""Model summaries as text: a tree of layers with columns, and the totals below it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def total_lines(summary: ModelSummary, width: int = PLAIN_WIDTH) -> list[str]:
 
 
 def params_line(params: ParamsReport) -> str:
-    """The number of parameters, and which of them train if the program says so."""
+    """The number of parameters, and the number of trainable ones if known."""
     line = totals_line(params)
     return line.partition(": ")[0] if params.unknown == params.total else line
 

@@ -40,7 +40,7 @@ class Kernel(NamedTuple):
 
     Attributes:
         spatial: Its extent.
-        inputs: Channels of the image that a channel of the result sees.
+        inputs: Channels of the image for each channel of the result.
         outputs: Channels of the result.
     """
 

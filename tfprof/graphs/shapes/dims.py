@@ -1,4 +1,4 @@
-"""Shapes that have to be the same, that differ, that are joined or broadcast."""
+"""Equal, different, joined and broadcast shapes."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _fields(op: OpCall) -> dict[int, list[int]]:
     value = op.attr("dimension_numbers", "")
     data = value.encode() if isinstance(value, str) else value
     if not isinstance(data, bytes):
-        raise UnknownError("the attribute dimension_numbers is no message")
+        raise UnknownError("the attribute dimension_numbers is not a message")
     view = memoryview(data)
     fields: dict[int, list[int]] = {}
     try:
@@ -166,7 +166,7 @@ def _convolution(
     Args:
         op: The op.
         strides: From window to window.
-        image_dilations: From element to element of the image; what is between counts as 0.
+        image_dilations: From element to element of the image; the gaps count as 0.
         filter_dilations: From tap to tap.
         added: Elements before and after the image, in turn; negative ones are cut off.
         same: As many windows as fit with padding.

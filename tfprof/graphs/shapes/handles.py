@@ -1,4 +1,4 @@
-"""What resources and variants refer to: variables, lists, arrays of tensors, queues."""
+"""Objects of resources and variants: variables, lists, arrays of tensors, queues."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _known(op: OpCall) -> list[Handle]:
 
 
 def common_handle(handles: Sequence[Handle], with_length: bool = True) -> Handle:
-    """What holds for each of one or more handles."""
+    """The common facts of one or more handles."""
     first = handles[0]
     same_length = with_length and all(handle.length == first.length for handle in handles)
     return Handle(
@@ -175,5 +175,5 @@ HANDLES.of("TensorArrayWriteV3 TensorArrayWriteV2 TensorArrayWrite")(
 HANDLES.of("TensorArrayGradV3 TensorArrayGradV2 TensorArrayGrad")(
     lambda op: [array_of(op)] * max(1, len(op.output_types))
 )
-# The op that makes a stack does not say what is pushed.
+# The op that makes a stack does not have the type of its elements.
 HANDLES.of("StackV2 Stack")(lambda op: [Handle(None, op.integer("elem_type"))])

@@ -65,6 +65,6 @@ def _answer(
     try:
         answers = tuple(rule(op))
     except (UnknownError, *MISFITS):
-        # The graph may have the answer; if not, whoever needs it reports that it is unknown.
+        # The graph may have the answer; if not, its users report that it is unknown.
         return nothing
     return (answers + nothing)[:n_outputs]

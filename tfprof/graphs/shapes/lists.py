@@ -1,4 +1,4 @@
-"""Shapes of variables, lists, arrays of tensors and queues, and of what merges them."""
+"""Shapes of variables, lists, arrays of tensors and queues, and of ops that merge them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _item(op: OpCall, index: int | None) -> PartialShape:
 
 
 def _stacked(n: Number | None, item: PartialShape) -> Shapes:
-    """So many elements as one tensor."""
+    """A number of elements as one tensor."""
     return [None if item is None else (n, *item)]
 
 
@@ -52,7 +52,7 @@ def _joined(item: PartialShape, length: Number | None) -> PartialShape:
 
 
 def array_of(op: OpCall) -> Handle:
-    """What is known of a tensor array, from its flow and its handle."""
+    """The known facts of a tensor array, from its flow and its handle."""
     known = [op.input(index).handle for index in (-1, 0)]
     return same_list([handle for handle in known if handle is not None])
 

@@ -8,7 +8,7 @@ from tfprof.graphs.shapes.rules import SHAPES, Shapes
 
 @SHAPES.of("RandomGamma", "RandomPoisson", "RandomPoissonV2")
 def _for_each_parameter(op: OpCall) -> Shapes:
-    """So many samples for each element of the parameter."""
+    """A number of samples for each element of the parameter."""
     samples = op.spelled_shape(0)
     return [None if samples is None else (*samples, *op.shape(1))]
 

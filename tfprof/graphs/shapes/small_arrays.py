@@ -53,14 +53,14 @@ def known_shape(shape: Sequence[Number | None]) -> tuple[int, ...]:
     if len(known) != len(shape):
         raise UnknownError("the number of elements is unknown")
     if math.prod(known) > MOST_VALUES or len(known) > 32:
-        raise UnknownError("a tensor that large is no list of sizes")
+        raise UnknownError("a tensor that large is not a list of sizes")
     return known
 
 
 def values_of(elements: SmallArray) -> Values:
     """The elements in row-major order."""
     if elements.size > MOST_VALUES:
-        raise UnknownError("a tensor that large is no list of sizes")
+        raise UnknownError("a tensor that large is not a list of sizes")
     return tuple(elements.ravel().tolist())
 
 

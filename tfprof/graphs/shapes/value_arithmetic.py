@@ -87,7 +87,7 @@ def _binary(*op_types: str) -> Callable[[Callable[[Any, Any], Real | None]], Any
 def computed(
     function: Callable[[Any, Any], Real | None], one: Element, other: Element
 ) -> Real | None:
-    """A function of two elements; None if they are no numbers, or it has no result."""
+    """A function of two elements; None if they are not numbers, or it has no result."""
     left, right = operand(one), operand(other)
     if left is None or right is None:
         return None

@@ -216,7 +216,7 @@ def _broadcast(one: Element, other: Element) -> Element:
 def _invert_permutation(op: OpCall) -> Folded:
     order = op.known_ints(0)
     if sorted(order) != list(range(len(order))):
-        raise UnknownError(f"{order} is no order")
+        raise UnknownError(f"{order} is not a permutation")
     return [tuple(order.index(place) for place in range(len(order)))]
 
 

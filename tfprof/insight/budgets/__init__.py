@@ -1,4 +1,4 @@
-"""Budgets: what a program may cost, checked against what it did.
+"""Budgets: limits on the cost of a program, checked against a run.
 
 The pytest plugin is loaded with every pytest, so nothing is imported here.
 """

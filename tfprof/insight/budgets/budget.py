@@ -1,4 +1,4 @@
-"""Budgets: TOML files with limits, checked word by word."""
+"""Budgets: TOML files with limits, validated word by word."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Limit:
     """One line of a budget.
 
     Attributes:
-        metric: What is limited.
-        bound: The most that it may be.
-        pattern: Which functions, ops or scopes; empty for the whole program.
+        metric: The metric that it limits.
+        bound: The largest value allowed.
+        pattern: Regular expression for functions, ops or scopes; empty for the whole program.
         line: Line in the budget, from 1; 0 if unknown.
     """
 
@@ -53,10 +53,10 @@ class Budget:
     """The limits of a file.
 
     Attributes:
-        path: The file, as it was named.
+        path: The file, as the user named it.
         limits: In the order of the file.
-        strict: A limit that noise leaves undecided counts as not checked.
-        confidence: Of the intervals of times.
+        strict: Whether a limit that noise leaves undecided counts as not checked.
+        confidence: Confidence level of the intervals of times.
         batch: First dimension of inputs, where the graph leaves it open.
     """
 
@@ -72,8 +72,8 @@ def read_budget(path: str | os.PathLike[str]) -> Budget:
 
     Raises:
         InputError: The file cannot be read.
-        UsageError: It is not TOML, or something in it is not known or no limit; the message names
-            the line and the nearest word that is known.
+        UsageError: It is not TOML, or it has an unknown key or an invalid limit; the message names
+            the line and the nearest known word.
         MissingDependencyError: Python 3.10 needs the package tomli.
     """
     name = named(path)
@@ -117,7 +117,7 @@ def _reader() -> Any:
 
 
 class _Reader:
-    """Reads the content of a file, and says where what is wrong."""
+    """Reads the content of a budget, and reports the line of each mistake."""
 
     def __init__(self, name: str, lines: Mapping[tuple[str, ...], int]) -> None:
         self._name, self._lines = name, lines
@@ -190,10 +190,10 @@ def _nearest(key: str, known: Iterable[str] = METRICS) -> str:
 
 
 def _lines_of_keys(text: str, tomllib: Any) -> dict[tuple[str, ...], int]:
-    """The line of each key by its path; TOML readers do not tell.
+    """The line of each key by its path, which TOML readers do not report.
 
-    Lines are read one by one, so keys in texts of several lines may be taken for keys: this only
-    says where to look.
+    Lines are read one by one, so text in a multi-line string may be taken for a key: the result
+    is only used to point at a line.
     """
     lines: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()

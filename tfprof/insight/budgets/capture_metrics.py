@@ -1,4 +1,4 @@
-"""Metrics that only captures tell: how functions were traced and compiled, and where steps wait."""
+"""Metrics that need a capture: traces and compilations of functions, and waiting of steps."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _of_functions(
 
 
 def compilations(run: Run) -> Measurement:
-    """Programs that XLA compiled while the capture ran, on the host that compiled the most."""
+    """Programs that XLA compiled during the capture, on the host that compiled the most."""
     by_host = [compilations_of(host) for host in run.hosts if tells_compilations(host)]
     if not by_host:
         return Missing(f"nothing of the runtime was captured: {how_to_capture.NOTHING_OF_HOST}")
@@ -87,7 +87,7 @@ def step_time(steps: RunSteps, profiler: Profiler) -> Measurement:
 
 
 def input_share(run: Run, steps: RunSteps) -> Measurement:
-    """Part of the period of each typical step that waits for input; as the verdict has it."""
+    """Share of the period of each typical step spent waiting for input, as in the verdict."""
     claim = input_claim(run)
     if not claim.is_known and steps.n_steps:
         return Missing(claim.unknown)
@@ -98,9 +98,9 @@ def input_share(run: Run, steps: RunSteps) -> Measurement:
 
 
 def idle_share(steps: RunSteps) -> Measurement:
-    """Part of the periods of typical steps in which no device works, or without devices no op.
+    """Share of the periods of typical steps in which no device works, or without devices no op.
 
-    What the program waits for is not idle, as the verdict has it.
+    As in the verdict, a thread that waits is not idle.
     """
     typical = steps.typical
     if typical.n_steps and not typical.has_ops:
@@ -130,8 +130,8 @@ def peak_memory(run: Run) -> Measurement:
 def _shares(steps: RunSteps, amounts_ps: np.ndarray) -> np.ndarray:
     """Shares of steps whose mean is the share of all of them, as tools state it.
 
-    The mean of the shares of steps is another number where long steps have other shares. How much
-    the share varies is what is left of each amount after that of its step's time is taken away.
+    This differs from the mean of the shares of steps if long steps have other shares. The noise
+    of the share is what remains of each amount after subtracting the share of its step's time.
     """
     took_ps = steps.slowest_ps()
     if not took_ps.sum():

@@ -1,8 +1,8 @@
-"""Checks budgets: every limit against what was measured.
+"""Checks every limit of a budget against its measurement.
 
-A number that has no noise is compared as it is. A time exceeds its limit only if its whole interval
+A number without noise is compared directly. A time exceeds its limit only if its whole interval
 over the steps lies above, and meets it only if the whole interval lies at or below; in between the
-steps cannot tell.
+limit is undecided.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ EXIT_UNDECIDED = 6
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a limit.
+    """The result of checking a limit.
 
     Attributes:
-        subject: Name of what was checked.
+        subject: Name of the run or graph that was checked.
         limit: The limit.
         verdict: ``met``, ``exceeded``, ``undecided`` (noise, or something uncounted), or
-            ``missing`` (the files do not tell).
+            ``missing`` (the files do not hold the metric).
         most: The most that the metric might be, in its unit; None if the baseline is missing.
         value: The number, or the mean of the steps; None if missing.
-        interval: That of the mean; None for exact numbers and for a single step.
-        baseline: The same number of the baseline; None without one.
-        n_steps: Over how many steps; 0 for exact numbers.
-        remark: Why it is undecided or missing, and what to know about the value.
+        interval: Interval of the mean; None for exact numbers and for a single step.
+        baseline: The value in the baseline; None without one.
+        n_steps: Number of steps; 0 for exact numbers.
+        remark: Why it is undecided or missing, and further facts about the value.
         contributors: The largest parts of the value.
     """
 
@@ -86,18 +86,18 @@ class Outcome:
 
     @property
     def most_text(self) -> str:
-        """The limit; a relative one with what it is: ``<= +5 % (26.3 ms)``."""
+        """The limit; a relative one with its value: ``<= +5 % (26.3 ms)``."""
         text = self.limit.bound.text
         return f"{text} ({self.text(self.most)})" if self.limit.bound.is_relative else text
 
     @property
     def message(self) -> str:
-        """One sentence: what was found, and why."""
+        """One sentence: the verdict and its reason."""
         return self.claim.text
 
     @property
     def claim(self) -> Claim:
-        """What was found, as data; unknown if the files do not tell."""
+        """The outcome as data; unknown if the files do not hold the metric."""
         unit, factor, form = stated_in(self.limit.metric.dimension)
         ends = self.interval[:3:2] if self.interval is not None else (None, None)
         value, low, high, most, baseline = (
@@ -113,7 +113,7 @@ class Outcome:
             if amount is not None:
                 details[f"{name}_{ending}"] = amount
         said = {
-            "met": "is within", "exceeded": "exceeds", "undecided": "cannot be told from",
+            "met": "is within", "exceeded": "exceeds", "undecided": "is too close to",
         }  # fmt: skip
         is_missing = self.verdict == "missing"
         if is_missing:
@@ -150,7 +150,7 @@ class Report:
     Attributes:
         budget: The budget.
         outcomes: Subject by subject, in the order of the budget.
-        strict: Limits that are undecided count as not checked.
+        strict: Whether undecided limits count as not checked.
     """
 
     budget: Budget
@@ -161,15 +161,14 @@ class Report:
         return f"<Report of {len(self.outcomes):,} limits: exit code {self.exit_code}>"
 
     def count(self, verdict: Verdict) -> int:
-        """How many limits came to a verdict."""
+        """Number of limits with a verdict."""
         return sum(outcome.verdict == verdict for outcome in self.outcomes)
 
     @property
     def exit_code(self) -> int:
         """0 if all limits are met, 1 if any is exceeded, 4 if any cannot be checked.
 
-        A limit that is undecided is reported, and changes nothing, unless the check is strict:
-        then the code is 6.
+        An undecided limit does not change the code, unless the check is strict: then it is 6.
         """
         if self.count("exceeded"):
             return EXIT_EXCEEDED
@@ -179,7 +178,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """How many limits are met, and how many not."""
+        """The number of limits met, and of each other verdict."""
         words: dict[Verdict, str] = {
             "exceeded": "exceeded", "missing": "not checked", "undecided": "undecided",
         }  # fmt: skip
@@ -197,8 +196,8 @@ def check(
     Args:
         subjects: What to check.
         budget: The limits.
-        baseline: What relative limits are relative to.
-        strict: Limits that are undecided count as not checked; None is what the budget says.
+        baseline: The run that relative limits refer to.
+        strict: Whether undecided limits count as not checked; None for the budget's setting.
 
     Raises:
         UsageError: A limit is relative, and there is no baseline.
@@ -235,11 +234,11 @@ def outcome_of(
     """Compare one measurement with its limit.
 
     Args:
-        subject: Name of what was measured.
+        subject: Name of the run or graph.
         limit: The limit.
-        now: What was measured.
-        before: The same of the baseline, if the limit is relative.
-        confidence: Of intervals.
+        now: The measurement.
+        before: The measurement of the baseline, if the limit is relative.
+        confidence: Confidence level of intervals.
     """
     if isinstance(now, Missing):
         return Outcome(subject, limit, "missing", remark=now.reason)
@@ -299,7 +298,7 @@ def _largest(limit: Limit) -> float:
 
 
 def _shifted(mean: Mean, by: float) -> Mean:
-    """The same mean minus a number, without what floats add to a difference of equal numbers."""
+    """The mean minus a number; exactly 0 for equal numbers, in spite of rounding."""
     value = mean.value - by
     is_nothing = math.isclose(mean.value, by, rel_tol=1e-12, abs_tol=1e-15)
     return mean._replace(value=0.0 if is_nothing else value)

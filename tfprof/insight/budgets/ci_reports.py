@@ -1,6 +1,6 @@
 """Reports for the checks of a pull request: JUnit, SARIF, and annotations of GitHub Actions.
 
-Names come from profiles, which anyone may have written: each format escapes what would end a field.
+Names come from profiles and may be hostile: each format escapes what would end a field.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _junit_kind(outcome: Outcome, *, strict: bool) -> str:
 
 
 def _xml(text: str) -> str:
-    """The text with what XML cannot hold, or a terminal would act on, written as ``\\x1b``."""
+    """The text, with characters that XML or a terminal does not take written as ``\\x1b``."""
     shown = escaped(text, keep="\n\t")
     return _NOT_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), shown)
 
@@ -174,4 +174,4 @@ FORMATS: Mapping[str, Callable[[Report], str]] = {
     "sarif": sarif_report,
     "github": github_report,
 }
-"""What writes each format."""
+"""The writer of each format."""

@@ -1,4 +1,4 @@
-"""A first budget from a run: what it cost, and some room above."""
+"""A first budget from a run: its costs, plus some room."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tfprof.insight.budgets.quantities import BYTES, FLOPS, SHARE, TIME, Bound, 
 from tfprof.insight.budgets.subject import Subject
 
 STATIC_ROOM, TIME_ROOM, SHARE_ROOM = 0.05, 0.2, 0.1
-"""How much exact numbers and times may grow, as parts of what they are, and shares, as added."""
+"""Allowed growth: of exact numbers and times as a share of the value, of shares in absolute
+terms."""
 
 _EVENTS = ("traces", "retraces", "compilations")
 _UNITS = {
@@ -28,7 +29,7 @@ _COUNTS = (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 
 
 def first_budget(subject: Subject) -> str:
-    """A budget that a run meets, as TOML; what it does not tell is said in comments."""
+    """A budget that a run meets, as TOML; comments list the metrics that it does not hold."""
     lines = [
         f"# What one run cost, and some room above: {STATIC_ROOM:.0%} for exact numbers,",
         f"# {TIME_ROOM:.0%} for times and {100 * SHARE_ROOM:.0f} points for shares, above the "
@@ -41,7 +42,7 @@ def first_budget(subject: Subject) -> str:
 
 
 def first_limits() -> list[Limit]:
-    """What a first budget limits; the bounds are to be found."""
+    """The metrics that a first budget limits, still without bounds."""
     chosen = [metric for metric in METRICS.values() if not metric.needs_pattern]
     return [Limit(metric, Bound("", 0.0)) for metric in chosen]
 

@@ -21,7 +21,7 @@ def line_of(profiler: Profiler, op: str) -> Frame | None:
 
 
 def line_of_row(profile: Profile, row: int) -> Frame | None:
-    """The same of a row of the op table."""
+    """The innermost line of the user's own files for a row of the op table."""
     stack = int(profile.ops.stack_ids.array[row])
     if stack == NO_STACK:
         return None

@@ -1,4 +1,4 @@
-"""What a limit is for, measured: which metric is told by what."""
+"""Measures the metrics that limits are for, each from the part of a run that holds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_CAPTURES = frozenset(
 
 
 def measure(subject: Subject, limit: Limit) -> Measurement:
-    """The value of what a limit is for."""
+    """The value of the metric of a limit."""
     name, pattern = limit.metric.name, limit.pattern
     if name in ("op_time", "scope_time"):
         return profile_metrics.time_of(subject, pattern, of_scopes=name == "scope_time")
@@ -46,7 +46,7 @@ def measure(subject: Subject, limit: Limit) -> Measurement:
 
 
 def measured(run: Run, limits: Sequence[Limit]) -> None:
-    """Measure what only captures tell: which facts of hosts some limits need.
+    """Measure the metrics that need a capture, to find the facts of hosts that limits need.
 
     Args:
         run: The run.

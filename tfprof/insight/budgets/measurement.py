@@ -1,4 +1,4 @@
-"""What was measured of a metric: a number, numbers of steps, or the reason why there is none."""
+"""The measurement of a metric: a number, a number for each step, or the reason for none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_CONTRIBUTORS = 3
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
-    """What a large part of an amount comes from.
+    """The source of a large part of an amount.
 
     Attributes:
         name: An op, a function, a variable or a scope.
@@ -31,10 +31,10 @@ class Measured:
 
     Attributes:
         values: One number, or those of the steps, in order.
-        is_timed: The numbers are those of steps, which have noise.
-        remark: What to know about the value, such as steps that were left out.
-        at_least: The true value may be larger: something could not be counted, as ``remark``
-            says.
+        is_timed: Whether the numbers are those of steps, which have noise.
+        remark: A fact about the value, such as steps that were left out.
+        at_least: Whether the true value may be larger, because something could not be counted;
+            ``remark`` names it.
         contributors: The largest parts first.
     """
 
@@ -52,7 +52,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A metric that these files do not tell, and why."""
+    """A metric that the files do not hold, and why."""
 
     reason: str
 

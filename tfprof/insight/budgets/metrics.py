@@ -13,12 +13,12 @@ class Metric:
 
     Attributes:
         name: Its key in a budget.
-        dimension: What it is measured in.
-        about: What it is.
-        patterns: What the patterns of a table of limits are searched in; empty if there can be
+        dimension: Its dimension.
+        about: Its meaning.
+        patterns: Where the patterns of a table of limits are searched; empty if there can be
             only one limit.
         needs_pattern: Whether there must be a table.
-        is_timed: It is an average over steps, with an interval; other metrics are exact.
+        is_timed: Whether it is an average over steps, with an interval; other metrics are exact.
     """
 
     name: str

@@ -95,7 +95,7 @@ def heaviest(
 
 
 def _chosen(profile: Profile, pattern: str, *, of_scopes: bool) -> np.ndarray:
-    """Which ops a pattern means, shape (n ops,)."""
+    """Which ops match a pattern, shape (n ops,)."""
     ops, expression = profile.ops, re.compile(pattern)
     names = [ops.name(row) for row in range(len(ops))]
     if of_scopes:
@@ -112,7 +112,7 @@ def _chosen(profile: Profile, pattern: str, *, of_scopes: bool) -> np.ndarray:
 
 
 def _typical_steps(subject: Subject, profile: Profile) -> tuple[list[int], str]:
-    """Steps for averages; those of a capture are chosen as all its tools do."""
+    """Steps for averages; for a capture, the ones that its tools use."""
     steps = profile.steps.steps
     if subject.run is not None:
         of_run = subject.steps

@@ -14,12 +14,12 @@ _NUMBER = re.compile(r"([+-]?)\s*(\d[\d_,]*(?:\.\d+)?(?:e[+-]?\d{1,2})?)\s*(.*)"
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What a metric is measured in.
+    """The dimension of a metric, and its units.
 
     Attributes:
-        name: For people.
+        name: Name in messages.
         unit: The unit of the numbers inside tfprof.
-        scale: What one of each unit is in that unit.
+        scale: Value of each unit in that unit.
         example: A limit, for messages.
     """
 
@@ -50,12 +50,12 @@ SHARE = Dimension("a share of the step", "", {"%": 0.01}, "<= 5 %")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The most that a metric may be: an amount, or an amount above a baseline.
+    """The largest value of a metric that is allowed: an amount, or an amount above a baseline.
 
     Attributes:
-        text: As it was written, or ``<= 25 ms``.
-        amount: In the unit of the dimension; what is added to the baseline, if it is relative.
-        factor: What the baseline is multiplied with; 0 for a limit without a baseline.
+        text: The limit as written, or ``<= 25 ms``.
+        amount: In the unit of the dimension; added to the baseline, if the limit is relative.
+        factor: Multiplies the baseline; 0 for a limit without a baseline.
     """
 
     text: str
@@ -79,7 +79,7 @@ def bound_of(written: object, dimension: Dimension) -> Bound:
         dimension: What is limited.
 
     Raises:
-        UsageError: It is no such limit; the message says what it could be.
+        UsageError: The text is not a limit of this dimension; the message lists valid forms.
     """
     if isinstance(written, bool) or not isinstance(written, (str, int, float)):
         raise UsageError(f"{written!r} is not a limit; write it as {dimension.example!r}")
@@ -128,7 +128,7 @@ def shown(amount: float, dimension: Dimension) -> str:
 
 
 def stated_in(dimension: Dimension) -> tuple[str, float, str]:
-    """The unit of claims on a dimension, what one is in it, and how numbers are written."""
+    """The unit of claims on a dimension, the scale to it, and the format of numbers."""
     return _STATED[dimension.name]
 
 

@@ -13,11 +13,11 @@ from tfprof.core.text.tables import escaped
 from tfprof.insight.budgets.check import Outcome, Report
 
 SCHEMA_VERSION = 1
-"""Grows when a key of the JSON is renamed or means something else."""
+"""Increases when a key of the JSON is renamed or changes its meaning."""
 
 
 def text_report(report: Report) -> str:
-    """A line for each limit, in columns; then what exceeded limits come from."""
+    """A line for each limit, in columns; then the contributors to exceeded limits."""
     several = len({outcome.subject for outcome in report.outcomes}) > 1
     rows = [
         [outcome.verdict, *([outcome.subject] if several else []), outcome.limit.name,

@@ -1,4 +1,4 @@
-"""Metrics of a program, whatever it ran on: float operations, parameters, ops."""
+"""Metrics of a program that do not depend on the machine: float operations, parameters, ops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def float_operations(subject: Subject) -> Measurement:
         names = ", ".join(sorted(total.symbols))
         return Missing(
             f"is a formula, {total}, as sizes ({names}) are open; set batch under [settings], or "
-            "check a run, which knows them"
+            "check a run, which has them"
         )
     uncounted = report.uncounted
     remark = f"not counted: {some(list(uncounted), 3)}" if uncounted else ""

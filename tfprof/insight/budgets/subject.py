@@ -1,4 +1,4 @@
-"""What is checked: a capture, a profile, a graph, or a recording, with the metrics it tells."""
+"""The subject of a check: a capture, a profile, a graph, or a recording."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is checked.
+    """The subject of a check.
 
     Attributes:
         name: Its name in reports.
-        profile: Makes its profile, or has it; it is not asked before a limit needs it.
-        run: Its capture; None if it is none.
-        program: What float operations and parameters are counted of, the path of a graph or a
-            model; None is the profile.
+        profile: Its profile, or a function that makes it when the first limit needs it.
+        run: Its capture; None for others.
+        program: The path of a graph or a model, to count float operations and parameters; None
+            for the profile.
         batch: First dimension of inputs, where the graph leaves it open.
-        is_recording: It was recorded in this process, with marks of ``tfprof.trace``.
+        is_recording: Whether it was recorded in this process, with marks of ``tfprof.trace``.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Subject:
 
     @property
     def counted(self) -> Any:
-        """What float operations and parameters are counted of."""
+        """The program whose float operations and parameters are counted."""
         return self.profiler if self.program is None else self.program
 
     @cached_property
@@ -73,12 +73,12 @@ class Subject:
 def subject_of(
     opened: Opened, paths: Sequence[str | os.PathLike[str]], batch: int | None = None
 ) -> Subject:
-    """What was opened, as something to check.
+    """An opened run as the subject of a check.
 
     Args:
         opened: One run.
-        paths: What was named. A graph, alone or beside a capture, is counted from its file: so a
-            SavedModel has its signatures, and ops count that XLA or a rewriter has renamed.
+        paths: The paths given. A graph, alone or beside a capture, is counted from its file: so a
+            SavedModel has its signatures, and ops count that XLA or a rewriter renamed.
         batch: As in ``Subject``.
 
     Raises:

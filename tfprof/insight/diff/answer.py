@@ -60,7 +60,7 @@ DIFFERENCE_TABLES = {
 
 
 def diff(first: Side, second: Side, match: Match = "name") -> ToolResult:
-    """The same as an answer with sentences and tables; arguments and errors are the same."""
+    """Compare, and return sentences and tables; arguments and errors as for the comparison."""
     return answer_of(difference(first, second, match))
 
 
@@ -93,7 +93,7 @@ def answer_of(found: Difference) -> ToolResult:
 
 
 def _without_empty(table: Table) -> Table:
-    """The table without its last columns of texts, where none has any."""
+    """The table without trailing text columns that are empty."""
     columns, rows = table.columns, table.rows
     while columns[-1].type == "string" and not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]

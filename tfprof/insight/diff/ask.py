@@ -1,4 +1,4 @@
-"""``tfprof.diff`` and the methods ``diff`` of results: what they are decides how they compare."""
+"""``tfprof.diff`` and the ``diff`` methods of results; the type decides how they compare."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def diff(
     tool: str = "",
     **asked: Any,
 ) -> ToolResult:
-    """What changed from one run to another, and whether it is more than noise.
+    """Compare two runs: what changed, and whether it is more than noise.
 
     Args:
         first: Before: a path, a captured run, a profiler; or a view, an answer of a tool, a table.
         second: After: the same kind of thing.
-        match: Of runs: which ops are the same: those of one ``name``, or by ``structure`` those
-            of one type and shape in the same order.
-        view: Of runs: compare this view instead, ``scope``, ``graph``, ``op`` or ``code``.
+        match: For runs: how ops are matched, by ``name``, or by ``structure``: type, shape and
+            order.
+        view: For runs: compare this view instead, ``scope``, ``graph``, ``op`` or ``code``.
         options: Options of the view.
-        tool: Of captured runs: compare the tables of this tool instead.
+        tool: For captured runs: compare the tables of this tool instead.
         asked: Arguments of the tool, such as ``step`` and ``host``.
 
     Returns:
@@ -83,7 +83,7 @@ def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = o
 
     Args:
         thing: A path, a captured run or a profiler.
-        name: What it is called; empty for its own name.
+        name: Its name in the answer; empty for its own name.
         read_run: Reads a capture.
 
     Raises:
@@ -109,7 +109,7 @@ def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = o
 
 
 def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any]) -> None:
-    """Ask a run all that ``diff`` asks of each of two: which facts of hosts it needs.
+    """Request from a run all that ``diff`` needs, to find the facts of hosts to collect.
 
     Args:
         run: The run.

@@ -15,11 +15,11 @@ _FEW_STEPS = 3
 _MOST_ALIKE = 0.5
 _MOST_COMMON = 0.5
 _MOST_SHAPES = 0.5
-"""From this part of all shapes on, a changed first dimension is the batch."""
+"""A first dimension that changed in at least this share of all shapes is the batch."""
 
 
 def same_recording(first: Side, second: Side) -> str:
-    """What to say if both are the same recording, perhaps in two files; otherwise empty."""
+    """A remark if both are the same recording, perhaps in two files; otherwise empty."""
     if (
         not len(first.ops)
         or first.step_ms.tolist() != second.step_ms.tolist()
@@ -31,7 +31,7 @@ def same_recording(first: Side, second: Side) -> str:
 
 
 def mismatches(first: Side, second: Side, pairs: Sequence[Pair]) -> list[Note]:
-    """What differs besides time, the gravest first, each with what it means."""
+    """Differences other than time and their consequences, the most serious first."""
     return [*_machines(first, second), *_graphs(first.ops, second.ops, pairs),
             *_steps(first, second)]  # fmt: skip
 
@@ -92,7 +92,7 @@ def _graphs(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> Iterator[
 
 
 def n_renamed(first: OpCosts, second: OpCosts, pairs: Sequence[Pair]) -> int:
-    """How many ops seem to have another name only: as many of the same types have gone as came."""
+    """Number of ops that seem only renamed: as many of a type were removed as added."""
     gone = Counter(first.types[a] for a, b in pairs if a is not None and b is None)
     new = Counter(second.types[b] for a, b in pairs if b is not None and a is None)
     n_alike = (gone & new).total()
@@ -122,7 +122,7 @@ def _steps(first: Side, second: Side) -> Iterator[Note]:
         elif n_steps < _FEW_STEPS:
             yield Note("warning", f"{side.name} has {n_steps} "
                        f"{'step' if n_steps == 1 else 'steps'}: with fewer than {_FEW_STEPS}, "
-                       "noise can hardly be told from a difference; record more")  # fmt: skip
+                       "noise hides most differences; record more")  # fmt: skip
 
 
 def _differs(what: str, before: str, after: str, means: str) -> Note:

@@ -1,4 +1,4 @@
-"""What changed from one run to another: in the step, its categories, and op by op."""
+"""Compares two runs: the step, its categories, and op by op."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tfprof.insight.diff.structure import Pair, by_name, by_structure
 Match = Literal["name", "structure"]
 
 LEAST_POINTS = 0.01
-"""Part of a step; nothing is said of smaller changes: two runs of one program have them, too."""
+"""Share of a step; smaller changes are not reported: two runs of one program have them, too."""
 
 _LEAST_COMMON = 0.01
-"""Of the time of both runs that matched ops must have, for the runs to be comparable; unless most
-have another name only, as where a scope was renamed."""
+"""Share of the time of both runs that matched ops must have, for the runs to be comparable; unless
+most ops are only renamed, such as by a renamed scope."""
 
 _STEP, _TABLE, _TABLE_OF_CHANGED = 5, 15, 3
-"""Of 100 comparisons of a program with itself 5 may claim anything. Runs differ by more than their
-steps show, so 2 of the 5 are for the chance among steps: half of that for the step, a sixth for
-each of the tables of categories, parts and ops. Once the step has changed, the whole 5 are theirs:
-then something has changed for sure."""
+"""Of 100 comparisons of a program with itself, at most 5 may claim a change. Runs differ by more
+than their steps show, so 2 of the 5 cover chance among steps: half of that for the step, a sixth
+for each of the tables of categories, parts and ops. Once the step has changed, the tables share all
+5, because then something has changed for sure."""
 
 _US_PER_MS = 1000.0
 
@@ -41,7 +41,7 @@ class OpChange:
         name_before: Its name in the first, if it has another one there.
         type: Its type.
         time: Its time in a step.
-        cause: What else differs: element type, shape, number of runs, device.
+        cause: Another difference: element type, shape, number of runs, device.
     """
 
     name: str
@@ -59,10 +59,10 @@ class Difference:
         first: The run before.
         second: The run after.
         step: Time of a step; None if a run has no steps.
-        categories: What the time of the step is spent on; empty for profiles.
+        categories: Time of the step by category; empty for profiles.
         ops: Every op that ran in either, the largest difference first.
         parts: Parts of the step, which add up: kinds of ops, and time that belongs to no op.
-        mismatches: What differs besides time.
+        mismatches: Differences other than time.
     """
 
     first: Side
@@ -83,8 +83,7 @@ def difference(first: Side, second: Side, match: Match = "name") -> Difference:
     Args:
         first: The run before.
         second: The run after.
-        match: Which ops are the same: those of one name, or by ``structure`` those of one type,
-            shape and place in the order of all.
+        match: How ops are matched: by ``name``, or by ``structure``: type, shape and order.
 
     Raises:
         UsageError: A capture and a profile, or runs that have nothing in common.
@@ -132,7 +131,7 @@ def _check_common(first: Side, second: Side, pairs: Sequence[Pair]) -> None:
 def _parts(
     first: Side, second: Side, ops: Sequence[OpChange], n_families: int, least_ms: float
 ) -> list[Part]:
-    """Parts of the step; ops that only the moments know are matched by name."""
+    """Parts of the step; ops that occur only in the moments are matched by name."""
     pairs = [
         Op(
             "" if op.time.before is None else op.name_before or op.name,
@@ -171,7 +170,7 @@ def _op_changes(
 
 
 def _cause(first: OpCosts, second: OpCosts, a: int, b: int) -> str:
-    """What differs besides time."""
+    """Differences other than time."""
     said = []
     for before, after, form in (
         (first.dtypes[a], second.dtypes[b], "{1} now, {0} before"),

@@ -1,4 +1,4 @@
-"""What each moment of a step was spent on: time of ops that adds up to the step.
+"""Assigns each moment of a step to one op or kind of time, so that they add up to the step.
 
 See ``shared_time`` for how moments are shared.
 """
@@ -55,16 +55,16 @@ _WITHOUT_OP: Final = {
     Spent.DEVICE_WAIT_DEVICE: "devices waiting for each other",
     Spent.DEVICE_WAIT_HOST: "devices waiting for input",
 }
-"""What moments are spent on that no op gets."""
+"""Kinds of time that belong to no op."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """The steps of a run, by what their moments were spent on, ms.
+    """The time of steps by op and by other kinds of time, ms.
 
     Attributes:
         ops: By the name of the op, each of shape (steps,).
-        other: What no op gets, by what it is. With the ops it adds up to the steps.
+        other: Time that belongs to no op, by kind. Together with the ops it adds up to the steps.
     """
 
     ops: Mapping[str, Float64Array]
@@ -98,9 +98,9 @@ class OfSteps(NamedTuple):
         groups: The groups of the steps, shape (n_steps,).
         names: Names of ops.
         step: Places of steps, shape (n,).
-        op: The op that took part of each, shape (n,).
-        time_ps: What it took, shape (n,).
-        other_ps: What no op gets, by what it is, each of shape (n_steps,).
+        op: Op with a part of each, shape (n,).
+        time_ps: Its time, shape (n,).
+        other_ps: Time that belongs to no op, by kind, each of shape (n_steps,).
     """
 
     groups: Int64Array
@@ -132,7 +132,7 @@ class OfSteps(NamedTuple):
 
 
 def _core(one: HostSteps) -> int:
-    """Which core of its host the steps are of; -1 if they are of the host."""
+    """The core that the steps belong to; -1 for those of the host."""
     return -1 if one.core is None else one.core.core.plane
 
 
@@ -182,7 +182,7 @@ def _on_device(host: Host, plane: int) -> OpRuns:
 
 
 def _kinds(host: Host, row_of: Int64Array) -> Spans:
-    """What kind of time it is where, as the step's categories have it."""
+    """The kind of each span of time, as in the step's categories."""
     events = step_events(host)
     rows = row_of[events.group]
     alone = np.full(len(rows), -1)
@@ -190,7 +190,7 @@ def _kinds(host: Host, row_of: Int64Array) -> Spans:
 
 
 def _spans(host: Host, runs: OpRuns, number: Int64Array, step_of: Int64Array) -> Spans:
-    """Runs of ops in periods of steps, with the runs that they are inside of."""
+    """Runs of ops in periods of steps, with the runs that enclose them."""
     timeline = host.timeline
     order = np.argsort(runs.events, kind="stable")
     events, what = runs.events[order], number[runs.ops[order]]
@@ -217,7 +217,7 @@ def moments_of_profile(profile: Profile) -> Moments:
 
 
 def _of_step(profile: Profile, step: int) -> tuple[Float64Array, float] | None:
-    """Time of each op, and what no op gets; ms."""
+    """Time of each op, and time that belongs to no op; ms."""
     runs = profile.steps.details[step].executions
     timed = (runs.start_nanos > 0) & (runs.rows != NO_OP) & (runs.kinds != OTHER)
     if not timed.any():

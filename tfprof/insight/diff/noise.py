@@ -1,4 +1,4 @@
-"""Whether a difference is more than what the steps of both runs differ by among themselves."""
+"""Decides whether a difference exceeds the variation among the steps of both runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tfprof.insight.diff.side import Float64Array
 Verdict = Literal["longer", "shorter", "within noise", "cannot tell", "appeared", "gone"]
 
 _SMALLEST = 1e-3
-"""Clocks tell microseconds in steps of one: of a difference below half of that nothing is said."""
+"""Clocks have a resolution of 1 µs: differences below half of that are not reported, ms."""
 
 _LEAST_CHANGE = 0.01
-"""Two runs of one program differ by as much, for reasons that the steps of neither show."""
+"""Two runs of one program differ by this much, for reasons that their steps do not show."""
 
 _SHARE_IN_QUIET = 0.75
 _DISTURBED = 50
-"""A change of the program is in all steps, also in those that nothing disturbs. If these show less
-than three quarters of it, more or fewer steps were disturbed: that may be another program on the
-machine, and it takes so much more to rule out chance."""
+"""A change of the program affects all steps, including undisturbed ones. If these show less than
+three quarters of it, more or fewer steps were disturbed, perhaps by another program on the machine.
+Each comparison then counts as this many, which widens its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Change:
     Attributes:
         before: Mean of the first run, ms; None if the first has none.
         after: Mean of the second run, ms; None if the second has none.
-        low: The difference is at least this, ms; None if the runs have too few steps to tell.
+        low: The difference is at least this, ms; None if the runs have too few steps.
         high: It is at most this.
-        least: Of a smaller difference nothing is said, ms.
+        least: Smaller differences are not reported, ms.
     """
 
     before: float | None
@@ -56,15 +56,14 @@ class Change:
 
     @property
     def relative(self) -> float | None:
-        """The same as a part of the first; None if that took no time."""
+        """The difference as a share of the first; None if that took no time."""
         return self.difference / self.before if self.before else None
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it is longer, shorter, or neither can be said.
+        """Whether it is longer, shorter, or undecided.
 
-        What hardly takes time is not recorded in every run: that it is in one of them alone tells
-        nothing.
+        Very short events are not recorded in every run, so their absence from one is not a change.
         """
         if (self.before is None or self.after is None) and abs(self.difference) < self.least:
             return "cannot tell"
@@ -90,11 +89,11 @@ def change(
 
     Args:
         before: Time in each step of the first run, ms, in order; None if it has none.
-        after: The same of the second run.
-        n_compared: How many rows are compared. One in twenty would be found different by chance
-            alone, so the intervals of many are wider (Bonferroni): all of them hold together in 95
-            of 100 comparisons.
-        least_ms: Of a smaller difference nothing is said.
+        after: Time in each step of the second run.
+        n_compared: Number of rows compared. One in twenty would differ by chance alone, so with
+            many rows each interval is wider (Bonferroni): all hold together in 95 of 100
+            comparisons.
+        least_ms: Smaller differences are not reported.
     """
     if before is None or after is None or min(len(before), len(after)) < FEWEST:
         return Change(_mean(before), _mean(after), least=least_ms)
@@ -102,14 +101,14 @@ def change(
     if abs(quiet(after) - quiet(before)) < _SHARE_IN_QUIET * abs(off.value):
         n_compared *= _DISTURBED
     interval = interval_of(off, 1 - (1 - CONFIDENCE) / max(n_compared, 1))
-    # Adding zero makes zero of -0.
+    # Adding zero turns -0 into 0.
     return Change(
         float(before.mean()), float(after.mean()), interval.low + 0.0, interval.high + 0.0, least_ms
     )
 
 
 def quiet(values: Float64Array) -> float:
-    """What the steps take in which nothing disturbs the machine: the mean of the shortest third."""
+    """Time of undisturbed steps: the mean of the shortest third."""
     return float(np.sort(values)[: max(len(values) // 3, 1)].mean())
 
 

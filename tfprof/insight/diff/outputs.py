@@ -1,4 +1,4 @@
-"""Element types and shapes of what ops of a capture return, where the capture tells them."""
+"""Element types and shapes of the outputs of ops, where the capture holds them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _XLA: Final = {
 
 
 def dtype_of(number: int) -> str:
-    """What programs call a ``DataType``: ``float32``, ``bfloat16``."""
+    """Name of a ``DataType`` in programs: ``float32``, ``bfloat16``."""
     name = dtype_name(number)
     return _PLAIN.get(name, name)
 
 
 class Output(NamedTuple):
-    """What an op returns.
+    """Output of an op.
 
     Attributes:
         dtype: ``float32``; empty if unknown.
@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
 
 def outputs_of(run: Run) -> Mapping[str, Output]:
-    """Outputs by the names of ops; of several, what is said first, or what is largest."""
+    """Outputs by the names of ops; of several, the first allocated, or the largest compiled."""
     found: dict[str, Output] = {}
     for host in run.hosts:
         for name, told in outputs_of_host(host).items():
@@ -49,12 +49,12 @@ def outputs_of(run: Run) -> Mapping[str, Output]:
 
 @fact
 def outputs_of_host(host: Host) -> dict[str, tuple[str, str]]:
-    """Element type and shape by the name of the op: what was allocated, else what was compiled."""
+    """Element type and shape by the name of the op, from allocations, else from compiled code."""
     return _compiled(host) | _allocated(host)
 
 
 def _allocated(host: Host) -> dict[str, tuple[str, str]]:
-    """What the first allocation for the output of each op says."""
+    """Output of each op by its first allocation."""
     timeline = host.timeline
     dtype, shape, op = (timeline.stat(name) for name in ("data_type", "shape", "tf_op"))
     said = op.only(op.is_text())
@@ -77,7 +77,7 @@ def _allocated(host: Host) -> dict[str, tuple[str, str]]:
 
 
 def _compiled(host: Host) -> dict[str, tuple[str, str]]:
-    """What the largest instruction of each op of a compiled program says."""
+    """Output of each op of a compiled program by its largest instruction."""
     largest: dict[str, tuple[int, str]] = {}
     for program in programs_of(host):
         for instruction in program.module().instructions:

@@ -15,10 +15,10 @@ from tfprof.insight.diff.shared_time import Float64Array
 from tfprof.insight.diff.structure import plain_name
 
 _MOST_OF_IT: Final = 0.8
-"""A scope is named if it holds so much of what changed in a type of op."""
+"""A scope is named if it holds at least this share of the change in a type of op."""
 
 _CANCELS: Final = 0.5
-"""Ops of a type are told apart by the sign of their change if less than this is left in the sum."""
+"""Ops of a type are split by the sign of their change if their sum is below this share of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Op:
         before: Its name in the first run; empty if it is not there.
         after: Its name in the second.
         type: Its type.
-        cause: What else differs.
+        cause: Another difference.
     """
 
     before: str
@@ -39,7 +39,7 @@ class Op:
 
     @property
     def name(self) -> str:
-        """Its name now, or what it was."""
+        """Its name in the second run, or else in the first."""
         return self.after or self.before
 
 
@@ -50,7 +50,7 @@ class Part:
     Attributes:
         name: ``MatMul in layer_3``, ``waiting for input``.
         time: Its time in a step.
-        cause: What else changed in most of it; empty if unknown.
+        cause: Another difference that most of it has; empty if unknown.
         n_ops: Number of ops; 0 for time that belongs to no op.
     """
 
@@ -72,14 +72,14 @@ def plain_type(op_type: str) -> str:
 def parts_of(
     first: Moments, second: Moments, ops: Sequence[Op], n_families: int = 1, least_ms: float = 0.0
 ) -> list[Part]:
-    """All parts, those that change most in front.
+    """All parts, the largest change first.
 
     Args:
         first: The run before.
         second: The run after.
         ops: Ops of both, each of either in one of them.
-        n_families: How many times as many rows are compared in all.
-        least_ms: Of a smaller difference nothing is said.
+        n_families: Multiplies the number of rows compared, for the intervals.
+        least_ms: Smaller differences are not reported.
     """
     lengths = [
         len(next(iter((*one.ops.values(), *one.other.values())), ())) for one in (first, second)
@@ -110,7 +110,7 @@ def parts_of(
 
 
 def _kind_of(op: Op) -> str:
-    """The type of an op, or what the end of its name tells of it."""
+    """The type of an op, or else the last part of its name."""
     return plain_type(op.type) or op.name.rpartition("/")[2]
 
 
@@ -130,7 +130,7 @@ def _groups(ops: Sequence[Op], moved: Float64Array) -> Iterator[tuple[str, list[
 def _narrowed(
     op_type: str, rows: list[int], ops: Sequence[Op], moved: Float64Array
 ) -> Iterator[tuple[str, list[int]]]:
-    """Ops of a type: those in the one scope that holds most of the change, and the others."""
+    """Ops of a type, split into those in the scope with most of the change, and the others."""
     whole = float(moved[rows].sum())
     scope, inside = "", rows
     while True:
@@ -151,7 +151,7 @@ def _narrowed(
 
 
 def _cause_of(op: Op, n_before: Counter[str], n_after: Counter[str]) -> str:
-    """What else differs in an op; of one that one run has alone, what became of its type."""
+    """Another difference of an op; for an op of one run alone, the fate of its type."""
     if op.before and op.after:
         return op.cause
     before, after = n_before[_kind_of(op)], n_after[_kind_of(op)]
@@ -163,7 +163,7 @@ def _cause_of(op: Op, n_before: Counter[str], n_after: Counter[str]) -> str:
 
 
 def _cause(causes: Sequence[str], moved: Float64Array) -> str:
-    """What else differs in ops that make at least half of the change."""
+    """Another difference that ops with at least half of the change share."""
     weights: defaultdict[str, float] = defaultdict(float)
     for cause, by in zip(causes, moved.tolist(), strict=True):
         weights[cause] += abs(by)

@@ -21,7 +21,7 @@ def subtracted(before: pb.Profile, after: pb.Profile) -> pb.Profile:
 
     Args:
         before: The base.
-        after: What it is subtracted from; neither is changed.
+        after: The profile that it is subtracted from; neither is modified.
 
     Raises:
         UsageError: Their samples have other types or units.

@@ -1,4 +1,4 @@
-"""The answer as claims: the step first, then what makes the difference."""
+"""The answer as claims: the step first, then the causes of the difference."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAMED = 3
 _SAID = ("longer", "shorter", "appeared", "gone")
 
 _MORE = 1.2
-"""So many times as much is more, and no matter of rounding."""
+"""A ratio above this is more than rounding."""
 
 _LARGE = 0.1
-"""What is seen of a change from which on it is worth more steps, as part of the step."""
+"""Change from which more steps are worth recording, as a share of the step."""
 
 
 def claims_of(found: Difference) -> tuple[Claim, ...]:
@@ -74,7 +74,7 @@ def _listing(
 
 
 def _changed(name: str, one: Change, step: Change | None, words: str, **details: Detail) -> Claim:
-    """By how much a part of the step has changed."""
+    """The change of a part of the step."""
     if step is not None and step.before:
         details["step_points"] = _points(one.difference, step)
     return Claim(
@@ -96,7 +96,7 @@ def _on_step(step: Change) -> Claim:
     value: float | None = step.difference
     reason, words = "", f"Step time is {by}: {both}; {between}."
     if step.low is None or step.high is None:
-        value, reason = None, "with one step on a side it cannot be told whether that is noise"
+        value, reason = None, "one step on a side does not show whether that is noise"
         words = f"Step time is {by} ({both}); {{unknown}}."
     elif step.verdict == "within noise" and not step.low <= 0 <= step.high:
         words = (
@@ -114,7 +114,7 @@ def _on_step(step: Change) -> Claim:
 
 
 def _left_out(found: Difference) -> Iterator[Claim]:
-    """Steps that took unusually long are left out; they are part of what the program takes."""
+    """Unusually long steps, which the comparison leaves out but the program spends."""
     sides = (found.first, found.second)
     counts = [len(side.left_out_ms) for side in sides]
     if not any(counts):
@@ -142,7 +142,7 @@ def _parts(categories: dict[str, Change], step: Change) -> list[Claim]:
 
 
 def _rest(rest_ms: float, step: Change) -> list[Claim]:
-    """What is left of a difference, unless it is small."""
+    """The rest of a difference, unless it is small."""
     if abs(rest_ms) < LEAST_POINTS * (step.before or 0.0):
         return []
     return [

@@ -25,7 +25,7 @@ class Spans:
 
     Attributes:
         step: The step of each.
-        what: What ran, a number from 0.
+        what: Number of the thing that ran, from 0.
         start: When, in any unit.
         end: Until when.
         parent: The span of the same thread around it, -1 without one.
@@ -46,7 +46,7 @@ class Spans:
         return cls(*(np.zeros(0, np.int64) for _ in range(5)))
 
     def only(self, kept: BoolArray) -> Spans:
-        """Some of them; those inside what is left out move out to the next one around."""
+        """Some of the spans; the parent of each becomes the next one around that is kept."""
         if kept.all():
             return self
         parent = self.parent
@@ -75,8 +75,7 @@ class Layer:
 
     Attributes:
         spans: What ran.
-        kinds: Kinds of time of which it may take parts, if kinds are known; others belong to
-            the kind itself.
+        kinds: Kinds of time in which its spans count; empty for all.
     """
 
     spans: Spans
@@ -88,8 +87,8 @@ class SharedTime:
     """Parts of the steps, in the unit of the spans.
 
     Attributes:
-        by_layer: What each thing of a layer took of each step, shape (n_steps, n things).
-        rest: What is left of each kind of time, by kind, shape (n_steps,).
+        by_layer: Time of each thing of a layer in each step, shape (n_steps, n things).
+        rest: The remaining time of each kind, shape (n_steps,).
     """
 
     by_layer: tuple[Float64Array, ...]
@@ -97,7 +96,7 @@ class SharedTime:
 
 
 NOTHING = 0
-"""The kind of time in which nothing is known to go on."""
+"""The kind of time without known activity."""
 
 
 def shared_time(
@@ -113,8 +112,8 @@ def shared_time(
         windows: Start and end of each step, shape (n_steps, 2).
         layers: What ran, the layers that go first in front.
         sizes: How many things each layer has.
-        kinds: What kind of time it is where, ``what`` being the kind; the largest wins. None:
-            all time is of the default kind.
+        kinds: Spans of kinds of time, with the kind in ``what``; the largest wins. None if all
+            time is of the default kind.
         default: The kind of time without any.
     """
     n_steps = len(windows)

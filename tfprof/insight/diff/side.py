@@ -1,4 +1,4 @@
-"""One of two runs that are compared, and what its ops cost in each step."""
+"""One of two compared runs, with the cost of its ops in each step."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _LATE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class OpCosts:
-    """What the ops of a run are, and what each costs in each step; only ops that ran.
+    """The ops of a run that ran, with their cost in each step.
 
     Attributes:
         names: Full names, shape (n,).
         types: Op types.
-        devices: Where each ran, lower case; empty if unknown.
+        devices: Device of each, in lower case; empty if unknown.
         dtypes: Element type by the attribute ``T``; empty if unknown.
         shapes: Output shapes as text; empty if unknown.
         micros: Accelerator and CPU time, shape (n, steps).
         runs: Executions in a step on average, shape (n,).
         rows: Their rows in the op table of the profile, ascending.
-        order: Places of all of them in the order in which the graph defines them; without a graph
-            in the order in which they first ran.
+        order: Their indices in the order of the graph; without a graph, in the order of their
+            first runs.
     """
 
     names: tuple[str, ...]
@@ -63,12 +63,12 @@ class OpCosts:
 
 
 class Side:
-    """A run that is compared.
+    """A compared run.
 
     Args:
-        name: What it is called.
-        profiler: Its views; None for those of the capture, which are made when they are needed.
-        run: The capture that it is; None for a profile.
+        name: Its name.
+        profiler: Its views; None for those of the capture, which are made when needed.
+        run: The capture; None for a profile.
     """
 
     def __init__(self, name: str, profiler: Profiler | None, run: Run | None = None) -> None:
@@ -84,7 +84,7 @@ class Side:
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """What could not be read of its capture, or is missing there."""
+        """Remarks on parts of its capture that are unreadable or missing."""
         notes = () if self.run is None else self.run.notes
         return tuple(note for note in notes if note.severity != "info")
 
@@ -132,7 +132,7 @@ class Side:
 
     @cached_property
     def moments(self) -> Moments:
-        """What each moment of the steps was spent on; with other time it adds up to the steps."""
+        """Time of ops and other time, each moment counted once; adds up to the steps."""
         if self.steps is not None:
             return moments_of_run(self.steps)
         return moments_of_profile(self.profile)

@@ -1,4 +1,4 @@
-"""Which op of one run is which of the other: by name, or by what it is and where it stands."""
+"""Matches the ops of two runs: by name, or by type, shape and order."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FUNCTION = re.compile(
 _PROGRAM_ID = re.compile(r"(?<=\S)\(\d+\)(?=/|$)")
 
 _MOST_ALIGNED = 20_000
-"""Of more ops the k-th of a kind is that of the other run: aligning takes time squared at worst."""
+"""With more ops, the k-th of a kind matches the k-th: aligning takes quadratic time at worst."""
 
 
 def by_name(first: OpCosts, second: OpCosts) -> list[Pair]:
-    """Ops of equal names; then of names that are equal but for what each run numbers anew."""
+    """Match ops of equal names; then of names that differ only in numbers made anew in each run."""
     pairs = list(matched(first.names, second.names))
     ones = [a for a, b in pairs if a is not None and b is None]
     twos = [b for a, b in pairs if b is not None and a is None]
@@ -97,5 +97,5 @@ def _in_order(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Pai
 
 
 def _anywhere(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Pair]:
-    """The k-th of a kind in one is the k-th of it in the other."""
+    """Match the k-th of a kind in one run with the k-th of it in the other."""
     return list(matched(numbered((kind,) for kind in first), numbered((k,) for k in second)))

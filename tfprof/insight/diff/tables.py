@@ -1,4 +1,4 @@
-"""Two tables of the same tool as one: for each number that of either, and the difference."""
+"""Joins two tables of one tool: each number before and after, and the difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
 
 ORDINALS = ("rank",)
-"""Columns that number the rows of one table; of two runs they say nothing."""
+"""Columns that number the rows of one table, which mean nothing across two."""
 
 _IN_ORDER = ("depth", "level", "step", "stepnum", "stepNum", "stepname")
 """Columns of tables whose rows stay in order: trees, and steps one after the other."""
@@ -52,9 +52,9 @@ def diff_results(first: ToolResult, second: ToolResult) -> ToolResult:
 def diff_tables(first: Table, second: Table) -> Table:
     """Rows of equal texts beside each other, the largest difference first.
 
-    What differs is the time of a row if it has one. Rows of trees and of steps keep their order.
-    Rows of equal texts are matched in their order. What only one table has stays, with unknown
-    numbers for the other, and the column ``in`` says which.
+    Rows are ordered by their time if they have one. Rows of trees and of steps keep their order.
+    Rows of equal texts are matched in their order. A row of only one table stays, with unknown
+    numbers for the other, and the column ``in`` names the table.
 
     Args:
         first: A table.
@@ -110,7 +110,7 @@ def _label(label: str, suffix: str) -> str:
 
 
 def _main_first(numbers: Sequence[Column]) -> list[Column]:
-    """The columns of numbers; first what most tables are about: self times, times, or bytes."""
+    """The columns of numbers, with the main one first: self time, time, or bytes."""
 
     def place(column: Column) -> int:
         if column.unit in _TIMES:
@@ -124,7 +124,7 @@ def _main_first(numbers: Sequence[Column]) -> list[Column]:
 
 
 def _changed(before: Cell, after: Cell) -> float:
-    """How much a number has changed; what appeared or is gone has changed by all it is."""
+    """The change of a number; a row of only one table counts with its full value."""
     numbers = [value if isinstance(value, (int, float)) else 0.0 for value in (before, after)]
     return abs(numbers[1] - numbers[0])
 

@@ -106,8 +106,8 @@ def _metrics(tree: ViewTree) -> dict[str, np.ndarray[Any, Any]]:
 def _micros(tree: ViewTree) -> tuple[Float64Array, Float64Array, BoolArray]:
     """Time of each row: on average, in each step, and whether the steps add up to the average.
 
-    They do not where options hide rows whose time is counted, or count lines twice; then nothing
-    can be said on noise.
+    They do not where options hide rows whose time is counted, or count lines twice; then the
+    noise is unknown.
     """
     values = tree.own if tree.kind == "op" else tree.total
     average = values[METRIC_ROW["exec_micros"]].astype(np.float64)

@@ -1,1 +1,1 @@
-"""A captured run gone through again with other costs: what a step takes, what decides it."""
+"""Replays a captured run with other costs: how long a step takes, and its critical path."""

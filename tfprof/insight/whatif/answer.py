@@ -39,7 +39,7 @@ _OP_COLUMNS = (
 )
 
 _NOTHING = "(nothing recorded)"
-"""What gaps are called among events."""
+"""Name of gaps between events."""
 
 _ASSUMED = (
     "What each thread and stream did stays in the same order, and as late after what it waited for "
@@ -57,9 +57,9 @@ def answer_of(
 
     Args:
         steps: All steps of the run.
-        replays: Each host, gone through again.
-        changed: What was made faster.
-        unknown: Why the time of a step afterwards cannot be known; empty if it can.
+        replays: The replay of each host.
+        changed: Description of what became faster.
+        unknown: Why the new step time is unknown; empty if it is known.
     """
     spans = np.stack([one.windows.stop_ps - one.windows.start_ps for one in replays])
     before_ps = spans[np.argmax(steps.own_time_ps)]
@@ -104,16 +104,16 @@ def _claim(
     kind_ps: int = 0,
     unknown: str = "",
 ) -> Claim:
-    """How long a step would take, or takes, and what decides it.
+    """Time of a step after the change, or now, and what decides it.
 
     Args:
         names: Names of the steps, shape (n,).
         before_ps: How long each takes, shape (n,).
         after_ps: How long each would take, shape (n,); None if that is unknown.
-        changed: What was made faster.
-        kind: What is most on the critical path.
-        kind_ps: How much of it.
-        unknown: Why it is unknown.
+        changed: Description of what became faster.
+        kind: The kind with the most time on the critical path.
+        kind_ps: Its time there.
+        unknown: Why the new time is unknown.
     """
     before = float(before_ps.mean()) / _PS_PER_MS
     claim = Claim(

@@ -1,4 +1,4 @@
-"""``tfprof.whatif``: a captured run, gone through again with cheaper ops."""
+"""``tfprof.whatif``: replays a captured run with cheaper ops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def whatif(
     faster: Mapping[str, float] | None = None,
     free: str | Sequence[str] = (),
 ) -> ToolResult:
-    """How long a step would take if some of it took less time, and what decides it then.
+    """Predict the step time and the critical path if some ops took less time.
 
     Args:
         run: A capture: a path, or a captured run.
@@ -52,7 +52,7 @@ def whatif(
             "program when it is captured"
         )
     if any(one.core is not None for one in steps.hosts):
-        raise UsageError(f"{name} has steps of TPUs; whatif knows threads and the streams of GPUs")
+        raise UsageError(f"{name} has steps of TPUs; whatif replays threads and streams of GPUs")
     works = [one.host.memo.once("replay", partial(Work, one.host)) for one in steps.hosts]
     for one, work in zip(steps.hosts, works, strict=True):
         if not len(work.timeline):
@@ -74,8 +74,8 @@ def _opened(run: str | os.PathLike[str] | Run) -> tuple[Run, str]:
         return run, run.name or "this run"
     if not isinstance(run, (str, os.PathLike)):
         raise UsageError(
-            f"{type(run).__name__} is no captured run; give a path or what open_run returns: a "
-            "profile has no times of single events to go through again"
+            f"{type(run).__name__} is not a captured run; give a path or what open_run returns: a "
+            "profile has no times of single events to replay"
         )
     [one] = resolve([run]).only_captures("whatif")
     return open_run(one.path), as_path(one.path).name

@@ -1,4 +1,4 @@
-"""What events are, and which of them a question is about."""
+"""Kinds of events, and the events that a question selects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = (
     "input", "copies", "collectives", "device", "host ops", "waiting",
     "program and runtime", "gaps",
 )  # fmt: skip
-"""What a part of the critical path is."""
+"""Kinds of parts of the critical path."""
 
 INPUT, COPIES, COLLECTIVES, DEVICE, HOST_OPS, WAITING, RUNTIME, GAPS = range(len(KINDS))
 
@@ -91,7 +91,7 @@ class Work:
 
     @cached_property
     def kinds(self) -> Int64Array:
-        """What each event is, a place in ``KINDS``, shape (n,)."""
+        """Kind of each event, an index into ``KINDS``, shape (n,)."""
         timeline = self.timeline
         names, ops = timeline.names, timeline.ops
         found = np.full(len(timeline), RUNTIME, np.int64)
@@ -110,7 +110,7 @@ class Work:
 
     @cached_property
     def is_op(self) -> BoolArray:
-        """Which events are ops that compute, rather than something that calls them, (n,)."""
+        """Which events are ops that compute, rather than callers of ops, shape (n,)."""
         of_event, _ = self.op_of
         timeline = self.timeline
         is_call = timeline.named(lambda name: is_input_op(name) or "::" in name)
@@ -125,7 +125,7 @@ class Work:
         return so_far[np.maximum(marks.inside, first)] > so_far[first]
 
     def _input(self) -> BoolArray:
-        """What pipelines of tf.data do, and what that leads to on other threads."""
+        """Events of tf.data pipelines, and the events that they cause on other threads."""
         timeline, recorded = self.timeline, self.recorded
         begins = timeline.kind_mask([
             op.kind is OpKind.DATASET or is_input_op(name) or is_input_op(op.type)
@@ -149,7 +149,7 @@ class Work:
         return np.cumsum(depth)[:-1] > 0
 
     def matching(self, pattern: str) -> BoolArray:
-        """Which events have a name, an op's name or an op's type that is all of a pattern, (n,).
+        """Which events have a name, op name or op type that fully matches a pattern, shape (n,).
 
         Raises:
             UsageError: It is not a regular expression, or takes too long.
@@ -163,7 +163,7 @@ class Work:
         return found
 
     def names(self) -> list[str]:
-        """Names and types of ops, and names of all else but Python's frames."""
+        """Names and types of ops, and names of all other events except Python frames."""
         ops = self.op_of[1]
         others = [name for name in self.timeline.names if name and not is_frame(name)]
         return [*dict.fromkeys([text for op in ops for text in (op.type, op.name) if text]
@@ -171,7 +171,7 @@ class Work:
 
     @cached_property
     def called(self) -> tuple[Int64Array, list[str]]:
-        """What to call each event: a place in a list of names, shape (n,)."""
+        """Display name of each event: an index into a list of names, shape (n,)."""
         of_event, ops = self.op_of
         names: dict[str, int] = {}
         of_kind = [names.setdefault(name, len(names)) for name in self.timeline.names]
@@ -188,7 +188,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern for names and types of ops.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not a regular expression.
     """
     try:
         return re.compile(pattern)
@@ -199,10 +199,10 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def factors_of(
     works: Sequence[Work], faster: Mapping[str, float], free: Sequence[str]
 ) -> list[Factors]:
-    """The part of its time that each event of each host still takes.
+    """The factor of the time of each event of each host.
 
-    What is inside an event, and what it leads to on other threads, has its factor; of several that
-    hold, the innermost event decides, and for one event the pattern that was named last.
+    Events inside an event, and events that it causes on other threads, take its factor. Of several
+    factors, the innermost event's counts, and for one event that of the last matching pattern.
 
     Raises:
         UsageError: A factor or a pattern is wrong, or nothing has such a name.
@@ -232,8 +232,9 @@ def factors_of(
 def _deciding(work: Work, values: Int64Array) -> Int64Array:
     """Each event that has a value, or the nearest around it or before it that has one, else -1.
 
-    Threads of a pool work for the event that gave them the work. What an op gives away is its own,
-    unless other ops run there: an op that ends can begin the next one on another thread.
+    Threads of a pool work for the event that gave them the work. Work given away by an op belongs
+    to that op, unless other ops run there: an op that ends can start the next one on another
+    thread.
     """
     recorded = work.recorded
     parents = recorded.marks.parents
@@ -270,7 +271,7 @@ def checked(name: str, factor: float) -> float:
     """A factor, if it is one.
 
     Raises:
-        UsageError: It makes nothing faster.
+        UsageError: It is below 1, so it makes nothing faster.
     """
     if not (isinstance(factor, (int, float)) and 1.0 <= factor < np.inf):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The steps of one host, gone through again."""
+"""Replays the steps of one host."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tfprof.insight.whatif.windows import Windows
 
 @dataclass(frozen=True, eq=False)
 class HostReplay:
-    """Steps of a host as they would be.
+    """Replayed steps of a host.
 
     Attributes:
-        work: What the host did.
-        windows: Its steps as they were.
-        replay: When it would do it.
+        work: The recorded events of the host.
+        windows: Its recorded steps.
+        replay: The new times of its marks.
         begin_at: The mark at which each step begins, shape (n steps,).
         end_at: The mark at which it ends.
-        begin_ps: When it now begins.
-        end_ps: When it now ends.
+        begin_ps: Its new begin.
+        end_ps: Its new end.
     """
 
     work: Work
@@ -42,10 +42,10 @@ class HostReplay:
         return self.end_ps - self.begin_ps
 
     def path(self, step: int) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """What decides when a step ends: for each part the kind, what it is called, and ps.
+        """The critical path of a step: kind, name and ps of each part.
 
-        The parts together are the step; what no event accounts for, such as what came before the
-        first event of a thread, is a gap.
+        The parts add up to the step; time that belongs to no event, such as before the first
+        event of a thread, is a gap.
         """
         begin_ps, end_ps = int(self.begin_ps[step]), int(self.end_ps[step])
         marks, before = self.replay.path(int(self.end_at[step]), begin_ps)
@@ -65,21 +65,21 @@ class HostReplay:
 
     @property
     def names(self) -> tuple[Int64Array, list[str]]:
-        """What events are called: places in a list of names."""
+        """Names of events: indices into a list of names."""
         return self.work.called
 
 
 def host_replay(
     work: Work, windows: Windows, factors: Factors, from_ps: int, waits: Waits | None = None
 ) -> HostReplay:
-    """Go through what a host did again.
+    """Replay a host.
 
     Args:
-        work: What it did.
+        work: Its recorded events.
         windows: Its steps.
-        factors: The part of its time that each event still takes.
-        from_ps: When the first step that counts begins; what was before stays.
-        waits: What its marks wait for; by default what they are known to wait for.
+        factors: The factor of the time of each event.
+        from_ps: Begin of the first step that counts; earlier events keep their times.
+        waits: The waits of its marks; by default the certain ones.
     """
     recorded = work.recorded
     marks = recorded.marks
@@ -97,11 +97,11 @@ def host_replay(
 
 
 class _Bounds:
-    """When steps begin, or end: with their marks, or when what was launched before has ended.
+    """Bounds of steps: at their marks, or when earlier launched work has ended.
 
     Args:
-        work: What the host did.
-        replay: When it would do it.
+        work: The recorded events of the host.
+        replay: The new times of its marks.
         at: The mark of each event that counts: its beginning or its end.
     """
 
@@ -115,11 +115,11 @@ class _Bounds:
         self._runs = ends[np.argsort(recorded.marks.times_ps[ends], kind="stable")]
 
     def at(self, of: Int64Array, times_ps: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """The mark that decides each bound now, and when that is.
+        """The mark that decides each bound, and its new time.
 
         Args:
             of: The groups, shape (n,).
-            times_ps: When it was.
+            times_ps: The recorded times.
         """
         before_ps, now_ps = self._replay.marks.times_ps, self._replay.times_ps
         found, new_ps = np.zeros((2, len(of)), np.int64)
@@ -134,7 +134,7 @@ class _Bounds:
         return found, new_ps
 
     def _mark(self, group: int, time_ps: int) -> int:
-        """The mark of a step, or what else of it is nearest to a time."""
+        """The mark of a step, or else its mark nearest to a time."""
         times_ps = self._replay.marks.times_ps
         root = self._root_of.get(group, -1)
         if root >= 0 and times_ps[root] <= time_ps:

@@ -1,4 +1,4 @@
-"""Runs of compiled programs on the devices of a CPU: each follows its call and the run before."""
+"""Runs of compiled programs on CPU devices: each follows its call and the previous run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Launched(NamedTuple):
         calls: The event that launched each run, shape (n,).
         first: The first event of each.
         last: The one that ends last.
-        devices: The device of each, -1 if nothing tells.
+        devices: The device of each, -1 if unknown.
     """
 
     events: Int64Array
@@ -34,8 +34,7 @@ def launched_runs(host: Host, place: Int64Array) -> Launched:
 
     Args:
         host: The host.
-        place: The place of each of its events among those that are gone through again, -1 for
-            those that are not.
+        place: Index of each of its events among the replayed ones, -1 for others.
     """
     forest = host.forest()
     timeline = forest.timeline

@@ -1,10 +1,10 @@
-"""When each mark would be passed, and the path that decides it.
+"""Replayed time of each mark, and the path that decides it.
 
-A mark is passed after the one before it on its thread, and after whatever else it has waited for;
-as late after the last of these as it was when it was recorded, times the factor of the event it is
-in. Between two pieces of work of one op, a thread that did nothing has the factor of that op: they
-follow each other as its other pieces do. All of it is whole picoseconds: with nothing changed,
-every time is the recorded one.
+A mark follows the previous one on its thread, and all marks that it waited for. Its delay after
+the last of these is the recorded one, times the factor of the event that it lies in. An idle thread
+between two pieces of work of one op has the factor of that op, because the pieces follow each other
+like its other ones. All times are whole picoseconds: without a change, every time is the recorded
+one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tfprof.insight.whatif.waits import Waits
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """The part of its time that each event of a host still takes.
+    """The factor of the time of each event of a host.
 
     Attributes:
         parts: From 0 to 1, shape (n,).
-        deciding: The event that decides it, itself or another one, -1 for none, shape (n,).
+        deciding: The event with that factor, itself or another one, -1 for none, shape (n,).
     """
 
     parts: Float64Array
@@ -38,9 +38,9 @@ class Replay:
 
     Attributes:
         marks: The marks.
-        times_ps: When each is passed now, shape (2 n,).
+        times_ps: The new time of each, shape (2 n,).
         joins: Marks that wait for others, ascending, shape (m,).
-        deciding: The mark that each of these is passed after, shape (m,); -1 if there is none.
+        deciding: The mark that each of these follows, shape (m,); -1 without one.
     """
 
     marks: Marks
@@ -49,14 +49,14 @@ class Replay:
     deciding: Int64Array
 
     def path(self, end: int, begin_ps: int) -> tuple[Int64Array, Int64Array]:
-        """What decides when a mark is passed, back to a time.
+        """The path that decides the time of a mark, back to a time.
 
         Args:
             end: The mark.
-            begin_ps: How far back, in the new time.
+            begin_ps: Where the path begins, in the new time.
 
         Returns:
-            Marks, the last first, and the marks that each of them followed; shape (k,) each.
+            Marks, the last first, and the mark that each of them follows; shape (k,) each.
         """
         marks, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         at = end
@@ -75,13 +75,13 @@ class Replay:
 
 
 def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Replay:
-    """Go through the marks again.
+    """Replay the marks.
 
     Args:
         marks: The marks of a host.
-        waits: What they wait for beside what comes before them.
-        factors: The part of its time that each event now takes.
-        from_ps: When this begins to hold.
+        waits: Their waits for marks of other threads.
+        factors: The factor of the time of each event.
+        from_ps: Time from which the factors apply.
     """
     is_first = marks.is_first
     spans = np.diff(marks.times_ps, prepend=0)
@@ -138,11 +138,11 @@ def replayed(marks: Marks, waits: Waits, factors: Factors, from_ps: int) -> Repl
 def _between(
     marks: Marks, decides: Int64Array, earlier: Int64Array, later: Int64Array
 ) -> Int64Array:
-    """The event whose factor the time between two marks has, -1 for none, shape (m,).
+    """The event whose factor applies between two marks, -1 for none, shape (m,).
 
     Args:
         marks: The marks.
-        decides: The event that decides the factor of the one at each mark, shape (2 n,).
+        decides: The event whose factor applies at each mark, shape (2 n,).
         earlier: The first of both, shape (m,).
         later: The second.
     """
@@ -154,7 +154,7 @@ def _between(
 def _latest(
     marks: Marks, waits: Waits, begins: Int64Array, previous: Int64Array, previous_ps: Int64Array
 ) -> Int64Array:
-    """The last mark that each join was passed after when it was recorded, shape (m,)."""
+    """The last mark that each join followed in the recording, shape (m,)."""
     if not len(begins):
         return previous
     times_ps = marks.times_ps[waits.earlier]

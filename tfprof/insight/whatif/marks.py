@@ -1,4 +1,4 @@
-"""Beginnings and ends of the events of a host as one row of marks, thread after thread.
+"""Begins and ends of the events of a host as one array of marks, thread by thread.
 
 Between two marks of a thread lies the own time of the innermost event that is open there, or a gap.
 """
@@ -20,13 +20,13 @@ IDLE = -1
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Marks of n events, in the order in which they are passed on each thread or stream.
+    """Marks of n events, in their order on each thread or stream.
 
     Attributes:
         begin_at: The mark at which each event begins, shape (n,).
         end_at: The mark at which it ends.
-        inside: The event behind the last one inside each, shape (n,).
-        times_ps: When each mark was passed, shape (2 n,).
+        inside: The event after the last one inside each, shape (n,).
+        times_ps: Recorded time of each mark, shape (2 n,).
         owners: The innermost event that is open before each mark, -1 for a gap.
         lines: The thread or stream of each mark, ascending.
         first: The first mark of each thread, and the number of marks, shape (n threads + 1,).
@@ -68,12 +68,12 @@ class Marks:
         return reached
 
     def before(self, lines: Int64Array, times_ps: Int64Array, *, strictly: bool) -> Int64Array:
-        """How many marks come before some times on some threads, as a mark; shape (m,).
+        """First mark at or after given times on given threads, shape (m,).
 
         Args:
             lines: The threads, shape (m,).
             times_ps: The times.
-            strictly: Marks at the very time are not before it.
+            strictly: Whether marks at exactly that time do not count as before it.
         """
         reached = self.reached_ps
         found = np.zeros(len(lines), np.int64)
@@ -85,14 +85,14 @@ class Marks:
         return found
 
     def last_inside(self, events: Int64Array, times_ps: Int64Array) -> Int64Array:
-        """The last mark of each event, and of what is inside it, up to a time; else its first."""
+        """The last mark of each event or of events inside it up to a time; else its first."""
         lines = self.lines[self.begin_at[events]]
         last = self.before(lines, times_ps, strictly=False) - 1
         return np.clip(last, self.begin_at[events], self.end_at[events])
 
 
 def marks_of(first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array) -> Marks:
-    """The marks of events that are in order of time on their threads, longer ones first.
+    """The marks of events that are sorted by time on their threads, longer ones first.
 
     Args:
         first: The first event of each thread, and the number of events, shape (n threads + 1,).

@@ -1,9 +1,9 @@
-"""Waiting of which only its regularity shows: joined threads, queues of Python, locks, results.
+"""Infers waits from their regularity: joined threads, queues of Python, locks, results.
 
-Nothing records that one thread of a program waits for another, or for a result of JAX. But a thread
-that waits goes on right after the other one has done its part, in one step as in the next. So what
-does nothing that was recorded, and then goes on soon after the same mark of another thread, again
-and again, has waited for that mark. Where it goes on so only now and then, nothing tells.
+No event records that one thread of a program waits for another, or for a result of JAX. But a
+thread that waits goes on right after the other one has done its part, in every step. So a thread
+that has no recorded event, and then repeatedly goes on soon after the same mark of another thread,
+has waited for that mark. If it does so only now and then, the wait is uncertain.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from tfprof.insight.whatif.marks import Marks
 _PS_PER_MS = 10**9
 
 _SOON_PS = _PS_PER_MS
-"""A thread goes on so soon after what it has waited for, unless the machine is busy."""
+"""A thread goes on within this time after what it has waited for, unless the machine is busy."""
 
 _SOON_SHARE = 0.1
-"""And within this part of its wait, so that chance rarely looks like waiting."""
+"""And within this share of its wait, so that chance rarely looks like waiting."""
 
 _LEAST_SHARE = 0.02
-"""Waits below this part of a step are not looked at."""
+"""Waits below this share of a step are ignored."""
 
 _FEWEST = 3
-"""From so many times on something is regular."""
+"""Fewest cases that count as regular."""
 
 _REGULAR = 0.5
-"""It happens in so many of all cases in which the other mark falls into the wait."""
+"""Smallest share of regular cases, of all in which the other mark falls into the wait."""
 
 _RARE = 0.2
-"""What happens in fewer cases is chance; between the two nothing can be known."""
+"""Below this share it is chance; between the two shares the wait is uncertain."""
 
 _MAY_WAIT = re.compile(r"(?i).*(acquire|wait|join|\bget\b|\bput\b|select|recv|result)")
 """Python's functions that wait for another thread."""
@@ -54,9 +54,9 @@ class Regular:
     Attributes:
         earlier: Marks that are waited for, shape (m,).
         later: Marks that wait for them.
-        own: Outermost events of threads that nothing recorded ties to the steps, shape (k,).
-        waited: Names of events whose ends are waited for.
-        uncertain: Names of events that may be waited for: too few cases, or not regular enough.
+        own: Outermost events of threads without a recorded link to the steps, shape (k,).
+        waited: Names of events whose ends threads wait for.
+        uncertain: Names of events that threads may wait for: too few cases, or not regular enough.
     """
 
     earlier: Int64Array
@@ -78,16 +78,16 @@ def regular_waits(
     timeline: Timeline, marks: Marks, roots: Int64Array, alone: Int64Array, runs: Int64Array,
     explained: Pairs,
 ) -> Regular:  # fmt: skip
-    """Find them.
+    """Find regular waits.
 
     Args:
         timeline: The events.
         marks: Their marks.
         roots: The events that steps begin with, shape (n steps,).
-        alone: Outermost events of other threads of the host that nothing leads to, and that belong
+        alone: Outermost events of other threads of the host that no event causes, and that belong
             to no step, shape (k,).
-        runs: Events of compiled programs that a call launched, whose results may be waited for.
-        explained: Pairs of marks that wait for each other, for reasons that were recorded.
+        runs: Events of compiled programs that a call launched; threads may wait for their results.
+        explained: Pairs of marks with a recorded reason for the wait.
     """
     nothing = np.zeros(0, np.int64)
     if len(roots) < _FEWEST or not len(alone) + len(runs):
@@ -96,7 +96,7 @@ def regular_waits(
     of_steps = np.unique(timeline.lines_of(roots))
     lines = np.union1d(of_steps, timeline.lines_of(alone))
     at, begins_ps = _waiting(timeline, marks, roots, lines, usual_ps)
-    # What is explained shows how such a thread waits, but has its reason.
+    # Explained pairs show how such a thread waits, but already have their reason.
     earlier, later = explained
     has_reason = np.zeros(len(marks), np.bool_)
     since_ps = np.full(len(marks), np.iinfo(np.int64).max)
@@ -131,7 +131,7 @@ def regular_waits(
             rank = (-share, lag, other)
             if not has_reason[mark] and 2 * lag <= wait and rank < best.get(mark, (1.0, 0, 0)):
                 best[mark] = rank
-    # Who waits in most steps would wait in the others, too, in which what it waits for was over.
+    # A thread that waits in most steps would also wait in the others, where the work was over.
     found_at = {mark: best[mark][2] for mark in best}
     for waiter, key in sorted(regular):
         for mark in kinds.all_of(waiter, of_steps):
@@ -157,19 +157,19 @@ def _waiting(
     )
     may[roots] = True
     found = np.isin(marks.lines, lines) & long_ & may[owners]
-    # A thread that begins does nothing before; a step's own thread has begun long ago.
+    # A new thread does nothing before it begins; a step's own thread has begun long ago.
     found &= ~(is_first & np.isin(marks.lines, np.unique(timeline.lines_of(roots))))
     at = np.flatnonzero(found)
     return at, since_ps[at]
 
 
 class _Kinds:
-    """Marks of some events by the places in the program that they are of.
+    """Marks of some events by their places in the program.
 
     Args:
         timeline: The events.
         marks: All marks.
-        events: Those that may be waited for.
+        events: Those that threads may wait for.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks, events: Int64Array) -> None:
@@ -210,4 +210,4 @@ class _Kinds:
 
 
 _MOST_BEFORE = 256
-"""So many marks of other threads are looked at before each that waits."""
+"""Number of marks of other threads to examine before each that waits."""

@@ -1,4 +1,4 @@
-"""When a prediction cannot be known, and why."""
+"""Cases in which there is no prediction, and why."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tfprof.insight.whatif.longest import Factors
 _PS_PER_MS = 1e9
 
 _CLOSE = 1.05
-"""Predictions that differ by less are one."""
+"""Predictions that differ by less count as equal."""
 
 _MORE = 1.02
-"""By so much a thread must work longer than a step would take, before anything is concluded."""
+"""A thread must work longer than the new step by this factor before that rules out a prediction."""
 
 
 def unknown_because(replays: Sequence[HostReplay], factors: Sequence[Factors]) -> str:
-    """Why nobody can tell how long steps would take; empty if it can be told.
+    """Why the new step time is unknown; empty if it is known.
 
     Args:
-        replays: Each host, gone through again.
-        factors: The part of its time that each event of each host still takes.
+        replays: The replay of each host.
+        factors: The factor of the time of each event of each host.
     """
     return next((why for one, own in zip(replays, factors, strict=True)
                  for why in (*_reasons(one, own.parts), *_meetings(one, own))), "")  # fmt: skip
 
 
 def _meetings(replay: HostReplay, factors: Factors) -> Iterator[str]:
-    """Steps that are much longer if ops of several threads meet as early as they may."""
+    """Steps that would be much longer if ops of several threads meet as early as possible."""
     recorded = replay.work.recorded
     if len(recorded.most_waits.later) == len(recorded.waits.later):
         return
@@ -50,7 +50,7 @@ def _meetings(replay: HostReplay, factors: Factors) -> Iterator[str]:
 
 
 def _reasons(replay: HostReplay, factors: Float64Array) -> Iterator[str]:
-    """Threads that steps may wait for, though nothing that was recorded tells so."""
+    """Threads that steps may wait for, although no recorded event shows it."""
     timeline, regular = replay.work.timeline, replay.work.recorded.regular
     windows = np.stack([replay.windows.start_ps, replay.windows.stop_ps], axis=1)
     # The middle one: a busy machine makes some steps long, and so the mean.
@@ -79,7 +79,7 @@ def _reasons(replay: HostReplay, factors: Float64Array) -> Iterator[str]:
 
 
 def _results(replay: HostReplay, after_ps: float) -> Iterator[str]:
-    """Results that would now come after the step, if nothing tells whether steps await them."""
+    """Results that would now come after the step, if it is unknown whether steps await them."""
     recorded = replay.work.recorded
     runs, ends = recorded.last_runs
     runs, ends = runs[runs >= 0], ends[runs >= 0]

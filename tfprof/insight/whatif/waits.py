@@ -1,7 +1,8 @@
-"""What marks wait for on other threads and on devices: work that was handed over, queues, ends.
+"""Waits of marks for other threads and devices: handed-over work, queues, ends.
 
-All of it was recorded, or follows from what was: a launch leads to a kernel, who gives work away
-and then does nothing until it ends has waited for it, an element is taken after it was made.
+All of them were recorded, or follow from the recording: a launch leads to a kernel; a thread that
+gives work away and then does nothing until it ends has waited for it; an element is taken after it
+was made.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from tfprof.insight.whatif.marks import Marks
 from tfprof.insight.whatif.regular import Pairs, Regular, regular_waits
 
 _MOST_HOPS = 8
-"""Over so many threads work is followed back to who waits for it."""
+"""Most threads over which work is followed back to the thread that waits for it."""
 
 _LATEST = 1
-"""So many steps later a result may be read."""
+"""Most steps after which a result may be read."""
 
 _FEWEST = 3
-"""So many steps show how a program goes on."""
+"""Number of steps that show how a program goes on."""
 
 _SOON_PS = 10**9
-"""A step ends so soon after the result that it has waited for."""
+"""A step ends within this time after the result that it has waited for."""
 
 _DONE = "ExecutorDoneCallback"
 
@@ -50,9 +51,9 @@ class Waits:
     """Pairs of marks, by the later one.
 
     Attributes:
-        earlier: What is waited for, shape (m,).
-        later: Who waits, ascending.
-        order: The rank of every mark in time, shape (2 n,); pairs go up in it.
+        earlier: The awaited mark, shape (m,).
+        later: The mark that waits, ascending.
+        order: The rank of every mark in time, shape (2 n,); ``later`` has the higher rank.
     """
 
     earlier: Int64Array
@@ -74,13 +75,13 @@ def waits_of(marks: Marks, pairs: list[Pairs]) -> Waits:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """What a host has recorded, as far as it can be gone through again.
+    """The recorded events of a host that can be replayed.
 
     Attributes:
         timeline: Its events without derived and asynchronous ones.
         marks: Their marks.
-        sources: Events that lead to others, shape (m,).
-        targets: Those.
+        sources: Events that cause others, shape (m,).
+        targets: The events that they cause.
         groups: The step of each event, -1 for none, shape (n,).
         roots: The events that steps begin with, shape (k,).
         runs: Runs of compiled programs on the devices of a CPU.
@@ -96,25 +97,25 @@ class Recorded:
 
     @cached_property
     def waits(self) -> Waits:
-        """What the marks wait for."""
+        """The waits of the marks."""
         regular = self.regular
         return waits_of(self.marks, [*self._recorded, (regular.earlier, regular.later)])
 
     @cached_property
     def most_waits(self) -> Waits:
-        """The same, and all that they may wait for beside it: see ``_meetings``."""
+        """The waits of the marks, and all possible ones: see ``_meetings``."""
         waits = self.waits
         return waits_of(self.marks, [(waits.earlier, waits.later), self._meetings()])
 
     @cached_property
     def _recorded(self) -> list[Pairs]:
-        """Waits that follow from what was recorded."""
+        """Waits that follow from recorded events."""
         return [self._links(), self._ends_of_work(), *self._queues(), self._executors(),
                 self._unlinked(), self._devices(), *self._launched(), self.results]  # fmt: skip
 
     @cached_property
     def regular(self) -> Regular:
-        """Waits of which only their regularity shows."""
+        """Waits that are inferred from their regularity."""
         timeline = self.timeline
         alone = self._alone & (self.groups < 0)
         alone &= timeline.named(
@@ -128,7 +129,7 @@ class Recorded:
 
     @cached_property
     def _alone(self) -> BoolArray:
-        """Outermost events of threads on which no step begins, that nothing leads to, (n,)."""
+        """Outermost events that no event causes, of threads on which no step begins, shape (n,)."""
         is_alone = (self.marks.parents < 0) & self.timeline.on_host
         is_alone[self.targets] = False
         is_alone &= ~np.isin(self.timeline.line_of, self._lines_of_roots)
@@ -138,7 +139,7 @@ class Recorded:
         return self.marks.lines[self.marks.begin_at[events]]
 
     def _after(self, sources: Int64Array, targets: Int64Array) -> Pairs:
-        """Each target begins after what its source had done by then."""
+        """Each target begins after the marks that its source had passed by then."""
         marks, starts_ps = self.marks, self.timeline.starts_ps
         is_after = starts_ps[sources] <= starts_ps[targets]
         sources, targets = sources[is_after], targets[is_after]
@@ -150,7 +151,7 @@ class Recorded:
     def _launched(self) -> list[Pairs]:
         """A run of a compiled program begins after its call, and after the run before.
 
-        Who awaits a result, which may be that of an earlier step, goes on when its run has ended.
+        A thread that awaits a result, perhaps of an earlier step, goes on when its run has ended.
         """
         marks, runs = self.marks, self.runs
         found = [self._after(runs.calls, runs.first)]
@@ -183,10 +184,10 @@ class Recorded:
 
     @cached_property
     def results(self) -> Pairs:
-        """Steps wait for what they launched, or for what the step before did: in each, or in none.
+        """Steps wait for their own launched work, or for that of the step before: all or none.
 
-        Where the result is there already, nothing shows that it is awaited. But if no step ever
-        ends before it, and some end right after it, the others would wait for it, too.
+        Where the result is ready already, no event shows that the step awaits it. But if no step
+        ever ends before it, and some end right after it, the others would wait for it, too.
         """
         last, closes = self.last_runs
         for late in range(_LATEST + 1):
@@ -200,11 +201,11 @@ class Recorded:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def _ends_of_work(self) -> Pairs:
-        """Who gave work away waits for its end, if it did nothing else meanwhile.
+        """A thread that gave work away waits for its end, if it did nothing else meanwhile.
 
         The event that waits is around the one that gave the work, maybe over several threads. Most
-        of its own time there lies before the end of the work; else it was busy itself. Threads that
-        give out elements to be made wait in the gaps between them.
+        of its own time there lies before the end of the work; otherwise it was busy itself. Threads
+        that hand out elements to be made wait in the gaps between them.
         """
         marks = self.marks
         of_host = ~self.timeline.on_device[self.targets]
@@ -263,7 +264,7 @@ class Recorded:
         return [self._after(makers, taken), _joined(room)]
 
     def _executors(self) -> Pairs:
-        """A function of the graph is done when each thread has done its part of it."""
+        """A function of the graph ends when each thread has done its part."""
         timeline, ids = self.timeline, self.timeline.stat("id")
         parts = ids.events[timeline.named(EXECUTOR.__eq__)[ids.events]]
         done = ids.events[timeline.named(_DONE.__eq__)[ids.events]]
@@ -276,7 +277,7 @@ class Recorded:
         return self._after(*_joined(pairs))
 
     def _meetings(self) -> Pairs:
-        """Where ops of a function may meet that ran on several threads.
+        """Where ops of a function on several threads may meet.
 
         A thread is done with its part of a function where no op is ready: the next one has another
         input, too. The thread that made this goes on with it: with what it then begins next, or
@@ -308,7 +309,7 @@ class Recorded:
         return np.unique(self.timeline.lines_of(self.roots))
 
     def _unlinked(self) -> Pairs:
-        """What a pool does for a step, if nothing tells who gave it, follows the step's thread."""
+        """A pool's work for a step follows the step's thread, if its origin was not recorded."""
         events = np.flatnonzero(self._alone & (self.groups >= 0))
         root_of = np.full(int(self.groups.max(initial=0)) + 1, -1, np.int64)
         root_of[self.groups[self.roots]] = self.roots
@@ -316,7 +317,7 @@ class Recorded:
         return self._after(roots[roots >= 0], events[roots >= 0])
 
     def _devices(self) -> Pairs:
-        """Who waits for a device, or for pools, waits for the last that they did for the step."""
+        """A wait for a device, or for pools, ends with their last work for the step."""
         timeline, marks = self.timeline, self.marks
         waiting = np.flatnonzero(timeline.named(is_synchronising) & timeline.on_host)
         elsewhere = ~np.isin(timeline.line_of, self._lines_of_roots)
@@ -343,7 +344,7 @@ def last_of_group(
     Args:
         groups: The group of each row, shape (n,).
         times_ps: Its time.
-        asked_groups: The group that is asked about, shape (m,).
+        asked_groups: The group to search, shape (m,).
         asked_ps: The time.
     """
     n_rows = len(groups)
@@ -371,7 +372,7 @@ def is_synchronising(name: str) -> bool:
 
 
 def is_kept(timeline: Timeline) -> BoolArray:
-    """Which events are gone through again: what threads and streams did one after another, (n,)."""
+    """Which events are replayed: those of threads and streams in sequence, shape (n,)."""
     kept = timeline.of_lines(lambda line: not line.is_derived and (line.is_host or line.is_device))
     return kept & ~timeline.is_asynchronous
 

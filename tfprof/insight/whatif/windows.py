@@ -1,4 +1,4 @@
-"""The steps that a prediction is about: from their starts to the ends of their periods."""
+"""The steps of a prediction: from their starts to the ends of their periods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Steps of a host in the account of time.
+    """Steps of a host that count.
 
     Attributes:
         steps: All steps of the host.

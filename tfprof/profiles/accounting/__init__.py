@@ -1,1 +1,1 @@
-"""What ops, steps and devices cost: numbers from the columns of a profile."""
+"""Costs of ops, steps and devices, from the columns of a profile."""

@@ -127,7 +127,7 @@ def only_at_run_time(ops: OpTable) -> BoolArray:
     """Ops that no graph defines.
 
     Their type is their own name, as in ``TFStats::AddRunMeta``. A node of a graph may be named so,
-    too (``NoOp``); in a saved profile, which has no graph, it cannot be told from the others.
+    too (``NoOp``); in a saved profile, which has no graph, it looks like the others.
     """
     is_undefined = ops.is_own_type()
     for nodes in ops.definitions:

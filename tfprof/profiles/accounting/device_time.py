@@ -106,9 +106,9 @@ class LiveBuffers:
     dies: Int64Array
 
     def level(self) -> tuple[Int64Array, Int64Array]:
-        """The bytes that are alive after every change: times, ascending, and bytes.
+        """The live bytes after every change: times, ascending, and bytes.
 
-        What ends at a moment ends before what starts then.
+        At equal times, ends come before starts.
         """
         times = np.concatenate([self.born, self.dies])
         changes = np.concatenate([self.sizes, -self.sizes])
@@ -132,7 +132,7 @@ def live_buffers(
 
     Args:
         ops: The ops.
-        records: Sums of the step, which tell when each op ran.
+        records: Sums of the step, with the time of each op.
         detail: The executions of the step.
         device_id: Id of the device in ``ops.strings``.
     """

@@ -39,7 +39,7 @@ class InputShapes:
 
 @dataclass(frozen=True)
 class OpInputs:
-    """What determines the shapes of inputs, at one moment.
+    """The data that determine the shapes of inputs, at one moment.
 
     Attributes:
         offsets: Start of each op's inputs, shape (n + 1,).

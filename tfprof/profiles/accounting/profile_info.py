@@ -1,4 +1,4 @@
-"""What a profile holds, and what it lacks and why: an unknown number is not 0."""
+"""The contents of a profile, and the reasons for missing data: an unknown number is not 0."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class OpFigures:
         float_ops: Float operations of one run of the program.
         added_types: Number of ops of each type that op logs added.
         variables: Ops that declare a variable; None if no graph declares any.
-        trainable: Ops that hold a trainable variable; None if nothing tells which are trained.
+        trainable: Ops that hold a trainable variable; None if unknown.
         parameters: Elements of the variables of known shape; None as for ``variables``.
         trainable_parameters: Elements of the trainable variables of known shape; None as for
             ``trainable``.
@@ -124,8 +124,8 @@ class DeviceFigures:
 
     Attributes:
         device: Lower-case name, as the run gave it.
-        counts_as: What its time counts as: ``cpu``, ``accelerator``, or nothing (``other``), such
-            as that of single streams and copies, which are in ``stream:all``, too.
+        counts_as: Kind of its time: ``cpu``, ``accelerator``, or none (``other``), such as for
+            single streams and copies, which are in ``stream:all``, too.
         ops: Ops that ran on it.
         executions: Executions on it.
         micros: Sum of their times, including those that belong to no op.
@@ -186,14 +186,13 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class ProfileInfo:
-    """What a profile holds.
-
+    """The contents of a profile.
     Attributes:
         ops: Its ops.
         devices: The devices of all steps, by name.
         steps: The steps, by number.
         missing: The numbers that are None, and why.
-        notices: What to know when reading the numbers.
+        notices: Remarks on the numbers.
     """
 
     ops: OpFigures
@@ -208,7 +207,7 @@ class ProfileInfo:
 
 
 def profile_info(profile: Profile) -> ProfileInfo:
-    """Look through a profile. Costs one pass over its ops and executions."""
+    """Summarize a profile, in one pass over its ops and executions."""
     steps = tuple(step_figures(profile, step) for step in profile.steps.steps)
     ops = _ops(profile)
     return ProfileInfo(
@@ -270,7 +269,7 @@ def _total(sizes: list[int], chosen: BoolArray) -> int:
 
 
 def step_figures(profile: Profile, step: int) -> StepFigures:
-    """What one step cost."""
+    """The costs of one step."""
     records, detail = profile.steps.records[step], profile.steps.details[step]
     sums = dict(zip(MEASURES, records.values.sum(axis=1).tolist(), strict=True))
     accelerator, cpu = sums["accelerator_exec_micros"], sums["cpu_exec_micros"]

@@ -1,4 +1,4 @@
-"""The program of a profile, whose nodes are its ops, and what it costs, as its runs show."""
+"""The program of a profile, whose nodes are its ops, and its costs with recorded control flow."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _ROLES = {"then": "then_branch", "else": "else_branch"}
 
 
 class OpFlops(NamedTuple):
-    """What each op of a profile costs.
+    """The cost of each op of a profile.
 
     Attributes:
         flops: Float operations of one run of an op, with the functions that it calls; 0 if there
@@ -206,7 +206,7 @@ def _count(outcome: Outcome | None) -> int | None:
 def _without_formula(
     analysis: Analysis, outcomes: Sequence[Outcome | None], shared: Int64Array
 ) -> dict[str, int]:
-    """Number of ops without a formula that are no calls, by op type."""
+    """Number of ops without a formula, except calls, by op type."""
     is_call = np.zeros(len(shared), np.bool_)
     is_call[list(analysis.calls)] = True
     counts = np.bincount(shared[~is_call] % len(outcomes), minlength=len(outcomes)).tolist()

@@ -173,7 +173,7 @@ def count_registered_flops(
 
     Args:
         ops: The op table.
-        output_shapes_ids: Output shapes of every row, which may be more than ``ops`` knows.
+        output_shapes_ids: Output shapes of every row, which may be more than ``ops`` has.
         rows: Rows to count.
 
     Returns:

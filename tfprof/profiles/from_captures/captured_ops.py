@@ -72,8 +72,8 @@ class StepsOfHost(NamedTuple):
     Attributes:
         groups: The groups; None if all are.
         numbers: Numbers of the steps, by group, if they are not those in the names of the groups.
-        is_left_out: Nothing of the host is in a step, as it shares none with the others.
-        apart: What steps of another kind than the main one are called, by group.
+        is_left_out: Whether no event of the host is in a step, as it shares none with the others.
+        apart: Names of steps of another kind than the main one, by group.
     """
 
     groups: Int64Array | None = None
@@ -110,7 +110,7 @@ def numbered(names: Sequence[str], otherwise: Sequence[int]) -> Sequence[int]:
 
 
 def set_apart(profile: Profile, of_host: StepsOfHost, steps: Mapping[int, int] | None) -> None:
-    """Leave steps of another kind out of averages, and say so.
+    """Leave steps of another kind out of averages, with a notice.
 
     Args:
         profile: Gets the notice.
@@ -129,7 +129,7 @@ def set_apart(profile: Profile, of_host: StepsOfHost, steps: Mapping[int, int] |
 
 
 def note_memory_outside(profile: Profile, totals: OpTotals) -> None:
-    """Say what was allocated outside of ops."""
+    """Add a notice on allocations outside of ops."""
     profile.notices.add(
         "memory-outside-ops",
         f"allocations ({human_memory(totals.outside_bytes)}) were made outside of ops, and are "
@@ -141,12 +141,12 @@ def note_memory_outside(profile: Profile, totals: OpTotals) -> None:
 def add_notices(
     profile: Profile, host: Host, totals: OpTotals, steps: Mapping[int, int] | None
 ) -> None:
-    """Say what of a host is not in a profile, or in none of its ops.
+    """Add notices on events of a host outside of the profile or of its ops.
 
     Args:
         profile: Gets the notices.
         host: The host.
-        totals: What ran on it.
+        totals: Totals of the host.
         steps: Its steps by group; None if all of it is one step.
     """
     notices = profile.notices

@@ -196,7 +196,7 @@ def add_sums(
     Args:
         profile: Gets the ops.
         host: The host.
-        sums: What ran on it.
+        sums: Sums of the host.
         job: Stands before the names of its devices.
         known: Names of the graph's ops.
         of_host: Which of its groups are steps.
@@ -267,8 +267,8 @@ def add_capture(profile: Profile, run: Run, host: str | None = None) -> None:
 
     Events called ``scope/name:Type`` and kernels become runs of ops. Events count on the device of
     the op's kernels, or on the CPU; kernels count as accelerator time. Hosts are tasks of one job;
-    runs of the same op in the same step (``run_steps``) add up. Of hosts whose events are elsewhere
-    the sums are taken; their executions are read when something asks for them.
+    runs of the same op in the same step (``run_steps``) add up. For hosts whose events are
+    elsewhere, the sums are used; their executions are read on first use.
 
     Args:
         profile: Gets the unknown ops, too.

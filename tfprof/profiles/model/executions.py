@@ -1,4 +1,4 @@
-"""What happened in one step, execution by execution: devices, times, memory, allocations.
+"""The executions of one step: devices, times, memory, allocations.
 
 Views need only the sums per op in ``StepRecords``. Timelines, saved profiles and checkers need to
 know when, where and in which order.
@@ -20,7 +20,7 @@ NO_OP: Final = -1
 """Row of an execution that belongs to no op (a copy between host and device)."""
 
 OTHER, HOST, ACCELERATOR = 0, 1, 2
-"""What a time counts as: nothing (a single stream, a copy engine), CPU or accelerator time."""
+"""Kinds of times: uncounted (a single stream, a copy engine), CPU or accelerator time."""
 
 MEMORY_FIELDS: Final = (
     "memory_micros",
@@ -150,7 +150,7 @@ class AllocatorLevels:
 
 
 def renumbered(table: TableT, new_ids: NewIds) -> TableT:
-    """One of these tables with other rows and ids."""
+    """The table with other rows and ids."""
     changed = {
         column.name: new_ids(_NAMED[column.name], getattr(table, column.name))
         for column in fields(table)
@@ -170,7 +170,7 @@ class StepDetail:
     levels: AllocatorLevels = field(default_factory=AllocatorLevels)
 
     def renumbered(self, new_ids: NewIds) -> StepDetail:
-        """The same with other rows and ids."""
+        """The step with other rows and ids."""
         return StepDetail(*(renumbered(getattr(self, part.name), new_ids) for part in fields(self)))
 
     def merge(self, other: StepDetail) -> StepDetail:
@@ -210,7 +210,7 @@ class Device:
 
     @property
     def kind(self) -> int:
-        """What its times count as; an accelerator's if it is both, as in the original."""
+        """Kind of its times; accelerator time if it is both, as in the original."""
         if self.is_accelerator_stream:
             return ACCELERATOR
         return HOST if self.is_canonical else OTHER

@@ -32,7 +32,7 @@ from tfprof.graphs.model.graph_columns import (
 _INT64_MAX = (1 << 63) - 1
 
 _NO_SUCH_PORT = (1 << 31) - 1
-"""No op has so many outputs."""
+"""More outputs than any op has."""
 
 
 class FloatOps(NamedTuple):
@@ -66,7 +66,7 @@ class GraphNodes:
 
 @dataclass(frozen=True, slots=True)
 class SavedNodes:
-    """The same for rows of a saved profile.
+    """Serialized nodes of rows of a saved profile.
 
     Attributes:
         rows: The rows, shape (n,).
@@ -369,7 +369,7 @@ class OpTable:
 
 
 def _ports(inputs: Texts, colons: Int64Array) -> Int64Array:
-    """The numbers behind colons; 0 for what is no number."""
+    """The numbers behind colons; 0 for other texts."""
     start, length = inputs.start + colons + 1, inputs.length - colons - 1
     distinct = TextIndex()
     numbers = distinct.intern(Texts(inputs.data, start, length))

@@ -29,7 +29,7 @@ _LABEL_OP = re.compile(r"[^=]* = ([A-Za-z_][A-Za-z0-9_>.]*)\(")
 
 
 class Profile:
-    """Everything one profiler knows.
+    """All data of one profiler.
 
     Args:
         classic: Keep what the original gets wrong while reading (negative durations).
@@ -38,7 +38,7 @@ class Profile:
         ops: The op table.
         steps: The (op × step) table.
         stacks: Call stacks of the ops.
-        notices: What to know when reading the results.
+        notices: Remarks on the results.
         has_traces: Some op log held call stacks for known ops.
         misses_accelerator_stream: A GPU ran, but no ``stream:all`` device was recorded.
         variable_values: Values of its variables, if there is a checkpoint.
@@ -206,7 +206,7 @@ class Profile:
         self.misses_accelerator_stream |= len(on_gpu) > len(on_stream)
         of_ops, without_op = self._rows_of_ops(runs)
         rows = of_ops[runs.op_of]
-        # What executions will refer to is known now, for those who sort these names before.
+        # Register the names that executions will refer to now, before they are sorted.
         used = [devices[place].name for place in np.unique(runs.device_of).tolist()]
         self.steps.intern([*used, *without_op, *runs.allocators])
         kept, holds_memory = self._claim_summed(devices, runs.device_of, rows)
@@ -220,7 +220,7 @@ class Profile:
             np.where(kinds == ACCELERATOR, runs.micros, 0),
             np.where(kinds == HOST, runs.micros, 0),
             *np.where(holds_memory, runs.sizes, 0),
-            np.zeros(len(runs), np.int64),  # captures do not tell outputs from other memory
+            np.zeros(len(runs), np.int64),  # captures do not separate outputs
         ]
         return SummedSteps.of(
             runs.steps[kept], rows[kept], [one[kept] for one in values], runs.window[:, kept]
@@ -241,7 +241,7 @@ class Profile:
     def _claim_summed(
         self, devices: Sequence[Device], device_of: Int64Array, rows: Int64Array
     ) -> tuple[BoolArray, BoolArray]:
-        """``_claim_devices`` for summed runs: what counts is which device an op is on first."""
+        """``_claim_devices`` for summed runs: the first device of an op counts."""
         keys = device_of * (len(self.ops) + 1) + rows + 1
         _, first, pair_of = np.unique(keys, return_index=True, return_inverse=True)
         in_order = np.argsort(first)

@@ -1,4 +1,4 @@
-"""One run as columns: what a reader of run metadata hands to the profile, and what ops it is of.
+"""One run as columns, as a reader of run metadata returns it, and with its ops.
 
 Sums by op and single executions are computed when they are first read: most steps of a long
 recording are only averaged. The rules are those of
@@ -49,7 +49,7 @@ class DeviceBlocks:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRun:
-    """A run, and what each of its stats counts as.
+    """A run, and the role of each of its stats.
 
     Attributes:
         stats: The stats.
@@ -229,7 +229,7 @@ def _summed(owner: Int64Array, values: Int64Array, n_stats: int) -> Int64Array:
 
 
 class KnownNames(NamedTuple):
-    """What a reader of run metadata needs to know about the ops so far.
+    """The ops so far, for a reader of run metadata.
 
     Attributes:
         find: Gives the id of each name, -1 for an unknown one (``TextIndex.find``).
@@ -270,7 +270,7 @@ class AllocatorColumns:
         stats: Place of the stat.
         name_ids: Index in ``RunColumns.allocator_names``; 0 for an allocator whose name is not
             needed, because it has neither a level nor allocations.
-        total_bytes: Allocated in all.
+        total_bytes: Sum of all allocations.
         peak_bytes: Highest sum while the op ran.
         live_bytes: Still held when the op ended.
         bytes_in_use: Memory in use of all ops when the op ended; 0 if it was not recorded.
@@ -328,7 +328,7 @@ class StatColumns:
 
 @dataclass(slots=True)
 class RunColumns:
-    """What a reader takes out of one RunMetadata.
+    """The columns that a reader takes from one RunMetadata.
 
     Attributes:
         devices: Device name and number of node stats of each device block.

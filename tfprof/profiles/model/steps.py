@@ -1,4 +1,4 @@
-"""The (op × step) table: what each op cost in each step that was added.
+"""The (op × step) table: the cost of each op in each step.
 
 Of summed steps only the sums by op are there; their executions are read when needed.
 """
@@ -156,7 +156,7 @@ class ByStep(Mapping[int, PartT]):
 
 
 class StepTable:
-    """What was recorded, by step number.
+    """The recorded steps, by number.
 
     Attributes:
         records: Sums per op.
@@ -223,7 +223,7 @@ class StepTable:
         return {step: other.details[step].renumbered(new_ids) for step in other.steps}
 
     def intern(self, texts: Iterable[str]) -> None:
-        """Make texts known that executions will refer to."""
+        """Register texts that executions will refer to."""
         for text in texts:
             self.strings.intern(text)
 
@@ -277,7 +277,7 @@ def step_number(step: int) -> int:
     """A step number that a caller gives, as an int.
 
     Raises:
-        UsageError: It is no integer of 64 bits.
+        UsageError: It is not a 64-bit integer.
     """
     try:
         number = operator.index(step)
@@ -294,7 +294,7 @@ class SummedRuns:
 
     Attributes:
         devices: Names of devices.
-        names: Name id of each op; -1 for copies, which may be no op.
+        names: Name id of each op; -1 for copies, which may have no op.
         unknown: Names of those, by place.
         allocators: Names of allocators.
         device_of: Place in ``devices``, shape (n,).

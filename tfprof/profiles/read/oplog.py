@@ -44,7 +44,7 @@ class StackReader:
         """Id of a stack given as a CodeDef, and the first of its ids without a string, if any.
 
         Raises:
-            DecodeError: The bytes are no CodeDef.
+            DecodeError: The bytes are not a CodeDef.
         """
         frames = self._frames
         intern = self._stacks.rows.intern

@@ -49,7 +49,7 @@ class Damage:
         return () if self._notices is None else self._notices.as_tuple()
 
     def error(self, problem: str) -> MalformedProfileError:
-        """The error to raise if the profile cannot be read at all."""
+        """The error for a profile that is completely unreadable."""
         return MalformedProfileError(f"{self._label}: {problem}")
 
     def report(self, code: str, broken: BoolArray, what: Callable[[int], str], loss: str) -> None:
@@ -239,7 +239,7 @@ def scan_profile(data: Data) -> tuple[Tables, Texts]:
     """The tables of a saved profile, with the nodes in the order of their ids; and the nodes.
 
     Raises:
-        IrregularError: The bytes are no profile, or one that only protobuf can read.
+        IrregularError: The bytes are not a profile, or one that only protobuf can read.
     """
     plan = profile_plan()
     try:

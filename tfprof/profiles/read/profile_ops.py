@@ -89,7 +89,7 @@ def read_attrs(ops: OpTable, tables: Tables, fresh: Sequence[int]) -> None:
 
 
 def _by_key(make: Callable[..., int], *columns: Int64Array) -> Int64Array:
-    """The id that ``make`` gives for each row of the columns; asked once for each distinct row."""
+    """The id from ``make`` for each row of the columns; called once for each distinct row."""
     rows, distinct = number_rows(*columns)
     return np.array([make(*key) for key in distinct], np.int64)[rows]
 

@@ -203,7 +203,7 @@ def run_plan() -> Plan:
 
 @functools.cache
 def _split_plan() -> SplitPlan:
-    """The same for threads, each of which reads one device."""
+    """The fields for threads, each of which reads one device."""
     return split(run_plan(), "step_stats.dev_stats")
 
 
@@ -212,7 +212,7 @@ def read_run_metadata(source: Source, names: KnownNames) -> RunColumns | None:
 
     Args:
         source: A RunMetadata as message, bytes or file (binary or text, also compressed).
-        names: What is known of the ops so far.
+        names: The ops so far.
 
     Returns:
         The stats, or None if the message has no ``step_stats`` (the run was not traced).

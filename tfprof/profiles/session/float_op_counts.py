@@ -1,4 +1,4 @@
-"""Float operations of ops: from people's op logs, saved profiles, programs' formulas, or ours."""
+"""Float operations of ops, from op logs, saved profiles, the program's formulas, or ours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RunTimeShapes:
-    """Fills in shapes that the graph does not know.
+    """Fills in shapes that the graph lacks.
 
     Args:
         profile: The profile.
@@ -112,7 +112,7 @@ _INCOMPLETE = (
 
 
 class _CountedState(NamedTuple):
-    """What counts depend on; ``n_runs`` is 0 if runs do not matter."""
+    """The state that counts depend on; ``n_runs`` is 0 if runs do not matter."""
 
     graph_version: int
     shapes_version: int
@@ -258,7 +258,7 @@ class FloatOpCounts:
         return self._registered_rows() | logged
 
     def _rows_of_log(self) -> Int64Array:
-        """Rows of the ops whose counts a person has put into the op log.
+        """Rows of the ops whose counts the user put into the op log.
 
         TensorFlow's writer of op logs puts the counts of its registered formulas in. Those are not
         kept, as they would be another count of the same run; in classic mode all are.
@@ -285,7 +285,7 @@ class FloatOpCounts:
         return {row: count for row, count in rows if row >= 0}
 
     def _count_classic(self, rows: Sequence[int]) -> None:
-        """Count by TensorFlow's registered formulas, which know live graphs only."""
+        """Count by TensorFlow's registered formulas, which cover live graphs only."""
         if not self._has_formulas or not rows:
             return
         ops = self._profile.ops

@@ -133,7 +133,7 @@ class GraphSource:
         profile: The profile, to which the graph and the op log are added at once.
         graph: A live graph or an argument for ``read_graph``, or None.
         op_log: An argument for ``read_op_log``, or None.
-        one_shot: At most one run will follow, before any view. The original then knows the run's
+        one_shot: At most one run will follow, before any view. The original then has the run's
             shapes when it reads the graph, and classic mode shows them.
         trainable: Mark the ops that hold trainable variables.
 

@@ -160,7 +160,7 @@ def pprof_profile(
 
 
 def _add_operations(profile: Profile, operations: Sequence[Any], op_log: Source | None) -> None:
-    """Names, types and call stacks: all that the original reads of a graph."""
+    """Names, types and call stacks, which are all that the original reads of a graph."""
     nodes = [pb.NodeDef(name=operation.name, op=operation.type) for operation in operations]
     GraphSource(profile, pb.GraphDef(node=nodes), op_log, one_shot=True)
     profile.add_op_log(call_stacks(operations))

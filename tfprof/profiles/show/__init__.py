@@ -1,1 +1,1 @@
-"""What a profile holds, as text."""
+"""The contents of a profile as text."""

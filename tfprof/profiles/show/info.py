@@ -1,4 +1,4 @@
-"""What a profile holds, as text: figures, devices, and one line for each step."""
+"""The contents of a profile as text: figures, devices, and one line for each step."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class InfoText:
-    """What a profile holds, as a rich renderable.
+    """The contents of a profile, as a rich renderable.
 
     Attributes:
-        info: What it holds.
+        info: The contents.
         glyphs: What to draw with.
     """
 
@@ -254,7 +254,7 @@ def _mean(values: Sequence[int | None]) -> int | None:
 
 
 def missing_lines(info: ProfileInfo) -> Iterator[str]:
-    """What columns mean, and why some have no number."""
+    """The meaning of columns, and why some have no number."""
     if info.steps:
         yield (
             "wall: from the first start to the last end; op time: the sum over all ops, which may "
@@ -274,6 +274,6 @@ def step_rows(steps: Sequence[StepFigures]) -> list[dict[str, Any]]:
 
 
 def info_head(info: ProfileInfo) -> dict[str, Any]:
-    """All but the steps, as plain data."""
+    """All except the steps, as plain data."""
     data = info.to_dict()
     return {name: data[name] for name in ("ops", "devices", "missing", "notices")}

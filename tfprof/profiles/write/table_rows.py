@@ -94,7 +94,7 @@ def _parameters(shape: Shape) -> int | None:
 
 
 def _outputs(shapes: Sequence[Shape]) -> list[object]:
-    """Shapes with None for what is not known: a dimension, or a whole shape."""
+    """Shapes with None for an unknown dimension or shape."""
     return [
         None if shape is None else [dim if dim >= 0 else None for dim in shape] for shape in shapes
     ]

@@ -30,7 +30,7 @@ def table_chunks(table: Table, profile: Profile, form: str) -> Iterator[bytes]:
 
     Args:
         table: The table.
-        profile: What to fill it with.
+        profile: The source of its rows.
         form: ``csv``: lists are JSON in a cell, None is an empty cell. ``json``: one object with
             the columns and one row a line. ``jsonl``: one object a line. JSON is plain ASCII, in
             which no name can end a line.
@@ -84,9 +84,9 @@ class Table:
 
     Attributes:
         name: Its name.
-        about: What its rows are.
+        about: Meaning of a row.
         fields: Its columns.
-        rows: Makes its rows, one after the other.
+        rows: Yields its rows.
     """
 
     name: str

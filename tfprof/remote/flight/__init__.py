@@ -1,4 +1,4 @@
-"""A flight recorder: programs are recorded all the time, and the last seconds are kept."""
+"""A flight recorder: records programs continuously and keeps the last seconds."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ NAMES = {
     "idle_share": "share of the time in which devices do nothing, from 0 to 1",
     "memory": "most bytes in use, as allocators report them",
 }
-"""What a condition can ask for."""
+"""Values that a condition can use."""
 
 Values = Mapping[str, "float | None"]
-"""Values by name; what is not there or None is unknown."""
+"""Values by name; missing ones and None are unknown."""
 
 _UNITS = {
     "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "%": 0.01,
@@ -60,7 +60,7 @@ def _both(*results: bool | None) -> bool | None:
 
 
 def _of_known(work: Work) -> Work:
-    """The same of values that may be unknown: then, the result is."""
+    """An operator on values that may be unknown; its result is then unknown, too."""
     return lambda *values: None if None in values else work(*values)
 
 
@@ -94,8 +94,8 @@ class Condition:
     """A condition on the values of a step.
 
     Attributes:
-        text: As it was written.
-        names: What it asks for.
+        text: The condition as the user wrote it.
+        names: The values that it uses.
     """
 
     def __init__(self, text: str, names: frozenset[str], node: Value) -> None:
@@ -111,10 +111,10 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """Understand a condition.
+    """Parse a condition.
 
     Raises:
-        UsageError: It is none; the message points at the place.
+        UsageError: The text is not a condition; the message points at the mistake.
     """
     if len(text) > _LONGEST:
         raise UsageError(f"the condition has {len(text)} characters; at most {_LONGEST} can be")
@@ -130,7 +130,7 @@ class _Reader:
         self.names: set[str] = set()
 
     def tree(self) -> ast.expr:
-        """What Python's parser makes of it, with underscores for numbers, which may have units."""
+        """Python's syntax tree, with underscores for numbers, as these may have units."""
         python = _TOKEN.sub(self._checked, self._text).strip()
         try:
             return ast.parse(python, mode="eval").body
@@ -142,7 +142,7 @@ class _Reader:
             raise self._wrong(self._indent, f"more than {_DEEPEST} levels") from None
 
     def _checked(self, token: re.Match[str]) -> str:
-        """A token as Python's parser takes it, which is as long."""
+        """The token in Python's syntax, at the same length."""
         if token["other"]:
             raise self._wrong(token.start(), f"{token['other']!r} means nothing")
         unit, word = token["unit"], token["word"]
@@ -159,8 +159,8 @@ class _Reader:
 
         Args:
             node: The part.
-            is_bool: Whether it has to be true or false; else it has to be a number.
-            depth: How many parts are around it.
+            is_bool: Whether the part must be true or false; otherwise it must be a number.
+            depth: How many parts enclose it.
         """
         at = self._indent + node.col_offset
         if depth > _DEEPEST:

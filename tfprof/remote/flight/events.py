@@ -11,7 +11,7 @@ from tfprof.core.text.claims import Claim
 from tfprof.remote.flight.history import StepSeen
 
 _SLACK_NS = 1_000_000
-"""Between the clock of a snapshot's times and that of its events."""
+"""Largest difference between the clock of a snapshot's times and that of its events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class Event:
     """Something that happened.
 
     Attributes:
-        text: What, for people.
-        address: The worker's; empty if it is about all.
-        step: The step for which the condition holds; None if it is about none.
-        is_condition: Whether the user's condition holds; else it is written at once.
-        is_end: Whether it is the end of a step that was told of while it went on.
-        program: Which of the programs that ran at the address one after the other it is about.
+        text: A description for users.
+        address: Address of the worker; empty for an event of all workers.
+        step: The step for which the condition holds; None for other events.
+        is_condition: Whether the user's condition holds; other events are written at once.
+        is_end: Whether a step ended that was reported while it was running.
+        program: Number of the program, of those that ran at the address one after another.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Event:
 
 
 def with_ends(events: Iterable[Event]) -> list[Event]:
-    """Events in which steps that have ended since take the place of what they were before."""
+    """The events, with each step that has ended since in place of its unfinished version."""
     found: list[Event] = []
     for event in events:
         if event.is_end:
@@ -56,14 +56,14 @@ def _is_end_of(end: Event, event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepHeld:
-    """How much of a step is in a run.
+    """How much of a step a run holds.
 
     Attributes:
         step: The step.
         address: The worker's.
         seconds: Time of it that the run covers.
-        has_mark: Whether the run has its mark, so that tools show it as a step. That of a step of
-            ``tfprof.capture.step`` that a snapshot has cut is made anew.
+        has_mark: Whether the run has its mark, so that tools show it as a step. If a snapshot cut
+            a step of ``tfprof.capture.step``, the mark is recreated.
     """
 
     step: StepSeen
@@ -73,7 +73,7 @@ class StepHeld:
 
     @property
     def note(self) -> str:
-        """What the run lacks of the step; empty if it has all of it."""
+        """What the run lacks of the step; empty if the step is complete."""
         return "" if self.has_mark and self.step.is_whole else self.claim.text
 
     @property
@@ -109,7 +109,7 @@ class StepHeld:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data; times in seconds since 1970."""
+        """All fields as plain data; times in seconds since 1970."""
         step = self.step
         return {
             "worker": self.address, "first": step.first, "last": step.last, "kind": step.kind,
@@ -145,7 +145,7 @@ def held(step: StepSeen, address: str, spans: Sequence[tuple[int, int]]) -> Step
 
 _MOST_REASONS = 5
 _PAUSE_NS = 100_000_000
-"""So long nothing is recorded between two snapshots where the recorder paused, and not else."""
+"""A longer gap between two snapshots means that the recorder paused."""
 
 Spans = Mapping[str, Sequence[tuple[int, int]]]
 """Begin and end of the snapshots of each worker in nanoseconds, in order, by its address."""
@@ -158,11 +158,11 @@ class Saved:
     Attributes:
         reason: What happened.
         time: When, in seconds since 1970.
-        folder: The run's folder; empty if it could not be written, or there was nothing to write.
+        folder: The run's folder; empty if nothing could be written, or nothing was recorded.
         seconds: How much time the run covers.
-        files: Its files, one of each worker.
-        trouble: Why it could not be written, or which workers are missing.
-        steps: The steps for which the condition held, and how much of each the run has.
+        files: Its files, one for each worker.
+        trouble: Why the run could not be written, or which workers are missing.
+        steps: The steps for which the condition held, and how much of each the run holds.
         notes: What the run lacks of them.
     """
 
@@ -176,7 +176,7 @@ class Saved:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All fields as plain data."""
         return {
             "reason": self.reason, "time": self.time, "folder": self.folder,
             "seconds": self.seconds, "files": list(self.files), "trouble": self.trouble,
@@ -186,7 +186,7 @@ class Saved:
 
 
 def reason_of(events: Sequence[Event]) -> str:
-    """What happened, for people."""
+    """A description of the event for users."""
     texts = list(dict.fromkeys(event.text for event in events))
     reason = "; ".join(texts[:_MOST_REASONS]) or "what is kept of a program that has ended"
     if len(texts) > _MOST_REASONS:
@@ -195,7 +195,7 @@ def reason_of(events: Sequence[Event]) -> str:
 
 
 def steps_of(events: Sequence[Event], spans: Spans) -> tuple[StepHeld, ...]:
-    """The steps that events are about, and what of them is kept."""
+    """The steps of the events, and how much of each is kept."""
     return tuple(
         held(event.step, event.address, spans.get(event.address, ()))
         for event in events
@@ -207,9 +207,9 @@ def notes_of(steps: Sequence[StepHeld], spans: Spans, late: Sequence[str]) -> di
     """What a run lacks, by the address of the worker.
 
     Args:
-        steps: The steps that it is about.
-        spans: What of each worker is in it.
-        late: Workers that have not answered in time.
+        steps: The steps of its events.
+        spans: Begin and end of the snapshots of each worker in the run.
+        late: Workers that did not answer in time.
     """
     notes: dict[str, list[str]] = {}
     for address, own in spans.items():

@@ -1,4 +1,4 @@
-"""The steps of a worker over many snapshots, with those that a snapshot has cut.
+"""The steps of a worker over many snapshots, including the ones that a snapshot cut.
 
 A snapshot cuts the step that is under way: its mark is lost. What is left are the steps before and
 after it, and what ``tfprof.capture.step`` leaves at its end if it took 2 ms or more: how long.
@@ -25,14 +25,14 @@ T = TypeVar("T")
 MOST_BEFORE = 1000
 """Steps that a step is compared with, and times between steps."""
 FEWEST_BEFORE = 10
-"""With fewer the usual time of a step is unknown."""
+"""With fewer steps, the usual step time is unknown."""
 
 _MOST_CUTS, _FEWEST_CUTS = 20, 3
 _SPREAD = 3.0
-"""So many times its median a snapshot may delay the steps that it cuts."""
+"""A snapshot may delay the steps that it cuts by this multiple of its median delay."""
 
 _USUAL = 3.0
-"""Up to this multiple of the median a step is a usual one."""
+"""Up to this multiple of the median, a step counts as usual."""
 
 _SAME_NS = 1_000_000
 
@@ -41,14 +41,14 @@ Baseline = Mapping[str, "float | None"]
 
 
 class Window(NamedTuple):
-    """What a snapshot tells about steps.
+    """The steps of one snapshot.
 
     Attributes:
         steps: Its steps.
         start_ns: When it began.
         stop_ns: When it ended.
-        answer_seconds: How long the program took to hand the snapshot out. Meanwhile it is slower,
-            which is not a fault of the steps that this snapshot cuts.
+        answer_seconds: How long the program took to send the snapshot. It is slower meanwhile,
+            which must not count against the steps that this snapshot cuts.
     """
 
     steps: Steps
@@ -69,13 +69,13 @@ class StepSeen(NamedTuple):
         least: The same if what lies between steps was as long as it ever was, and the snapshot
             delayed the program: so long it took for certain.
         is_whole: Whether the snapshot has its mark.
-        is_exact: Whether its own marks tell ``seconds``.
-        is_open: Whether it goes on.
+        is_exact: Whether ``seconds`` comes from its own marks.
+        is_open: Whether the step is still running.
         is_unseen: Whether nothing was recorded while it ran: it is one of several, or something
             between them.
         begin_ns: When it began at the earliest.
         end_ns: When it ended at the latest, or the snapshot did.
-        kind: What the program calls it, without digits.
+        kind: Its name in the program, without digits.
         before: The steps before it.
     """
 
@@ -128,7 +128,7 @@ class StepSeen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The steps of all windows so far.
+    """The steps of all snapshots so far.
 
     Attributes:
         kinds: The past of each kind of step, by name.
@@ -141,7 +141,7 @@ class History:
     n_steps: int = 0
 
     def after(self, window: Window) -> tuple[History, list[StepSeen]]:
-        """The history with a window more, and its steps in order of time."""
+        """The history with another window, and the steps of that window in order of time."""
         steps = window.steps
         if self.are_marked and not steps.are_marked:
             steps = NO_STEPS
@@ -161,7 +161,7 @@ class History:
         return History(kinds, is_marked, self.n_steps + len(steps)), seen
 
     def interrupted(self) -> History:
-        """The same after a time without a session, in which the program went on."""
+        """The history after a pause without a session, in which the program went on."""
         kinds = {
             name: replace(past, was_paused=True, n_cuts=0, answers=0.0)
             for name, past in self.kinds.items()
@@ -189,9 +189,9 @@ class _Past:
         strides: Differences of their numbers.
         delays: Of the latest cuts: time too much, as a share of the time of the answer.
         last: Number and end of the latest step whose end is known.
-        has_ends: Whether the program leaves the time of steps that are cut, if they are not short.
+        has_ends: Whether the program records how long a cut step took, unless it was short.
         n_cuts: Snapshots since the end of the latest step.
-        answers: Time of their answers, in seconds.
+        answers: How long their answers took, in seconds.
         was_paused: Nothing was recorded for a while after the latest step.
     """
 
@@ -206,7 +206,7 @@ class _Past:
     was_paused: bool = False
 
     def after(self, kind: str, window: Window, *, is_silent: bool) -> tuple[_Past, list[StepSeen]]:
-        """With a window more.
+        """This past with another window.
 
         Args:
             kind: Their name.
@@ -248,7 +248,7 @@ class _Past:
         ), found  # fmt: skip
 
     def _baseline(self, now: Steps) -> Baseline:
-        """Of the steps before these, which count where there are too few before them."""
+        """Statistics of the steps before; of these steps themselves where too few came before."""
         seconds = np.array(self.durations)
         if len(seconds) < FEWEST_BEFORE:
             seconds = np.concatenate([seconds, now.durations_ns / 1e9])
@@ -261,7 +261,7 @@ class _Past:
         }
 
     def _with_gaps(self, numbers: Int64Array, starts: Int64Array, ends: Int64Array) -> _Past:
-        """What lies between steps that follow each other, also over a snapshot."""
+        """Usual time between consecutive steps, also across a snapshot."""
         if self.last is not None and not self.was_paused:
             numbers = np.concatenate([[self.last[0]], numbers])
             starts = np.concatenate([[self.last[1]], starts])
@@ -283,7 +283,7 @@ class _Past:
 
     @property
     def _longer_gap(self) -> float:
-        """By how much one gap may be longer than usual."""
+        """How much longer than usual one gap may be."""
         return max(self.gaps) - self._usual_gap if self.gaps else 0.0
 
     @property
@@ -293,7 +293,7 @@ class _Past:
     def _with_cut(
         self, kind: str, number: int, start_ns: int, before: Baseline
     ) -> tuple[_Past, list[StepSeen]]:
-        """What lies between the latest step and the next one, over snapshots."""
+        """The steps between the latest one and the next one, across snapshots."""
         usual = before["median"]
         n_cut, between = self._passed(number, start_ns)
         if usual is None or self.has_ends or not n_cut:
@@ -336,9 +336,9 @@ class _Past:
         ]  # fmt: skip
 
     def _unseen(self, kind: str, number: int, start_ns: int, before: Baseline) -> list[StepSeen]:
-        """What lies between the latest step and the next one where nothing was recorded.
+        """The steps between the latest one and the next one in a time without recording.
 
-        It is as much slower than usual as all of it is: one of the steps, as far as anybody knows.
+        Any one of them may have caused the whole delay, so they are reported as one step.
         """
         median = before["median"]
         n_unseen, between = self._passed(number, start_ns)
@@ -354,7 +354,7 @@ class _Past:
         return self._guessed(last, max(seconds, 0.0), least, start_ns, kind, before, is_unseen=True)
 
     def _with_border(self, window: Window, usual: float | None) -> _Past:
-        """With the end of a snapshot, which may cut a step.
+        """This past after the end of a snapshot, which may cut a step.
 
         A window between two cut steps has at most a part of each and what lies between them. A
         longer one without steps is part of one step, which was cut already.
@@ -385,6 +385,6 @@ def _latest(old: tuple[T, ...], new: Sequence[T], most: int = MOST_BEFORE) -> tu
 
 
 def _deviation(seconds: tuple[float, ...]) -> float:
-    """Standard deviation of the most, whatever a few outliers are."""
+    """Standard deviation of most values; a few outliers do not change it."""
     low, high = np.quantile(seconds, [0.25, 0.75]) if seconds else (0.0, 0.0)
     return float(high - low) / 1.349

@@ -1,4 +1,4 @@
-"""The last seconds of a worker: snapshots in files without a name, which end with the process."""
+"""The last seconds of a worker: snapshots in unnamed files, which vanish with the process."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tfprof.remote.flight.merging import Part, merged
 from tfprof.remote.flight.snapshots import Times
 
 _JUMP_NS = 1_000_000_000
-"""By so much the clock of a program and ours may disagree on how long something took."""
+"""Largest disagreement between the program's clock and ours on the length of a snapshot."""
 
 _SPOOL_BYTES = 16 << 20
-"""After so much a new file is begun, so that the disk gets its room back."""
+"""Size at which a new file begins, so that old ones can be freed."""
 
 
 class _Spool:
-    """A file without a name; it is closed when nothing in it is needed any more."""
+    """An unnamed file; it closes when none of its content is needed any more."""
 
     def __init__(self) -> None:
         self.stream: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
@@ -39,19 +39,19 @@ class _Spool:
         return place
 
     def read(self, place: int, size: int) -> bytes:
-        """What lies at a place."""
+        """The bytes at a place."""
         with self._lock:
             self.stream.seek(place)
             return self.stream.read(size)
 
     def drop(self) -> None:
-        """One thing in it is not needed any more."""
+        """Release one entry."""
         with self._lock:
             self._n_needed -= 1
             self._close_if_done()
 
     def end(self) -> None:
-        """Nothing is added any more."""
+        """Add nothing more."""
         with self._lock:
             self._is_full = True
             self._close_if_done()
@@ -65,9 +65,9 @@ class Kept:
     """A snapshot.
 
     Attributes:
-        begin_ns: When it began, on an axis of time on which no clock jumps.
+        begin_ns: When it began, on a monotonic time axis.
         end_ns: When it ended.
-        program: Which of the programs that ran at the address one after the other.
+        program: Number of the program, of those that ran at the address one after another.
         size: Bytes of the XSpace.
     """
 
@@ -89,20 +89,20 @@ class Kept:
         return self._spool.read(self._place, self.size)
 
     def drop(self) -> None:
-        """It is not needed any more."""
+        """Release its bytes."""
         if self._spool is not None:
             self._spool.drop()
 
 
 class Ring:
-    """Snapshots of one worker; the oldest go when they are too old, or all too large.
+    """Snapshots of one worker; the oldest are dropped when too old, or when all are too large.
 
     Attributes:
-        program: Which of the programs that ran at its address one after the other runs now.
+        program: Number of the program that runs now, of those that ran at the address.
 
     Args:
-        keep_seconds: How long a snapshot stays.
-        most_bytes: How large all may be together.
+        keep_seconds: How long a snapshot is kept.
+        most_bytes: Limit on the size of all snapshots together.
     """
 
     def __init__(self, keep_seconds: float, most_bytes: int) -> None:
@@ -118,11 +118,11 @@ class Ring:
         self.was_short = False
 
     def placed(self, times: Times, monotonic_ns: int) -> tuple[int, int]:
-        """Begin and end of a snapshot on an axis on which no clock jumps.
+        """Begin and end of a snapshot on a monotonic axis.
 
         Args:
-            times: What the program's clock says.
-            monotonic_ns: When it began by our own, which only goes forward.
+            times: Its times by the program's clock.
+            monotonic_ns: When it began by our own monotonic clock.
         """
         if self._last is not None:
             expected = self._last[0] + monotonic_ns - self._last[1]
@@ -134,7 +134,7 @@ class Ring:
         return begin, max(begin, times.stop_ns + self._correction_ns)
 
     def add(self, data: bytes, begin_ns: int, end_ns: int) -> None:
-        """Keep a snapshot, and let go of the oldest."""
+        """Keep a snapshot, and drop the oldest ones."""
         with self._lock:
             self._kept.append(self._spooled(data, begin_ns, end_ns))
             self.n_bytes += len(data)
@@ -159,7 +159,7 @@ class Ring:
             self._held_ns = begin_ns if self._held_ns is None else min(self._held_ns, begin_ns)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Drop all snapshots."""
         while kept := self.taken():
             for each in kept:
                 each.drop()
@@ -174,13 +174,13 @@ class Ring:
                     self._spool = None
                 self._spool = _Spool()
             return Kept(begin_ns, end_ns, self.program, data, self._spool)
-        except OSError:  # a full disk: memory, within the same limit
+        except OSError:  # the disk is full: use memory, within the same limit
             return Kept(begin_ns, end_ns, self.program, data, None)
 
     def taken(self) -> list[Kept]:
         """All snapshots, oldest first; the caller drops them.
 
-        None is left, but those of a program that has taken the place of the one they are of.
+        Only those of a program that has since replaced this one stay.
         """
         with self._lock:
             kept = [each for each in self._kept if each.program == self._kept[0].program]
@@ -191,7 +191,7 @@ class Ring:
         return kept
 
     def give_back(self, kept: list[Kept]) -> None:
-        """Keep again what could not be written."""
+        """Keep snapshots again that could not be written."""
         with self._lock:
             self._kept.extendleft(reversed(kept))
             self.n_bytes += sum(each.size for each in kept)

@@ -1,4 +1,4 @@
-"""Captures of one host that follow each other → one capture.
+"""Joins consecutive captures of one host into one capture.
 
 Each capture numbers its events' and stats' metadata anew and counts time from its own start. Planes
 are the same if they have one name, lines of a plane if they have one number and one name.
@@ -34,15 +34,15 @@ class Part(NamedTuple):
 def merged(parts: Iterable[Part], warnings: Iterable[str] = ()) -> bytes:
     """One serialized XSpace of all events; times count from the start of the first capture.
 
-    One part at a time is held as messages. Steps that begin in one and end in another get their
-    mark, where the program has left what it takes.
+    One part at a time is held as messages. A step that begins in one part and ends in another
+    gets its mark if the program recorded its start and number.
 
     Args:
         parts: In order of time.
-        warnings: Put beside those of the parts; every tool shows them.
+        warnings: Added to those of the parts; every tool shows them.
 
     Raises:
-        MalformedProfileError: A part is no XSpace.
+        MalformedProfileError: A part is not an XSpace.
     """
     planes: dict[str, _Plane] = {}
     rest = pb.XSpace()
@@ -72,7 +72,7 @@ class _Plane:
         add_cut_marks(plane, shift_ns)
 
         def content(entry: pb.XEventMetadata) -> bytes:
-            """All that an entry says, by which entries are the same."""
+            """The content of an entry; entries with the same content are the same."""
             _renumber(entry.stats, stat_keys)
             entry.id = 0
             return entry.SerializeToString(deterministic=True)
@@ -102,7 +102,7 @@ class _Plane:
         return length_delimited(_PLANES, b"".join(fields))
 
     def _keep_stat(self, stat: pb.XStat) -> None:
-        """The latest value of each stat of the plane counts, but the first start."""
+        """Keep the latest value of each stat of the plane, but the first start time."""
         name = self._whole.stat_metadata[stat.metadata_id].name
         if self._whole.name == TASK_PLANE and name == _START and stat.metadata_id in self._stats:
             return
@@ -145,7 +145,7 @@ class _Line:
         return self._head.SerializeToString() + b"".join(self._events)
 
     def _begin_earlier(self) -> None:
-        """Let it begin with its first event: the mark of a step that began before the line did."""
+        """Start the line at its first event, the mark of a step that began before the line."""
         line = pb.XLine.FromString(b"".join(self._events))
         earlier_ns = -(self._lowest_ps // 1000)
         for event in line.events:
@@ -158,7 +158,7 @@ class _Line:
 def _new_keys(
     known: Any, entries: Any, keys_by_content: dict[Any, int], content: Callable[[Any], Any]
 ) -> dict[int, int]:
-    """Numbers of entries that get another one in the whole plane, which takes in the new ones.
+    """Add entries to the whole plane; returns the new numbers of those that change theirs.
 
     Args:
         known: The entries of the whole plane.
@@ -195,8 +195,8 @@ def add_cut_marks(plane: pb.XPlane, before_ns: int) -> None:
     """Add the marks that are missing to a plane of a snapshot.
 
     Args:
-        plane: Is changed: a mark is the last event of its line, with an offset below 0.
-        before_ns: How much time before the snapshot is known; older marks are left out.
+        plane: Changed in place: a mark becomes the last event of its line, with a negative offset.
+        before_ns: How much time before the snapshot was recorded; older marks are left out.
     """
     ends = {key for key, entry in plane.event_metadata.items() if entry.name == END_OF_STEP}
     for line in plane.lines if ends else ():
@@ -221,7 +221,7 @@ class _Mark(NamedTuple):
 
 
 def _event_of(mark: _Mark, plane: pb.XPlane, line_start_ns: int) -> pb.XEvent:
-    """The event of a mark; the plane gets the names that it lacks."""
+    """The event of a mark; missing names are added to the plane."""
     stats = [
         pb.XStat(metadata_id=_key(plane.stat_metadata, _STEP), int64_value=mark.number),
         pb.XStat(metadata_id=_key(plane.stat_metadata, _IS_ROOT), int64_value=1),
@@ -252,7 +252,7 @@ def _numbers(plane: pb.XPlane, line: pb.XLine) -> Iterator[int]:
 
 
 def _key(entries: Any, name: str) -> int:
-    """The number of an entry of this name, which is added if there is none."""
+    """The number of the entry with this name, which is added if it is missing."""
     for key, entry in entries.items():
         if entry.name == name:
             return int(key)

@@ -1,4 +1,4 @@
-"""What was recorded of a worker, and what of its time was not, and why."""
+"""How much of a worker's time was recorded, and why the rest was not."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ class Observed:
     Attributes:
         way: ``continuous``, or ``captures`` where the server has no continuous profiling.
         seconds: From the first moment to the last.
-        percent: Share of them in which a session recorded.
-        paused_seconds: How much of the rest had no session, to measure what recording costs.
-        gone_seconds: How much of it passed until a program that had ended, or hung, came back.
+        percent: Share of that time with a recording session.
+        paused_seconds: Time without a session, to measure the cost of recording.
+        gone_seconds: Time until a program that had ended, or hung, came back.
         n_snapshots: Number of snapshots.
         n_steps: Steps whose time is known.
-        n_unclear: Steps that snapshots have cut, for which the condition may hold or not: they
-            cannot be told from the time between steps.
+        n_unclear: Steps cut by snapshots for which the condition may or may not hold, because
+            their time cannot be separated from the time between steps.
         n_bytes: Bytes that are kept now.
-        interval_seconds: From one snapshot to the next, now.
+        interval_seconds: Current time from one snapshot to the next.
         program_bytes: Resident memory of the program at the last snapshot; None if it is not
             visible, as on another machine.
-        program_bytes_before: The same before recording began.
-        overhead: What recording costs the program; None if it was not measured.
-        trouble: Why it is not recorded now; empty if it is.
-        is_limited: Whether that is because of the limit of the program's memory.
+        program_bytes_before: Resident memory before recording began.
+        overhead: Cost of recording for the program; None if it was not measured.
+        trouble: Why the worker is not recorded now; empty if it is recorded.
+        is_limited: Whether the memory limit of the program is the reason.
     """
 
     way: str
@@ -50,7 +50,7 @@ class Observed:
 
     @property
     def unit(self) -> str:
-        """What the server is asked for."""
+        """Name of what the server returns."""
         return "captures" if self.way == "captures" else "snapshots"
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Observed:
 
     @property
     def memory(self) -> str:
-        """What the program holds, and how much more than before."""
+        """The program's memory, and its growth since recording began."""
         now, before = self.program_bytes, self.program_bytes_before
         if now is None:
             return "memory that is not visible from here"

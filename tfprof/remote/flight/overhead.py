@@ -1,7 +1,7 @@
-"""What recording costs a program: its steps with a session, and without one in between.
+"""Cost of recording: steps with a session compared with steps without one in between.
 
-Without a session nobody sees the steps, but their numbers go on: so many steps were taken from the
-last one that was seen before to the first one that was seen after.
+Without a session no step is recorded, but the step numbers go on. They give the number of steps
+between the last one recorded before the pause and the first one after it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Overhead:
     """How much longer steps take with a session.
 
     Attributes:
-        percent: Of the time without; None if it cannot be told.
-        plus_minus: Half of the interval that holds it with a probability of 95 %.
-        n_steps: Steps that were counted.
-        trouble: Why it cannot be told.
+        percent: Percent of the time without a session; None if unknown.
+        plus_minus: Half of its 95 % confidence interval.
+        n_steps: Number of steps that were compared.
+        trouble: Why the cost is unknown.
     """
 
     percent: float | None = None
@@ -40,15 +40,15 @@ class Overhead:
 
     def __str__(self) -> str:
         if self.percent is None or self.plus_minus is None:
-            return f"the cost of recording cannot be told: {self.trouble}"
+            return f"the cost of recording is unknown: {self.trouble}"
         said = f"steps take {self.percent:+.1f} ± {self.plus_minus:.1f} % while it records"
         if abs(self.percent) <= self.plus_minus:
-            said += ", which is no more than they differ by themselves"
+            said += ", which is within their usual variation"
         return f"{said} ({self.n_steps} steps)"
 
 
 def overhead(windows: Sequence[tuple[Int64Array, Int64Array]]) -> Overhead:
-    """Compare times with a session with those between them.
+    """Compare step times with a session with those without one in between.
 
     Args:
         windows: Numbers of the steps that were seen in each time with a session, and when they

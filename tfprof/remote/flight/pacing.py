@@ -1,4 +1,4 @@
-"""How long a snapshot may be: the memory of the program follows its bytes."""
+"""Interval between snapshots: the program's memory grows with their size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 SNAPSHOT_BYTES = 2 << 20
 """A program holds 40 to 80 bytes for each byte of a snapshot, and gives none back."""
 GROWTH_BYTES = 128 << 20
-"""A program that has grown so much since the last snapshot has more events than it used to."""
+"""Growth since the last snapshot that shows that the program makes more events than before."""
 
 _FIRST_SECONDS = 1.0
 _SHORTEST_SECONDS = 0.2
@@ -17,13 +17,13 @@ _N_RATES = 8
 
 
 class Pace:
-    """Time from one snapshot to the next: as long as the user wants, or as the bytes allow.
+    """Time from one snapshot to the next: the user's choice, or less if snapshots are large.
 
     Attributes:
-        seconds: Until the next one.
+        seconds: Time until the next snapshot.
 
     Args:
-        longest_seconds: What the user wants.
+        longest_seconds: The interval that the user chose.
     """
 
     def __init__(self, longest_seconds: float) -> None:
@@ -32,7 +32,7 @@ class Pace:
         self.seconds = min(longest_seconds, _FIRST_SECONDS)
 
     def add(self, n_bytes: int, seconds: float, step_seconds: float | None) -> None:
-        """Learn from a snapshot.
+        """Adapt the interval to a snapshot.
 
         Args:
             n_bytes: Its size.

@@ -1,4 +1,4 @@
-"""How much memory a program holds that listens on an address of this machine (Linux)."""
+"""Resident memory of the program that listens on an address of this machine (Linux)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProgramMemory:
         self.process = _listener(address)
 
     def resident_bytes(self) -> int | None:
-        """What it holds now; None if it is not visible."""
+        """Its resident memory now, bytes; None if it is not visible."""
         if self.process is None:
             return None
         try:

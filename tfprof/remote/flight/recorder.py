@@ -1,4 +1,4 @@
-"""A flight recorder: the last seconds of running programs, written when something happens."""
+"""A flight recorder: writes the last seconds of running programs when something happens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _log = logging.getLogger("tfprof")
 
 KEEP_SECONDS = 60.0
 INTERVAL_SECONDS = 8.0
-"""Snapshots are most of what recording costs; longer ones would seem to be nobody's too soon."""
+"""Snapshots are most of the cost of recording, but a session with a longer interval would soon
+look abandoned."""
 COOLDOWN_SECONDS = 10.0
 MOST_RUNS = 100
 MOST_BYTES = 1 << 30
@@ -39,41 +40,41 @@ _MOST_SECONDS = 86400.0
 
 
 class FlightRecorder:
-    """Records programs that run a profiler server, all the time, and keeps the last seconds.
+    """Records programs with a profiler server continuously, and keeps the last seconds.
 
-    Used as a context: sessions begin when it is entered, and are handed back when it is left,
-    whatever happens. In between ``events`` waits for what happens:
+    Use it as a context: sessions begin on entry and always end on exit. In between, ``events``
+    waits for events:
 
         with FlightRecorder("localhost:6009", "logs", when="step_time > 3 * median") as recorder:
             for saved in recorder.events():
                 print(saved.reason, saved.folder)
 
-    What was written is kept no longer: the next run has what happened since.
+    Once written, snapshots are dropped: the next run holds what happened since.
 
     Args:
         addresses: ``HOST:PORT`` of each worker; commas separate several.
         logdir: Log folder; each event becomes ``plugins/profile/RUN`` in it.
-        keep_seconds: How much is kept, to the next snapshot.
+        keep_seconds: How many seconds are kept, rounded up to whole snapshots.
         when: A condition on steps, such as ``step_time > 3 * median``; see
             ``tfprof.remote.flight.conditions``.
-        after_seconds: How much of what follows an event is kept, too.
-        interval_seconds: From one snapshot to the next at most; shorter where snapshots are large,
+        after_seconds: How many seconds after an event are written, too.
+        interval_seconds: Longest time between snapshots; it is shorter while snapshots are large,
             because the program's memory grows with them.
-        options: What is recorded.
-        count: Number of runs after which it ends; None goes on.
-        for_seconds: Time after which it ends; None goes on.
-        most_bytes: How much is kept of a worker at most; older seconds go first.
+        options: What to record.
+        count: Number of runs after which recording ends; None for no limit.
+        for_seconds: Time after which recording ends; None for no limit.
+        most_bytes: Most bytes to keep of a worker; the oldest seconds are dropped first.
         overhead_seconds: Time at the start in which steps with and without a session are
-            compared; 0 leaves that out.
+            compared; 0 skips that.
         retries: Further attempts to begin with a worker.
-        answer_seconds: How long a server may take for a snapshot; then it hangs.
-        cooldown_seconds: Between two runs that the condition writes; the steps meanwhile are all
-            in the second one.
-        most_runs: Number of runs that the condition writes.
-        most_program_bytes: Resident memory at which a program is not recorded any more, where it
-            is visible; None has no limit.
+        answer_seconds: How long a server may take for a snapshot before it counts as hung.
+        cooldown_seconds: Shortest time between two runs of the condition; the second one has all
+            slow steps in between.
+        most_runs: Most runs that the condition may write.
+        most_program_bytes: Resident memory at which recording of a program stops, where it is
+            visible; None for no limit.
         restart_seconds: How long to wait for programs to come back when none is left.
-        say: Is called with remarks, such as what recording costs.
+        say: Receives remarks, such as the cost of recording.
 
     Raises:
         UsageError: An argument is wrong.
@@ -171,28 +172,28 @@ class FlightRecorder:
         self._end()
 
     def save(self, reason: str) -> None:
-        """Let ``events`` write what is kept; may be called from any thread or signal handler."""
+        """Make ``events`` write a run now; safe in any thread or signal handler."""
         self._told.put(Event(reason))
 
     def stop(self) -> None:
-        """Let ``events`` end; may be called from any thread or signal handler."""
+        """Make ``events`` end; safe in any thread or signal handler."""
         self._is_stopped = True
         self._told.put(_WAKE)
 
     @property
     def observed(self) -> dict[str, Observed]:
-        """What was recorded of each worker so far, by its address."""
+        """How much was recorded of each worker so far, by its address."""
         return {str(worker.address): worker.observed for worker in self._workers}
 
     @property
     def cpu_percent(self) -> float:
-        """CPU time that this process took since the start, of one core."""
+        """CPU time of this process since the start, as a share of one core."""
         passed = time.monotonic() - self._start
         return 100 * (time.process_time() - self._cpu_seconds) / passed if passed > 0 else 0.0
 
     @property
     def remarks(self) -> list[str]:
-        """What users should know about how the workers are recorded."""
+        """Remarks for users about the recording of the workers."""
         said = []
         for worker in self._workers:
             if worker.has_begun and worker.observed.way == "captures":
@@ -209,18 +210,18 @@ class FlightRecorder:
             if not worker.has_begun and worker.trouble:
                 said.append(f"{worker.address} is not recorded: {worker.trouble}")
             if worker.ring.was_short:
-                said.append(f"{worker.address}: less time is kept than was asked for, because "
+                said.append(f"{worker.address}: less time is kept than requested, because "
                             "the snapshots are too large")  # fmt: skip
             if worker.ring.n_jumps:
                 said.append(f"{worker.address}: its clock jumped; times of the run count on")
         return said
 
     def events(self) -> Iterator[Saved]:
-        """Wait for what happens, and write a run for each event.
+        """Wait for events, and write a run for each.
 
         Ends when no worker is left, after ``count`` events or ``for_seconds``, and after
-        ``stop``; slow steps that are not written by then are written at the end. That a worker
-        ends is an event, too.
+        ``stop``; slow steps that are still waiting are written at the end. The end of a worker
+        is an event, too.
         """
         until = None if self._for is None else self._start + self._for
         n_saved = 0
@@ -234,7 +235,7 @@ class FlightRecorder:
                 return
 
     def _next(self, until: float | None) -> list[Event]:
-        """What is to be written now; nothing at the end."""
+        """Events to write now; none at the end."""
         alone_since = None
         while not self._is_stopped:
             now = time.monotonic()
@@ -259,7 +260,7 @@ class FlightRecorder:
         return []
 
     def _is_due(self, event: Event) -> bool:
-        """Whether an event is written at once; else it waits, or is left out."""
+        """Whether to write an event at once; otherwise it waits, or is left out."""
         if event.is_end:
             self._held = with_ends([*self._held, event])
             return False
@@ -279,7 +280,7 @@ class FlightRecorder:
         return held
 
     def _saved(self, happened: list[Event]) -> Saved:
-        """Wait for what follows an event, and write."""
+        """Wait for ``after_seconds``, and write."""
         when = time.time()
         until = time.monotonic() + self._after
         while (left := until - time.monotonic()) > 0 and not self._is_stopped:
@@ -293,14 +294,14 @@ class FlightRecorder:
         return self._written([*happened, *self._all_told()], when, late)
 
     def _rest(self) -> list[Event]:
-        """Slow steps that are not written at the end, those of the last moments included."""
+        """Slow steps that are still unwritten at the end, up to the last moment."""
         if self._judges:
             self._flush()
         due = [event for event in self._all_told() if event is not _WAKE and self._is_due(event)]
         return [*self._let_go(), *due]
 
     def _flush(self) -> list[str]:
-        """Let all workers take a snapshot at once; those that do not answer in time."""
+        """Take a snapshot of all workers at once; returns those that do not answer in time."""
         asked = [(worker, worker.ask()) for worker in self._workers if worker.is_recording]
         return [str(worker.address) for worker, wait in asked if not wait()]
 
@@ -373,7 +374,7 @@ class FlightRecorder:
         return folder, files, troubles
 
     def _end(self) -> None:
-        """Hand all sessions back; whoever is in a hurry still waits for that, a few seconds."""
+        """End all sessions; this takes a few seconds, even after Ctrl-C."""
         interrupt = None
         for worker in self._workers:
             worker.stop()

@@ -1,7 +1,7 @@
-"""A session that goes on: the service's continuous profiling, or short captures back to back.
+"""A long session: the service's continuous profiling, or short captures back to back.
 
-A program has one session at a time, and the service does not say whose it is. A session whose
-recorder was killed goes on for ever; one that nobody asks for snapshots is taken to be such.
+A program has one session at a time, and the service does not report its owner. A session whose
+recorder was killed never ends; one without requests for snapshots counts as abandoned.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tfprof.remote.troubles import BUSY, ServerError
 Way = Literal["continuous", "captures"]
 
 LONGEST_INTERVAL_SECONDS = 10.0
-"""Between snapshots of one recorder, so that another one sees that it is alive."""
+"""Longest time between snapshots, so that other recorders can detect that this one is alive."""
 
 LIVING_SECONDS = 1.2 * LONGEST_INTERVAL_SECONDS
-"""A session that nobody has asked for so long belongs to nobody."""
+"""A session without a request for this long is abandoned."""
 
 _CALL_SECONDS = 5.0
 _END_SECONDS = 2.0
@@ -30,11 +30,11 @@ _ALMOST = 0.9
 
 
 class Snapshot(NamedTuple):
-    """What a session recorded since it began, or since the last snapshot.
+    """Recorded data since the session began, or since the last snapshot.
 
     Attributes:
         data: A serialized XSpace; empty if nothing happened.
-        begin_ns: When it began at the latest, by our clock, which only goes forward.
+        begin_ns: Latest time at which it began, by our monotonic clock.
         seconds: How long the server took to collect and send it.
     """
 
@@ -67,15 +67,15 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection was lost: who answers now may be another program."""
+        """Whether the connection was lost: another program may answer now."""
         return self._server.is_lost
 
     def begin(self, connect_seconds: float) -> None:
-        """Begin; a session that nobody owns is ended first.
+        """Begin, after ending an abandoned session.
 
         Raises:
-            ServerError: The server does not answer, somebody else records, or it is another
-                program than before.
+            ServerError: The server does not answer, another session is active, or another program
+                answers.
         """
         self._check_connection()
         self._server.look(connect_seconds)
@@ -123,7 +123,7 @@ class Session:
             )
 
     def end(self) -> None:
-        """Hand the session back; does nothing if there is none, or the server is gone."""
+        """End the session; does nothing if there is none, or the server is gone."""
         if not self._is_on:
             return
         self._is_on = False
@@ -135,7 +135,7 @@ class Session:
                 return
 
     def close(self) -> None:
-        """Hand the session back and close the connection."""
+        """End the session and close the connection."""
         try:
             self.end()
         finally:
@@ -152,10 +152,10 @@ class Session:
         self._begin_ns = time.monotonic_ns()
 
     def _clear(self) -> None:
-        """End the session that is there if it is nobody's.
+        """End the active session if it is abandoned.
 
         Raises:
-            ServerError: It is somebody's.
+            ServerError: The session is in use.
         """
         if self._seconds_since_last() < LIVING_SECONDS:
             if self._stop.wait(LIVING_SECONDS):
@@ -169,7 +169,7 @@ class Session:
         self._server.call("StopContinuousProfiling", b"", _CALL_SECONDS)
 
     def _seconds_since_last(self) -> float:
-        """How long nobody has asked for a snapshot; now somebody has."""
+        """Seconds since the last request for a snapshot; this call is one."""
         try:
             answer = self._server.call("GetSnapshot", b"", self._answer_seconds)
         except ServerError as error:

@@ -1,4 +1,4 @@
-"""A snapshot: what a session recorded since the last one, and the little that is read of it."""
+"""Reads steps and a few figures from a snapshot, the data since the previous one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Steps whose time a snapshot tells, in order of their starts.
+    """Steps of a snapshot whose time it records, in order of their starts.
 
     Attributes:
         starts_ns: Since the session's start, shape (n,); below 0 where only the end is in it.
@@ -29,8 +29,8 @@ class Steps:
         numbers: Shape (n,); those of the program if ``are_marked``, else 0, 1, ….
         are_marked: Whether the program marks its steps.
         are_cut: Whether the snapshot has the end only, shape (n,); None if it has all whole.
-        kinds: What the program calls its steps, without digits.
-        of_kind: Which of ``kinds`` each is, shape (n,); None if there is one.
+        kinds: Names of steps in the program, without digits.
+        of_kind: Index into ``kinds`` of each step, shape (n,); None if there is only one kind.
     """
 
     starts_ns: Int64Array
@@ -68,7 +68,7 @@ NO_STEPS = Steps(no_rows(), no_rows(), no_rows(), are_marked=False, kinds=())
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When a session recorded, as the machine of the program says.
+    """Start and end of a session, by the clock of the program's machine.
 
     Attributes:
         start_ns: Since 1970.
@@ -86,8 +86,8 @@ class Look:
     Attributes:
         times: When it was recorded; None if it does not say.
         steps: Its steps.
-        input_share: Share of the step time that waits for input; None if not asked for or unknown.
-        idle_share: Share of the time in which devices do nothing; likewise.
+        input_share: Share of the step time spent waiting for input; None if not needed or unknown.
+        idle_share: Share of the time in which devices are idle; likewise.
         memory: Most bytes in use that an allocator reports; likewise.
     """
 
@@ -99,7 +99,7 @@ class Look:
 
 
 def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = True) -> Look:
-    """Read of a snapshot what a condition asks for, and no more: this is done all the time.
+    """Read only the values that a condition uses, because this runs on every snapshot.
 
     Args:
         data: A serialized XSpace.
@@ -116,7 +116,7 @@ def look(data: bytes, names: frozenset[str] = frozenset(), *, may_guess: bool = 
             guessed, shares = _worked_out(data)
             steps = guessed if guesses else steps
         return Look(times, steps, *shares, _memory(space) if "memory" in names else None)
-    except TfprofError:  # what is damaged is kept, but tells nothing
+    except TfprofError:  # a damaged snapshot is kept, but not evaluated
         return Look(None, NO_STEPS)
 
 
@@ -129,7 +129,7 @@ def times_of(space: XSpace) -> Times | None:
 
 
 def marked_steps(space: XSpace) -> Steps:
-    """Steps that the program marks, of the plane that has the most."""
+    """Steps that the program marks, from the plane with the most marks."""
     best = NO_STEPS
     for plane in space.planes:
         names = plane.stat_metadata.names
@@ -154,7 +154,7 @@ def marked_steps(space: XSpace) -> Steps:
 
 
 def _cut_steps(plane: Plane, numbers: Int64Array) -> list[tuple[int, int, int, str]]:
-    """Start, time, number and name of steps that have an end here, but none of the marks."""
+    """Start, time, number and name of steps that end here without a mark."""
     column = plane.stat(END_STATS[0])
     ends = np.flatnonzero(column.present & plane.events_named(END_OF_STEP))
     found = []
@@ -170,7 +170,7 @@ def _cut_steps(plane: Plane, numbers: Int64Array) -> list[tuple[int, int, int, s
 def _kinds(
     plane: Plane, events: Int64Array, more: Sequence[str]
 ) -> tuple[tuple[str, ...], Int64Array]:
-    """Names of events and further names, without digits, and the place of each among them."""
+    """Distinct names of events and further names, without digits, and the index of each."""
     _, first, of_name = np.unique(
         plane.metadata_rows[events], return_index=True, return_inverse=True
     )
@@ -182,7 +182,7 @@ def _kinds(
 
 
 def _worked_out(data: bytes) -> tuple[Steps, tuple[float | None, float | None]]:
-    """Steps as tools find them without marks, and shares; a hundred times the work."""
+    """Steps as tools find them without marks, and shares; a hundred times slower."""
     from tfprof.captures.facts.run_steps import run_steps
     from tfprof.captures.run.run import open_run
     from tfprof.captures.tools.monitor_report import monitor

@@ -55,12 +55,12 @@ class Settings:
 
 
 class WatchedWorker:
-    """Records one worker in a thread of its own; one that comes back is recorded again.
+    """Records one worker in its own thread, and again after it comes back.
 
     Args:
         address: Its server.
         settings: How.
-        tell: Is called with what happens.
+        tell: Receives the events.
     """
 
     def __init__(self, address: Address, settings: Settings, tell: Callable[[Event], None]) -> None:
@@ -93,22 +93,22 @@ class WatchedWorker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Hand the session back, in the background."""
+        """End the session, in the background."""
         self._stop.now()
         self._wake.set()
 
     def join(self) -> None:
-        """Wait until the session is handed back."""
+        """Wait until the session has ended."""
         self._thread.join()
 
     @property
     def is_alive(self) -> bool:
-        """Whether it is recorded, or may be again."""
+        """Whether the worker is being recorded, or may be again."""
         return self._thread.is_alive()
 
     @property
     def observed(self) -> Observed:
-        """What was recorded so far."""
+        """How much was recorded so far."""
         first, last = self._span_ns or (0, 0)
         percent = 100 * self._observed_ns / (last - first) if last > first else 0.0
         return Observed(
@@ -119,16 +119,16 @@ class WatchedWorker:
         )  # fmt: skip
 
     def wait_settled(self, timeout_seconds: float) -> bool:
-        """Whether it is recorded, or the first attempts have failed."""
+        """Whether recording has begun, or the first attempts have failed."""
         with self._changed:
             return self._changed.wait_for(lambda: self.is_settled, timeout_seconds)
 
     def ask(self) -> Callable[[], bool]:
-        """Take a snapshot now; the result waits for it, and tells whether it has come.
+        """Take a snapshot now; the result waits for it, and is whether it arrived.
 
-        A snapshot that is under way does not count, as it has nothing of what happens until now. It
-        waits as long as the worker is recorded, and not much longer than snapshots take: one that
-        hangs delays nobody.
+        A snapshot that is under way does not count, as it ends before now. The wait ends when the
+        worker is no longer recorded, and soon after the usual time of a snapshot, so that a worker
+        that hangs delays no other.
         """
         with self._changed:
             self._n_asked += 1
@@ -163,7 +163,7 @@ class WatchedWorker:
             self._settle(is_recording=False)
 
     def _session(self, retries: int) -> tuple[bool, bool]:
-        """One session from its begin to its end: whether another may follow, whether it was one."""
+        """Run one session; returns whether another may follow, and whether this one began."""
         session = Session(
             self.address, self._settings.options, self._stop, self._settings.answer_seconds
         )
@@ -193,7 +193,7 @@ class WatchedWorker:
         return may_pass, self._n_snapshots > before
 
     def _resume(self) -> None:
-        """Go on after the program hung; or with another one, whose steps have numbers anew."""
+        """Go on after the program hung, or with a new one, whose step numbers start again."""
         now = time.monotonic()
         self._gone_seconds += now - self._lost_at
         self._lost_at = now
@@ -205,7 +205,7 @@ class WatchedWorker:
 
     def _lost(self, trouble: str) -> None:
         was_recording, self.trouble = self.is_recording, trouble
-        if was_recording:  # before anybody can see that nothing is recorded any more
+        if was_recording:  # before the state shows that recording has stopped
             self._lost_at = time.monotonic()
             self._happened(f"{self.address} ended: {trouble}")
         self._settle(is_recording=False)
@@ -246,12 +246,12 @@ class WatchedWorker:
                 self._judge(*taken)
                 self._answer(n_asked)
             except ServerError as error:
-                is_busy = error.may_pass and not error.code  # somebody captures in between
+                is_busy = error.may_pass and not error.code  # another capture in between
                 if error.code != "NOT_FOUND" and not is_busy:
                     raise
                 if is_busy:
                     self._stop.wait(self._settings.interval_seconds)
-                self._begin(session, self._settings.retries)  # somebody has ended it
+                self._begin(session, self._settings.retries)  # another client has ended it
                 self._history = self._history.interrupted()
             self._check_memory()
 
@@ -261,10 +261,10 @@ class WatchedWorker:
             self._changed.notify_all()
 
     def _wait(self) -> None:
-        """Until the next snapshot; sooner if the program's memory grows, or reaches its limit.
+        """Wait for the next snapshot; less if the program's memory grows, or reaches its limit.
 
-        The server records again while it answers, so time counts from when it was asked. It rests
-        at least as long as an answer takes.
+        The server records again while it answers, so time counts from the request. It rests at
+        least as long as an answer takes.
         """
         rest = min(self._answer_seconds, self._pace.seconds)
         until = max(self._asked + self._pace.seconds, time.monotonic() + rest)
@@ -281,7 +281,7 @@ class WatchedWorker:
         return limit is not None and held is not None and held > limit
 
     def _check_memory(self) -> None:
-        """Stop at the limit, and mention a program that grows.
+        """Stop at the memory limit, and report a program that grows.
 
         Raises:
             MemoryLimitError: The program holds more than it may.
@@ -378,7 +378,7 @@ class WatchedWorker:
         self._tell(Event(text, str(self.address), step, is_condition, is_end, program))
 
     def _measured(self, session: Session) -> Overhead:
-        """Compare times with and without a session; what is recorded meanwhile is kept."""
+        """Compare step times with and without a session; snapshots taken meanwhile are kept."""
         if session.way != "continuous":
             return Overhead(trouble="the server has no continuous profiling")
         seconds = self._settings.overhead_seconds / (2 * N_PAIRS + 1)
@@ -403,7 +403,7 @@ class WatchedWorker:
 
 
 def _marked(steps: Steps, begin_ns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and starts of the steps of which the whole time was recorded."""
+    """Numbers and starts of the steps that were recorded whole."""
     if not steps.are_marked:
         steps = NO_STEPS
     whole = ~steps.has_ended

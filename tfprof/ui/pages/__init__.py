@@ -1,1 +1,1 @@
-"""Pages as plain data: what people see of a run, before anything draws it."""
+"""Pages of a run as plain data, before the front end draws them."""

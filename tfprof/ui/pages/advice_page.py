@@ -1,4 +1,4 @@
-"""The page of what checkers found."""
+"""The page of findings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def advice_page(
     notices: Iterable[Notice] = (),
     notes: Iterable[Note] = (),
 ) -> Page:
-    """What was found, the most urgent first.
+    """The page of findings, the most urgent first.
 
     Args:
-        findings: What was found.
-        checkers: Who has looked.
+        findings: The findings.
+        checkers: Names of the checkers that ran.
         notices: Remarks on a profile.
         notes: Remarks on a capture.
     """
@@ -41,13 +41,13 @@ def advice_page(
 
 
 def classic_advice_page(report: str) -> Page:
-    """The report of TensorFlow's own checkers, as they print it."""
+    """The report of TensorFlow's own checkers, unchanged."""
     lines = [line for line in report.splitlines() if line.strip()]
     return Page("advice", "Advice", "The reports of TensorFlow's own checkers.", [words(lines)])
 
 
 def advice_of_run(run: Run, params: Mapping[str, str]) -> Page:
-    """What the practices find in a captured run, or on its ``host``.
+    """Findings of the practices in a captured run, or on its ``host``.
 
     Raises:
         UsageError: There is no such host.
@@ -61,7 +61,7 @@ def advice_of_run(run: Run, params: Mapping[str, str]) -> Page:
 
 
 def advice_of_profile(profiler: Profiler) -> Page:
-    """What the checkers find in a profile."""
+    """Findings of the checkers in a profile."""
     from tfprof.advisor.registry import select_checkers
 
     return advice_page(profiler.findings(), list(select_checkers(None)), profiler.notices)

@@ -43,7 +43,7 @@ FIRST: Mapping[str, Sequence[str]] = {
     ),
     "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip
-"""By table: what a row is, and the columns that people look for, which stand in front."""
+"""By table: the meaning of a row, and the most important columns, which come first."""
 
 _AXES = {"µs": ("time", "us"), "ms": ("time", "ms"), "bytes": ("memory", "bytes")}
 """Name and unit of axes whose label is a unit: their numbers show it themselves."""
@@ -54,10 +54,10 @@ def table_block(table: Table, **more: Any) -> Block:
 
     Args:
         table: The table.
-        more: Keys that only some tables have: ``links``, by column: the page that tells more
-            of a cell, and its parameter; ``page``: the page that has the whole table.
+        more: Keys of some tables only: ``links``, by column: the page with more on a cell, and
+            its parameter; ``page``: the page with the whole table.
     """
-    # What the reference shows when pointed at is in other columns, too.
+    # The reference's tooltips repeat other columns.
     shown = [at for at, each in enumerate(table.columns) if each.role != "tooltip"]
     first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
     shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
@@ -167,7 +167,7 @@ _UNITS = {
 
 
 def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Numbers behind a finding, with the unit that the end of each name tells."""
+    """Numbers behind a finding, with the unit from the end of each name."""
     items = []
     for name, value in evidence.items():
         ending = next((end for end in _UNITS if name.endswith(end)), "")

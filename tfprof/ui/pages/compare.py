@@ -1,8 +1,8 @@
 """Two runs on one page: the numbers of both beside each other, row by row, and their difference.
 
-It works on documents, so that every page that has numbers can be compared. A row is the same in
-both runs if its texts are: the op's name, its type, the host. Rows of equal texts are matched in
-their order. What only one run has stays, with an unknown number for the other.
+It works on documents, so that every page with numbers can be compared. A row is the same in both
+runs if its texts are: the op's name, its type, the host. Rows of equal texts are matched in their
+order. Rows of only one run stay, with an unknown number for the other.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def compared(first: Page, second: Page, names: tuple[str, str]) -> Page:
     Args:
         first: The page of the run in front.
         second: The same page of the other run.
-        names: What the runs are called.
+        names: Names of the runs.
     """
     blocks = [words([f"{names[0]} beside {names[1]}."]), *_both(first.blocks, second.blocks, names)]
     return Page(first.id, first.title, first.about, blocks, first.controls)
 
 
 def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str]) -> list[Block]:
-    """The blocks of the first, each with its counterpart; then those that only the second has."""
+    """The blocks of the first, each with its counterpart; then those of the second only."""
     others: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
     for block in second:
         others[_key(block)].append(block)
@@ -57,7 +57,7 @@ def _key(block: Block) -> tuple[str, str]:
 
 
 def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
-    # Of tables that hold the first rows only, what one lacks may be further down in the other.
+    # If tables hold only the first rows, a missing row may be further down in the other table.
     if first["kind"] == "table" and not first.get("page"):
         return [table_of_both(first, second, names)]
     if first["kind"] == "tree":
@@ -70,7 +70,7 @@ def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
 
 
 def _named(block: Block, name: str) -> Block:
-    """A block that is about one run only, and says so; columns of a table need not."""
+    """A block of one run only, marked as such; columns of a table need no mark."""
     title = f"{block['title']}: {name}" if block.get("title") else name
     return {**block, "title": title, "of_run": name}
 
@@ -161,7 +161,7 @@ def _columns(block: Block) -> dict[str, Sequence[Any]]:
 def _keys(
     columns: Mapping[str, Sequence[Any]], texts: Sequence[str], block: Block
 ) -> list[tuple[Any, ...]]:
-    """What each row is called, and which of those with that name it is."""
+    """Name of each row, and its number among rows of that name."""
     named = zip(*(columns[text] for text in texts), strict=True) if texts else ()
     return numbered(named or [()] * block["n_rows"])
 

@@ -1,4 +1,4 @@
-"""Two trees as one: rows of the same way from the root are one row, with the numbers of both."""
+"""Joins two trees: rows with the same path from the root are one row, with the numbers of both."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NO_ROW = -1
 def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     """A tree with the numbers of two runs.
 
-    Rows are matched from the root down, by name and by the place among rows of equal names. What
-    the documents say of rows besides their numbers is that of the first that has the row.
+    Rows are matched from the root down, by name and by the place among rows of equal names. Other
+    fields than numbers are those of the first tree that has the row.
 
     Args:
         first: A tree block.
@@ -58,7 +58,7 @@ def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
 def _row_page(
     first: Block, second: Block, in_first: Int64Array, in_second: Int64Array
 ) -> dict[str, Any] | None:
-    """The page about single rows, and which rows it has."""
+    """The page for single rows, and its rows."""
     pages: tuple[Block | None, Block | None] = first["row_page"], second["row_page"]
     if pages[0] is None or pages[1] is None or "rows" not in pages[0]:
         return pages[0]

@@ -1,4 +1,4 @@
-"""What two runs differ by, in words and by op, above the first page of both."""
+"""The difference of two runs, in sentences and by op, above the first page of both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.ui.pages.document import Block, remarks, words
 
 
 def verdict_blocks(first: Opened, second: Opened) -> Iterator[Block]:
-    """The answer of ``tfprof diff``, or why there is none.
+    """The answer of ``tfprof diff``, or the reason for none.
 
     Args:
         first: The run before.
@@ -33,7 +33,7 @@ def verdict_blocks(first: Opened, second: Opened) -> Iterator[Block]:
 
 
 def side_of_opened(opened: Opened) -> Side:
-    """An opened run, to be compared.
+    """An opened run, for comparison.
 
     Raises:
         EmptyProfileError: It is a trace, or holds results only.

@@ -1,4 +1,4 @@
-"""Pages of what a profile or a capture holds, and of the variables of a checkpoint."""
+"""Pages of the contents of profiles and captures, and of the variables of a checkpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OF_VARIABLES = {
 
 
 def contents_of_profile(profiler: Profiler) -> Page:
-    """What a profile holds."""
+    """The contents of a profile."""
     from tfprof.inputs.profiler import session_of
     from tfprof.profiles.accounting.profile_info import profile_info
 
@@ -46,7 +46,7 @@ def contents_of_profile(profiler: Profiler) -> Page:
 
 
 def info_page(info: ProfileInfo) -> Page:
-    """What a profile holds: its ops, devices and steps."""
+    """The contents of a profile: its ops, devices and steps."""
     figures = [f"{name[0].upper()}{name[1:]}: {text}" for name, text in figure_lines(info)]
     blocks: list[Block] = [*notices_block(info.notices), words(figures)]
     if info.devices:
@@ -62,7 +62,7 @@ def info_page(info: ProfileInfo) -> Page:
 
 
 def contents_of_run(run: Run, others: Sequence[str] = ()) -> Page:
-    """What a captured run holds: its hosts, and which tools have data.
+    """The contents of a captured run: its hosts, and the tools with data.
 
     Args:
         run: The run.
@@ -91,7 +91,7 @@ def checkpoint_page(title: str, lines: Sequence[str], rows: Sequence[Mapping[str
     """The variables of a checkpoint, or their values.
 
     Args:
-        title: What the rows are.
+        title: Meaning of the rows.
         lines: Sentences on all of them.
         rows: One a variable, or one a value.
     """

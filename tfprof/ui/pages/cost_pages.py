@@ -1,4 +1,4 @@
-"""Pages of float operations and of layers: what a program costs, and how it was counted."""
+"""Pages of float operations and of layers: the costs of a program, and how they were counted."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def summary_page(summary: ModelSummary) -> Page:
 def flops_of_profile(profiler: Profiler, params: Mapping[str, str]) -> Page:
     """The float operations of the program of a profile; ``convention`` is FLOPs or MACs.
 
-    ``static`` counts the whole graph, also what no step has run.
+    ``static`` counts the whole graph, including ops that did not run in any step.
 
     Raises:
         UsageError: There is no such convention.

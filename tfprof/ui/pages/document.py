@@ -1,6 +1,6 @@
 """A page as plain data: blocks of words, figures, tables, charts and trees, with units.
 
-The front end draws blocks and works nothing out: every number on a page is in its document.
+The front end draws blocks and computes nothing: every number on a page is in its document.
 ``docs/pages_format.md`` describes the format; ``FORMAT`` counts its versions.
 """
 
@@ -31,7 +31,7 @@ _TYPED_FROM: Final = 64
 """Shorter columns are lists: they are no larger, and can be read."""
 
 _MOST_REMARKS: Final = 50
-"""Those of a block that are shown; the others are counted."""
+"""Most remarks that a block shows; the others are counted."""
 
 _FEW_TEXTS: Final = 0.7
 """Texts are numbered if there are fewer different ones than this share of the rows."""
@@ -39,19 +39,19 @@ _FEW_TEXTS: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Something to choose on a page; its value is a parameter of the page's address.
+    """A choice on a page; its value is a parameter of the page's address.
 
     Attributes:
         name: The parameter.
-        label: What people read.
+        label: Its label.
         kind: How to choose: one of ``choices``, a whole number, a text, yes or no, several
             texts, or steps by their numbers.
         value: The present value; a list for ``list``.
         default: The value that need not be in the address.
         choices: Pairs of value and label.
         help: One sentence.
-        unit: Of a number.
-        group: Heading over controls that belong together; empty for those always in sight.
+        unit: Unit of a number.
+        group: Heading over controls that belong together; empty for those that are always visible.
     """
 
     name: str
@@ -80,9 +80,9 @@ class Page:
     Attributes:
         id: Its name in addresses: ``op-stats``.
         title: Its heading.
-        about: One sentence on what it shows.
-        blocks: What it shows, from top to bottom.
-        controls: What can be chosen.
+        about: One sentence on its content.
+        blocks: Its blocks, from top to bottom.
+        controls: Its choices.
     """
 
     id: str
@@ -110,7 +110,7 @@ def to_json(data: Any) -> bytes:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(data), ensure_ascii=False, separators=(",", ":"))
-    # Halves of surrogate pairs, from damaged names, are no UTF-8.
+    # Halves of surrogate pairs, from damaged names, are not valid UTF-8.
     return text.encode("utf-8", "replace")
 
 
@@ -187,14 +187,14 @@ def facts(items: Iterable[tuple[str, str]], title: str = "") -> Block:
 
 
 def figures(items: Iterable[Mapping[str, Any]]) -> Block:
-    """Numbers that the whole page is about: ``label``, ``value``, ``unit`` and ``detail`` each."""
+    """The main numbers of the page: ``label``, ``value``, ``unit`` and ``detail`` each."""
     return {"kind": "figures", "items": [dict(item) for item in items]}
 
 
 def remarks(items: Iterable[tuple[str, str, str]], *, folded: bool = False) -> Block:
-    """What to know about the numbers: severity (error, warning or info), text, and host.
+    """Remarks on the numbers: severity (error, warning or info), text, and host.
 
-    ``folded`` ones stand on another page as well: here they are counted, and open by a click.
+    ``folded`` ones are on another page as well: here they are counted, and open by a click.
     A file holds any number of remarks of any length: the first are shown.
     """
     every = list(items)
@@ -218,5 +218,5 @@ def tabs(items: Iterable[tuple[str, Sequence[Block]]]) -> Block:
 
 
 def empty(why: str) -> Block:
-    """Why a page shows nothing, and what would fill it."""
+    """Why a page is empty, and how to fill it."""
     return {"kind": "empty", "text": escaped(why)}

@@ -1,4 +1,4 @@
-"""The block ``graph``: boxes and lines that have their places, for any graph on any page."""
+"""The block ``graph``: boxes and lines with their positions, for any graph on any page."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class GraphNode:
 
     Attributes:
         id: Its name, unique in the graph.
-        label: What stands in it.
+        label: Its text.
         detail: A second line; empty for none.
-        hover: What the pointer shows besides the name; one line each.
+        hover: Lines of the tooltip after the name.
         inside: ``id`` of the box around it; boxes around others come before them.
-        weights: What boxes are coloured by, by the names in ``measures``; None if not known.
-        tone: What it is, such as ``input``: its edge has the colour of that.
+        weights: Values for colours, by the names in ``measures``; None if unknown.
+        tone: Its kind, such as ``input``, which decides the colour of its edge.
         strong: Whether it stands out, such as on a critical path.
-        toggle: Parameters of the page that open or close it; None if it cannot be.
-        is_open: Whether it shows what is in it.
+        toggle: Parameters of the page that open or close it; None if it has no content.
+        is_open: Whether it shows its content.
         link: Page and parameters behind it; None for none.
     """
 
@@ -56,8 +56,8 @@ class GraphEdge:
     Attributes:
         start: ``id`` of the box that it leaves.
         end: ``id`` of the box that it leads to.
-        label: What flows, for people who hold the pointer over it.
-        count: How many there are; more make it thicker.
+        label: The data that flow, as a tooltip.
+        count: Number of edges that it stands for; more make it thicker.
         strong: Whether it stands out, such as on a critical path.
     """
 
@@ -83,7 +83,7 @@ def graph_block(
     Args:
         nodes: Boxes; those that hold others come before them.
         edges: Lines; those that join a box to itself or to one around it are not drawn.
-        measures: Name, title and unit of what boxes can be coloured by; the first is shown.
+        measures: Name, title and unit of values for colours; the first is shown.
         id: Name of the block on its page.
         title: Its heading.
         focus: ``id`` of the box to look at first, if the whole is too large to be read.

@@ -1,4 +1,4 @@
-"""Which host a page of a captured run is about: the control, and the views of one host."""
+"""The choice of a host on pages of captured runs: the control, and the views of one host."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def host_control(run: Run, params: Mapping[str, str]) -> list[Control]:
 
 
 def host_control_of(opened: Opened, params: Mapping[str, str]) -> list[Control]:
-    """The same of what was opened: profiles that are no captured runs have no hosts."""
+    """The choice of a host for an opened run; profiles other than captured runs have no hosts."""
     return [] if opened.run is None else host_control(opened.run(), params)
 
 
 def chosen_profiler(opened: Opened, params: Mapping[str, str]) -> Profiler:
-    """The views of all hosts, or of the one that ``host`` names; those looked at last are kept.
+    """The views of all hosts, or of the one that ``host`` names; the latest are kept.
 
     Raises:
         UsageError: There is no such host.

@@ -1,4 +1,4 @@
-"""Answers of tools that pages have asked for last: several pages show the same ones."""
+"""A cache of the latest results of tools, which several pages share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from tfprof.captures.run.result import ToolResult
 
 KEPT_ROWS: Final = 300_000
-"""Rows of the tables of all answers that are kept."""
+"""Most rows of the tables of all cached results."""
 
 KEPT_ANSWERS: Final = 64
 
 
 class LastAnswers:
-    """The answers that were asked for last, as many as have room.
+    """The latest results, as many as fit.
 
     Args:
         kept_rows: Rows of all their tables together.
@@ -29,12 +29,12 @@ class LastAnswers:
         self._answers: OrderedDict[Hashable, ToolResult] = OrderedDict()
 
     def once(self, key: Hashable, make: Callable[[], ToolResult]) -> ToolResult:
-        """The answer of a key; ``make`` is called if it is not kept."""
+        """The result for a key; ``make`` is called if it is not cached."""
         with self._lock:
             if key in self._answers:
                 self._answers.move_to_end(key)
                 return self._answers[key]
-        answer = make()  # others need not wait; two who ask at once get equal answers
+        answer = make()  # without the lock: two requests at once get equal answers
         with self._lock:
             self._answers[key] = answer
             while self._answers and (self._n_rows() > self._kept_rows or self._are_too_many()):

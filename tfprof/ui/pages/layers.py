@@ -1,8 +1,8 @@
-"""A layout of our own for graphs, where Graphviz is missing: layers from top to bottom.
+"""Our own layout for graphs, where Graphviz is missing: layers from top to bottom.
 
-The steps are those of Sugiyama: lines that would close a circle are turned, each box goes below all
-that leads to it, long lines get a place in each layer between, layers are sorted by the middle of
-the neighbours until few lines cross, and boxes move towards their neighbours.
+The steps are those of Sugiyama: lines that would close a cycle are reversed, each box goes below
+all boxes that lead to it, long lines get a place in each layer that they pass, layers are sorted by
+the mean position of the neighbours until few lines cross, and boxes move towards their neighbours.
 """
 
 from __future__ import annotations
@@ -192,9 +192,9 @@ def _spread(
 def _apart(
     layer: Sequence[int], wanted: Sequence[float], wide: Sequence[float], middle: list[float]
 ) -> None:
-    """Put the boxes of a layer as near to where they want to be as their order lets them.
+    """Put the boxes of a layer as near to their ideal positions as their order allows.
 
-    Boxes that would touch become a block, which stands at the mean of what its boxes want.
+    Boxes that would touch become a block, at the mean of their ideal positions.
     """
     blocks: list[tuple[float, int, float]] = []  # sum of wanted left ends, boxes, width
     for at, box in enumerate(layer):

@@ -1,7 +1,8 @@
-"""Where the boxes of a graph stand: layers from top to bottom, boxes within boxes.
+"""Positions of the boxes of a graph: layers from top to bottom, boxes within boxes.
 
-Graphviz places them where its program ``dot`` is, else our own layers do. Both answer the same for
-the same graph. Only sizes and numbers of boxes are told to ``dot``: no name leaves this process.
+Graphviz places them where its program ``dot`` is installed, otherwise our own layers do. Both give
+the same result for the same graph. ``dot`` receives only sizes and numbers of boxes: no name leaves
+this process.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def _placed(
 def _by_dot(
     sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], program: str
 ) -> Placed | None:
-    """What ``dot`` says; None if it fails."""
+    """The output of ``dot``; None if it fails."""
     import subprocess
 
     lines = ['digraph{nodesep=0.25;ranksep=0.4;node[shape=box fixedsize=true label=""];']

@@ -1,4 +1,4 @@
-"""Links of tables: the page that has more on what a cell names, where there is such a row on it."""
+"""Links of tables: the page with more on a cell, if that page has such a row."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ def table_links(table: Table, names: Names, program: str = "") -> dict[str, Any]
 
     Args:
         table: The table.
-        names: What pages of the run have rows of.
-        program: The compiled program that all instructions of the table are of; empty if a column
-            names it.
+        names: Names of the rows of pages of the run.
+        program: The compiled program of all instructions of the table; empty if a column names it.
 
     Returns:
         By column ``ways``, pairs of a page and its parameter; ``at``, the way of each row, -1 for
@@ -71,7 +70,7 @@ def table_links(table: Table, names: Names, program: str = "") -> dict[str, Any]
 
 
 class Names:
-    """What pages of a run have rows, events or instructions of.
+    """Names of the rows, events and instructions on pages of a run.
 
     Args:
         run: The run.
@@ -85,11 +84,11 @@ class Names:
         self._found: dict[tuple[Sequence[str], str, str], tuple[int, str]] = {}
 
     def way(self, pages: Sequence[str], text: str, program: str = "") -> tuple[int, str]:
-        """The first of some pages that has what a text names, and how it is spelled there.
+        """The first of some pages that has a named thing, and the spelling there.
 
         Args:
             pages: Names of pages.
-            text: What a cell says.
+            text: Text of a cell.
             program: Id, name or title of the program of an instruction.
 
         Returns:
@@ -147,9 +146,9 @@ class Names:
 
 
 def names_in_trace(run: Run) -> frozenset[str]:
-    """What events of the trace are called, in short and in full; worked out once.
+    """Short and full names of events of the trace; computed once.
 
-    Of many hosts whose events have to be read again, the trace shows some: then there are none.
+    Empty for many hosts whose events would have to be read again, as the trace shows only some.
     """
 
     def make() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The page of memory over time: how much is alive on a device, and what it is at any moment."""
+"""The page of memory over time: live memory of a device, and its buffers at any moment."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ID, TITLE = MEMORY_OVER_TIME
 _ABOUT: Final = "Outputs of ops that are alive on a device at each moment of a step."
 
 MOST_BUFFERS: Final = 100_000
-"""Buffers of a page; the smallest of more are left out of the live sets, not of the line."""
+"""Most buffers of a page; smaller ones are left out of the live sets, but not of the line."""
 
 
 def memory_over_time_page(opened: Opened, params: Mapping[str, str]) -> Page:
     """The page of memory over time.
 
     Args:
-        opened: What was opened; it has a profiler.
+        opened: The opened run, which has a profiler.
         params: ``step``, by default the first; ``device``, by default that with the highest peak.
 
     Raises:
@@ -109,7 +109,7 @@ def _blocks(
     times, level = buffers.level()
     begin = int(buffers.born.min())
     peak = int(level.argmax())
-    # One number a moment: that after all changes of it.
+    # One number for each moment: the value after all its changes.
     last = np.append(np.diff(times) > 0, True)
     blocks: list[Block] = [
         figures([
@@ -154,7 +154,7 @@ def _blocks(
 def _measured(
     profile: Profile, levels: AllocatorLevels, device: str, begin: int
 ) -> list[dict[str, object]]:
-    """What allocators said when ops ended, as lines to compare with."""
+    """Allocators' statistics at the ends of ops, as lines for comparison."""
     strings = profile.steps.strings
     of_device = np.array([strings[i] == device for i in levels.device_ids.tolist()], np.bool_)
     lines = []

@@ -1,4 +1,4 @@
-"""Why pages of views have nothing to show, told without making them."""
+"""Finds out why pages of views are empty, without making them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_MEMORY: Final = "no step was recorded with the memory of its outputs"
 
 
 def missing_view(kind: ViewKind, opened: Opened) -> str:
-    """Why a view has nothing to show; empty if it has."""
+    """Why a view is empty; empty text if it is not."""
     if kind != "code" or opened.profiler is None:
         return ""
     if opened.run is not None:
@@ -59,7 +59,7 @@ def _has_stacks(host: Host) -> bool:
 
 
 def missing_memory(opened: Opened) -> str:
-    """Why there is nothing on the page of memory over time; empty if there is something."""
+    """Why the page of memory over time is empty; empty text if it is not."""
     from tfprof.inputs.profiler import session_of
 
     details = session_of(opened.views()).profile.steps.details

@@ -28,13 +28,13 @@ ID, TITLE = MODEL_GRAPH
 _ABOUT: Final = "Scopes and ops as boxes, data flow from top to bottom. Scopes open and close."
 
 MOST_INSIDE: Final = 14
-"""Boxes within one box; the lightest of more are one box together."""
+"""Most boxes within one box; the lightest of more are merged into one."""
 
 _LIGHT: Final = 0.002
-"""Of more, those with less than this part of the whole are in that box, too."""
+"""With more boxes, those below this share of the whole are merged, too."""
 
 MOST_OPEN: Final = 12
-"""Scopes that are open at once; those that were opened first close."""
+"""Most scopes that are open at once; the earliest close."""
 
 _MEASURES: Final = ("micros", "bytes", "float_ops", "params")
 _BETWEEN: Final = "\n"
@@ -45,9 +45,9 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
     """The page of the drawn graph.
 
     Args:
-        opened: What was opened; it has a profiler.
+        opened: The opened run, which has a profiler.
         params: ``open``: whole names of open scopes, a line each; ``at``: a scope or op to show,
-            whose scopes are opened, too; ``last``: the box to look at; ``step``; ``host``.
+            whose scopes are opened, too; ``last``: the box in focus; ``step``; ``host``.
         dot: As for ``laid_out``.
 
     Raises:
@@ -89,7 +89,7 @@ def _blocks(
     nodes, edges = drawn.nodes(known), drawn.edges()
     blocks: list[Block] = []
     if not len(tree.ops.input_rows()):
-        blocks.append(words(["The profile tells no inputs of ops: the boxes have no lines."]))
+        blocks.append(words(["The profile has no inputs of ops: the boxes have no lines."]))
     if params.get("at") and params["at"] not in {tree.names[row] for row in drawn.shown}:
         blocks.append(remarks([("info", f"There is no {params['at']} in the drawing.", "")]))
     shown = [(each.select, each.title, _unit(each)) for each in known]
@@ -133,7 +133,7 @@ class _Rest:
 
 
 class _Drawn:
-    """Which boxes there are, and which op is in which.
+    """The boxes, and the box of each op.
 
     Args:
         tree: A scope view of all ops.

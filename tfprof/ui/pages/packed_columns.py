@@ -1,4 +1,4 @@
-"""Columns of documents, unpacked again: the inverse of ``document.column``."""
+"""Unpacks columns of documents: the inverse of ``document.column``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of answers that an older profiler left: shown as they are, nothing can be asked of them."""
+"""Pages of results from an older profiler, which are shown unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def precomputed_page(
     """The answer of a tool.
 
     Args:
-        tool: Which.
+        tool: Its name.
         hosts: Its answers by host.
         params: ``host`` chooses one; by default the first.
 
@@ -48,7 +48,7 @@ def result_page(tool: str, result: ToolResult) -> Page:
 
 
 def blocks_of(result: ToolResult) -> list[Block]:
-    """All of an answer, from top to bottom."""
+    """All blocks of an answer, from top to bottom."""
     blocks: list[Block] = [words(result.verdict, lead=True)] if result.verdict else []
     blocks += notes_block(result.notes)
     blocks += [chart_block(chart) for chart in result.charts]

@@ -64,12 +64,12 @@ def _roofline_title(result: ToolResult) -> str:
 
 
 def _positive(value: Any) -> float:
-    """What logarithmic axes can show; else 0."""
+    """A value that logarithmic axes can show; else 0."""
     return float(value) if isinstance(value, (int, float)) and value > 0 else 0.0
 
 
 def _roofs(result: ToolResult, xs: list[float]) -> list[dict[str, Any]]:
-    """Lines from the left end of the picture to its right, bent where arithmetic limits."""
+    """Roofs from the left end of the picture to the right, with a bend at the arithmetic limit."""
     ceiling = result.data.get("roofs", {}).get("Compute", 0.0)
     if not ceiling:
         return []

@@ -1,4 +1,4 @@
-"""Tables of pages from rows that the library gives as dicts, and the first rows of tables."""
+"""Tables of pages from rows as dicts, and the first rows of tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from tfprof.ui.pages.document import Block, column
 
 MOST_ROWS: Final = 200_000
-"""Rows of one table of a page; its title says how many there are if there are more."""
+"""Most rows of a table on a page; the title of a longer one has their number."""
 
 _UNITS: Final = {
     "micros": "us", "bytes": "bytes", "share": "fraction", "fraction": "fraction",
@@ -34,11 +34,10 @@ def rows_table(
 
     Args:
         name: Its name on the page.
-        title: What people read.
+        title: Its heading.
         rows: The rows. Lists become texts.
-        labels: What people read over columns; by default the key. Only these columns are shown, if
-            there are any.
-        units: Of columns whose keys do not end in one.
+        labels: Labels of columns; by default their keys. If given, only these columns are shown.
+        units: Units of columns whose keys do not end in one.
         more: Keys that only some tables have.
     """
     shown = rows[:MOST_ROWS]
@@ -63,7 +62,7 @@ def rows_table(
 
 
 def shown_title(title: str, n_rows: int) -> str:
-    """The title of a table, which says so if not all rows fit on the page."""
+    """The title of a table, with the number of rows if not all fit on the page."""
     if n_rows <= MOST_ROWS:
         return title
     return f"{title} (the first {MOST_ROWS:,} of {n_rows:,} rows)".lstrip()

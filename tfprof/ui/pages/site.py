@@ -1,7 +1,7 @@
-"""The pages of what was opened: which there are, and each by its name and parameters.
+"""The pages of the opened runs: a list, and each page by its name and parameters.
 
-A server and a report show the same site: the server makes a page when it is asked for, a report
-holds some of them.
+A server and a report show the same site: the server makes a page on request, a report holds some of
+them.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class NoSuchPageError(UsageError):
 
 
 Document = tuple[str, Mapping[str, str], bytes]
-"""What a page asks for: path, parameters, and what it is answered."""
+"""Data for a page beside its document: path, parameters, and content."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """A page that can be asked for.
+    """A page of a run.
 
     Attributes:
         id: Its name in addresses.
         title: Its line in the list of pages.
         group: Heading above the line.
         make: Makes it from the parameters of its address.
-        missing: Why there is nothing on it; empty if there is something.
-        documents: What it asks for beside its own document, for a report.
+        missing: Why it is empty; empty text if it is not.
+        documents: Data that it needs beside its own document, for a report.
     """
 
     id: str
@@ -57,7 +57,7 @@ class PageEntry:
 
 @dataclass(frozen=True)
 class Site:
-    """Everything that can be looked at.
+    """All pages of the opened runs.
 
     Attributes:
         opened: The runs, the one to show first in front.
@@ -111,10 +111,10 @@ class Site:
         return replace(both, blocks=[*verdict_blocks(first, second), *both.blocks])
 
     def data(self, path: str, params: Params) -> bytes:
-        """What a page asks for beside its document, as JSON.
+        """Data for a page beside its document, as JSON.
 
         Args:
-            path: What: ``trace/tiles``.
+            path: Path of the data: ``trace/tiles``.
             params: Its parameters; ``run`` chooses the run.
 
         Raises:
@@ -130,7 +130,7 @@ class Site:
         return trace_data(opened.events(), rest, params)
 
     def documents(self, page_id: str, run: str = "") -> Iterator[Document]:
-        """What a page of a run asks for beside its document, for a report."""
+        """Data that a page of a run needs beside its document, for a report."""
         for entry in entries_of(self.run(run)):
             if entry.id == page_id:
                 yield from entry.documents()
@@ -138,7 +138,7 @@ class Site:
     def to_dict(self, run: str = "") -> dict[str, Any]:
         """The runs, and the pages of one of them, as plain data.
 
-        A run that cannot be read has no pages, and ``trouble`` says why.
+        A run that cannot be read has no pages, and ``trouble`` has the reason.
 
         Raises:
             UsageError: There is no such run.
@@ -179,7 +179,7 @@ def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
 
 
 def _changed(n_changes: int) -> Block:
-    """What to say of files that changed while they were open."""
+    """A remark on files that changed while they were open."""
     times = "" if n_changes == 1 else f", {n_changes} times so far"
     text = f"The files of this run have changed while it was open; they were read again{times}."
     return remarks([("info", text, "")])
@@ -192,7 +192,7 @@ _OF_ALL_STEPS = (
 
 
 def _of_all_steps(page_id: str) -> Block:
-    """What to say where a choice of steps changes no number."""
+    """A remark for pages on which a choice of steps changes no number."""
     text = "The choice of steps changes no number here: this page is about the whole run."
     if page_id == "trace":
         text = "All events are here; the chosen steps are selected in the timeline."

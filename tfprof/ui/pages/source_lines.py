@@ -1,10 +1,10 @@
-"""Lines of Python files that a profile names, of folders that the user has chosen.
+"""Lines of Python files that a profile names, in folders that the user has chosen.
 
-A profile comes from a stranger, and names any file and any line. So what a page shows of files is
-bounded twice (``docs/adr/0034-whose-source-lines-are-shown.md``):
+A profile may come from a stranger, and name any file and any line. So pages show files within two
+limits (``docs/adr/0034-whose-source-lines-are-shown.md``):
 
-* A text that the profile has recorded is shown as it is: whoever made the profile has it already.
-* A file is read only below folders that the user has chosen, where it really is: links are
+* A text in the profile is shown unchanged: the author of the profile has it already.
+* A file is read only if its real path is below folders that the user has chosen: links are
   resolved first, in the path and in the folders. It must be Python, and the line one that a call
   stack can name: in a function of the recorded name, or at least a statement that does something
   (not ``KEY = "…"``). Lines around it are shown only of the same function.
@@ -30,7 +30,7 @@ AROUND: Final = 2
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_FILES: Final = 200
 MAX_LETTERS: Final = 300_000
-"""Of all lines together."""
+"""Most letters of all lines together."""
 MAX_LINE: Final = 200
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -39,7 +39,7 @@ _ACTIVE: Final = (
     ast.YieldFrom, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.While, ast.If, ast.Import,
     ast.ImportFrom, ast.Delete, ast.comprehension, *_Function.__args__, ast.ClassDef,
 )  # fmt: skip
-"""What may call something; a statement without any of these is in no call stack."""
+"""Syntax that may call something; a statement without any of it is in no call stack."""
 
 
 def source_roots(folders: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
@@ -60,7 +60,7 @@ def source_roots(folders: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
 def source_texts(
     frames: Iterable[Frame], files: Sequence[str], roots: Sequence[Path] = ()
 ) -> dict[int, dict[int, str]]:
-    """The lines of frames: what was recorded of them, and what their files have there.
+    """The lines of frames, from the profile and from their files.
 
     Args:
         frames: Lines, the most important ones first.

@@ -16,11 +16,11 @@ _UNITS = {
     "nanoseconds": ("us", 1e-3), "microseconds": ("us", 1.0), "milliseconds": ("us", 1e3),
     "seconds": ("us", 1e6), "bytes": ("bytes", 1.0), "count": ("count", 1.0),
 }  # fmt: skip
-"""By the unit of samples: that of pages, and how many of these one is."""
+"""By the unit of samples: the unit on pages, and the scale to it."""
 
 
 def stacks_page(opened: Opened) -> Page:
-    """The page of what was opened; errors are those of reading it."""
+    """The page of an opened run; errors are those of reading it."""
     assert opened.stacks is not None, "site.py lists it only where there are stacks"
     stacks = opened.stacks()
     order, parents = _preorder(stacks.parents)
@@ -42,7 +42,7 @@ def stacks_page(opened: Opened) -> Page:
 
 
 def _preorder(parents: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Nodes with those that they call behind them, and the place of each one's parent."""
+    """Nodes, each followed by the nodes that it calls, and the place of each node's parent."""
     children: list[list[int]] = [[] for _ in range(len(parents) + 1)]
     for node, parent in enumerate(parents.tolist()):
         children[parent].append(node)  # -1 is the last list

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TASK = re.compile(r"/job:([^/]+(?:/replica:\d+)?/task:\d+)")
 _FEW = 5
-"""So many of the heaviest are on the first page; each links to the page with all."""
+"""Most rows of a table on the first page; each table links to the page with all."""
 
 
 def start_of_profile(source: str, profiler: Profiler) -> list[Block]:
@@ -81,7 +81,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
 
 
 def _figure(label: str, value: float | None, unit: str) -> dict[str, Any]:
-    """A figure; ``n/a`` if it is unknown, for reasons that stand below."""
+    """A figure; ``n/a`` if it is unknown; the reasons follow below."""
     if value is None:
         return {"label": label, "value": NOT_AVAILABLE, "unit": "text"}
     return {"label": label, "value": value, "unit": unit}
@@ -101,7 +101,7 @@ def _steps(numbers: list[int]) -> str:
 
 
 def _tasks(devices: list[str]) -> Iterator[tuple[str, str]]:
-    """The tasks that devices belong to: all that run metadata says of hosts."""
+    """The tasks of devices, which are the only hosts in run metadata."""
     names = dict.fromkeys(match[1] for each in devices if (match := _TASK.match(each)))
     if names:
         yield "Task" if len(names) == 1 else f"{len(names)} tasks", some([*names], 4)
@@ -140,9 +140,9 @@ def _heaviest_rows(profiler: Profiler, kind: str, what: str) -> Iterator[Block]:
 
 
 def _costs(tree: ViewTree, metric: int) -> dict[str, float]:
-    """What each op type, topmost scope or line of the user's own code costs, if anything.
+    """Costs of each op type, topmost scope or line of the user's own code, unless zero.
 
-    A line stands once, however it was called, with what libraries did for it.
+    A line appears once, however it was called, with the costs of libraries that it called.
     """
     costs = tree.own[metric].astype(np.float64)
     rows = np.arange(1, len(tree))

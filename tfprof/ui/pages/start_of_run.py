@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
 
 _FEW = 5
-"""So many of the heaviest are on the first page; each links to the page with all."""
+"""Most rows of a table on the first page; each table links to the page with all."""
 
 
 def start_of_run(source: str, run: Run, params: Params) -> tuple[list[Block], Sequence[Control]]:
@@ -65,7 +65,7 @@ _HEAVIEST = (
     ("memory", "summary", "Memory at its peak", ()),
     ("memory", "peak", "What held the memory", ()),
 )  # fmt: skip
-"""Tool, table, title, and the columns that say most; all where none are named."""
+"""Tool, table, title, and the most important columns; all columns if none are named."""
 
 
 def _few(table: Table, wanted: Sequence[str], title: str, page: str) -> Block:

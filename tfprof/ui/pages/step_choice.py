@@ -1,4 +1,4 @@
-"""Which steps all pages are about: the control, and the chart that steps are chosen from."""
+"""The choice of steps for all pages: the control, and the chart for choosing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
 
 _MOST_NUMBERS = 10_000
-"""More steps in one choice are a slip of the keyboard."""
+"""Most steps in one choice; more are a typing mistake."""
 
 
 def step_control(run: Run, params: Mapping[str, str]) -> list[Control]:
@@ -37,7 +37,7 @@ def step_control(run: Run, params: Mapping[str, str]) -> list[Control]:
 
 
 def step_numbers(steps: RunSteps) -> list[str]:
-    """What each step is chosen by: the number at the end of its name."""
+    """The number of each step in a choice: the one at the end of its name."""
     return [name.rpartition(" ")[2] for name in steps.names]
 
 
@@ -67,7 +67,7 @@ _MOST_NAMES = 6
 
 
 def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
-    """What the chosen steps took, for pages whose other sentences are about all steps.
+    """Time of the chosen steps, for pages whose other sentences are about all steps.
 
     Raises:
         UsageError: There are no such steps.
@@ -101,7 +101,7 @@ def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
 
 
 def step_chart(steps: RunSteps, params: Mapping[str, str]) -> Block:
-    """Where the time of each step goes, on the host that took longest for it; choose by click."""
+    """A chart of the time of each step on its slowest host; a click chooses steps."""
     slowest = np.argmax([one.times.duration_ps for one in steps.hosts], axis=0)
     series = []
     for category in CATEGORIES:

@@ -1,4 +1,4 @@
-"""Pages of the tools: what each answers, as blocks."""
+"""Pages of the tools: the result of each as blocks."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from tfprof.captures.run.table import Table
 
 IDLE_TABS = {"ops": "Without idle time", "ops_with_idle": "With idle time"}
-"""The two tables of op stats; people look at one of them."""
+"""The two tables of op stats, which are shown one at a time."""
 
 
 def tool_page(tool: Tool, run: Run, params: Params) -> Page:
     """The page of a tool.
 
     Args:
-        tool: Which.
+        tool: Its name.
         run: The run.
-        params: ``host``, ``step``, ``classic``, and what only some tools have.
+        params: ``host``, ``step``, ``classic``, and parameters of some tools only.
 
     Raises:
         UsageError: A parameter has no such value.
@@ -101,7 +101,7 @@ def _number(name: str, text: str) -> float:
 
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
-    """All that a tool answers: the answer in a sentence, pictures, what to know and do, tables."""
+    """All blocks of a result: the answer in a sentence, pictures, remarks and advice, tables."""
     errors, on_run = run_notes_blocks(run.notes)
     blocks = chosen_words(run, params) if TOOLS[tool].judges_all_steps else []
     blocks += [words(result.verdict[:1], lead=True)] if result.verdict else []
@@ -109,7 +109,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     has_data = bool(result.charts) or any(map(len, result.tables.values()))
     blocks += pictures(tool, result, run, params)
     blocks += [words(result.verdict[1:])] if result.verdict[1:] else []
-    # Without data the notes are the reason, which stands once, in place of the data.
+    # Without data the notes are the reason, which appears once, in place of the data.
     known = set(run.notes)
     own = [note for note in dict.fromkeys(result.notes) if note not in known]
     blocks += notes_block(own) if has_data else []
@@ -138,7 +138,7 @@ def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: P
 
 
 def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> dict[str, str]:
-    """The compiled program that the instructions of a table are of: in a column, or one."""
+    """The compiled program of the instructions of a table: a column, or one for all."""
     if any(each.id == "program_id" for each in table.columns):
         return {"program_column": "program_id"}
     if tool == "graph-viewer":
@@ -149,7 +149,7 @@ def _program_of(tool: str, table: Table, result: ToolResult, params: Params) -> 
 
 
 def controls(tool: Tool, run: Run, params: Params) -> list[Control]:
-    """What can be chosen on the page of a tool."""
+    """The choices on the page of a tool."""
     known = inspect.signature(tool_function(tool.name)).parameters
     chosen = step_control(run, params) if "step" in known else []
     if "host" in known:

@@ -1,4 +1,4 @@
-"""Pictures and links that single tools have on their pages, beside what all answers have."""
+"""Pictures and links that only some tools have on their pages."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str])
     Args:
         tool: Name of the tool.
         result: Its answer.
-        run: The run that it is about.
-        params: Those of the page's address.
+        run: Its run.
+        params: Parameters of the page's address.
     """
     made = _PICTURES.get(tool)
     if made is not None:
@@ -55,11 +55,11 @@ def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[B
 
 
 _MOSTLY_FREE = 4
-"""So many times as much free as used memory is not drawn unless asked for."""
+"""Free memory above this multiple of the used memory is only drawn on request."""
 
 
 def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Memory over time; what is free is left out where the rest would be a line at the bottom."""
+    """Memory over time; free memory is left out if it would dwarf the rest."""
     blocks = []
     for chart in result.charts:
         used = max(
@@ -77,7 +77,7 @@ def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) 
 
 
 def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """The figures of the one row as cards; a row of so many columns is wider than a window."""
+    """The figures of the only row as cards; a row of that many columns is wider than a window."""
     table = result.tables["monitor"]
     shown = []
     for each, cell in zip(table.columns, table.rows[0], strict=True):
@@ -93,7 +93,7 @@ def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list
 
 
 def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """All workers and cores over all steps, then what each spent the chosen steps on."""
+    """All workers and cores over all steps, then the time of each by category in chosen steps."""
     workers = result.tables["workers"]
     if not len(workers):
         return []
@@ -105,7 +105,7 @@ POD_MEASURES = (
     ("total_us", "step time"),
     *((f"{category.key}_us", category.name.lower()) for category in CATEGORIES),
 )
-"""Columns that the heat map of the pod viewer can show, and what people read."""
+"""Columns that the heat map of the pod viewer can show, with labels."""
 
 
 def _heat_map(workers: Table, measure: str, run: Run) -> Block:
@@ -143,8 +143,8 @@ def _heat_map(workers: Table, measure: str, run: Run) -> Block:
 def _steps_of_workers(workers: Table, places: Mapping[str, int]) -> tuple[list[str], list[int]]:
     """Names of the steps, and the step of each row.
 
-    Workers may number their steps differently: where all have as many, the first of one is the
-    first of all. The names are then those of the first worker.
+    Workers may number their steps differently: if all have the same number of steps, they are
+    matched in order, with the names of the first worker.
     """
     n_seen: dict[str, int] = {}
     ordinals = []
@@ -222,7 +222,7 @@ def _of_stragglers(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
 
 
 def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Ops in the tree that groups them, with its numbers."""
+    """Ops in their tree of groups, with its numbers."""
     rows = result.tables["ops"].to_rows()
     if not rows:
         return []
@@ -270,7 +270,7 @@ def _of_op_profile(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
 
 
 def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, Any]:
-    """A number of each row, NaN where it is not known."""
+    """A number of each row, NaN where unknown."""
     return np.array([math.nan if row[name] is None else float(row[name]) for row in rows])
 
 
@@ -278,7 +278,7 @@ def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, 
 
 
 def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Each pipeline from its sources to its root; the path to the bottleneck stands out."""
+    """Each pipeline from its sources to its root, with the path to the bottleneck in bold."""
     table = result.tables.get("iterators")
     pipelines: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in table.to_rows() if table is not None else ():
@@ -291,7 +291,7 @@ def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list
 
 
 _MOST_PIPELINES = 12
-"""More drawings on one page help nobody; the tables have all of them."""
+"""Most drawings on one page; the tables have all pipelines."""
 
 
 _NOT_IN_CALL = "not in the slowest call"
@@ -336,7 +336,7 @@ def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
 
 
 def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """The instructions around one; a click moves another one to the middle."""
+    """The instructions around one; a click on another one centres that."""
     nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
     program = str(result.data.get("program", ""))
     boxes = [
@@ -383,4 +383,4 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
 }
 
 DRAWN_TABLES: Mapping[str, str] = {"op-profile": "ops", "monitor": "monitor"}
-"""Tables that a picture shows as a whole, so that they need not stand below it."""
+"""Tables that a picture shows completely, so that they are left out below it."""

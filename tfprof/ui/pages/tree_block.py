@@ -1,4 +1,4 @@
-"""The block ``tree``: rows within rows with numbers, as packed columns, for any page."""
+"""The block ``tree``: nested rows with numbers, as packed columns, for any page."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class TreeMeasure:
 
     Attributes:
         id: Its name in addresses.
-        label: What people read.
+        label: Its label.
         unit: Its unit, as in tables.
-        totals: Of each row and all below it, shape (n,); NaN where it is not known.
-        own: Of each row itself; NaN where it has none. None if rows have no own numbers.
-        own_folded: The same if the rows that can be hidden are: with theirs added to the row
-            above them. None if there are none.
-        whole: What shares are shares of; 0 if there are none.
-        absent: What stands where it is not known.
-        is_cost: The totals are parts of the whole, so that they have shares and can be drawn.
+        totals: Value of each row and all below it, shape (n,); NaN where unknown.
+        own: Value of each row itself; NaN where it has none. None if rows have no own numbers.
+        own_folded: ``own`` while hideable rows are hidden, with theirs added to the row above
+            them. None if there are none.
+        whole: The total for shares; 0 without shares.
+        absent: Text for unknown values.
+        is_cost: Whether the totals are parts of the whole, so that they have shares and a picture.
         meaning: What it is.
     """
 
@@ -50,8 +50,8 @@ class HiddenRows:
     """Rows that are hidden at first.
 
     Attributes:
-        rows: Which, shape (n,).
-        label: What they are.
+        rows: Mask of these rows, shape (n,).
+        label: Their label.
     """
 
     rows: BoolArray
@@ -60,10 +60,10 @@ class HiddenRows:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where rows stand in source files.
+    """Places of rows in source files.
 
     Attributes:
-        files: Paths, as they were recorded.
+        files: Recorded paths.
         file: Place in ``files`` of each row, -1 for none, shape (n,).
         line: Line of each row, from 1.
         texts: Lines of files that could be read: by place in ``files`` and by line.
@@ -98,24 +98,24 @@ def tree_block(
     """A tree with all its rows.
 
     Args:
-        names: What to call each row below its parent; the root is first, parents come before
-            their children.
+        names: Name of each row below its parent; the root is first, parents come before their
+            children.
         parent: Row of the parent, shape (n,), -1 for the root.
         measures: Its numbers.
         id: Name of the block on its page.
         title: Its heading.
-        header: What the rows are.
+        header: Header of the names.
         full_names: Whole name of each row; ``names`` where it is None.
         texts: Columns of texts: name, label, and the text of each row.
         primary: ``id`` of the measure that is shown first.
         is_list: All rows are children of the root, which is their sum.
         left_out: How many children of each row are not in the document.
         hidden: Rows that are hidden at first.
-        places: Where rows stand in source files.
-        is_called: Parents are callers: the tree can be turned over.
-        row_page: A page about single rows, the parameter that takes a row's whole name, and what
-            to call the way there.
-        on_row_page: Which rows that page has; all but the root by default.
+        places: Places of rows in source files.
+        is_called: Whether parents are callers, so that the tree can be inverted.
+        row_page: A page for single rows, its parameter for a row's whole name, and the label of
+            the link.
+        on_row_page: The rows of that page; all but the root by default.
         more: Keys that only some trees have.
     """
     shown = [escaped(name) for name in names]
@@ -156,7 +156,7 @@ def tree_block(
 def _full_names(
     shown: Sequence[str], parent: Int64Array, full_names: Sequence[str] | None
 ) -> tuple[str, dict[str, str]]:
-    """What joins a row's name to its parent's, and the whole names that this does not give."""
+    """The separator between a row's name and its parent's, and whole names that differ from it."""
     if full_names is None:
         return "", {}
     whole = [escaped(name) for name in full_names]

@@ -1,4 +1,4 @@
-"""What only the code view's page has: files and lines, and frames of libraries that are hidden."""
+"""Parts of the code view's page only: files and lines, and hidden frames of libraries."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def with_hidden(parent: Int64Array, hidden: BoolArray, own: Float64Array) -> Flo
 
 
 def own_lines(tree: ViewTree, metric: str) -> list[tuple[str, int]]:
-    """What each line costs by itself, wherever it is called; the costliest first.
+    """Own cost of each line, over all its calls; the costliest first.
 
     Lines of libraries count for the line of the user's that leads to them.
 
@@ -81,7 +81,7 @@ def code_places(
     Args:
         tree: A code view.
         rows: Some of its rows.
-        weights: What makes a row important, shape as ``rows``: the texts of heavy ones come first.
+        weights: Weight of each row, shape as ``rows``: the texts of heavy ones come first.
         roots: Folders whose files may be read; see ``source_lines``.
     """
     frames = _frames(tree, rows)

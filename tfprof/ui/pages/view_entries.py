@@ -1,4 +1,4 @@
-"""Which pages of views a run has; what makes them is loaded when one is asked for."""
+"""The list of a run's pages of views; their modules are loaded on first use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ GROUP = "tfprof"
 def view_entries(
     opened: Opened,
 ) -> Iterator[tuple[str, str, str, Callable[[Params], Page], str]]:
-    """Name, title, group and maker of each page, and why there is nothing on it."""
+    """Name, title, group and maker of each page, and why it is empty."""
     if opened.profiler is None:
         return
     for kind, title in TITLES.items():
         make = partial(loaded("view_pages", "view_of_opened"), kind, opened)
         yield kind, title, GROUP, make, missing_view(kind, opened)
     yield *MODEL_GRAPH, GROUP, partial(loaded("model_graph", "model_graph_page"), opened), ""
-    if opened.run is None:  # of captures, the memory profile tells what allocators held
+    if opened.run is None:  # captures have the memory profile instead
         make = partial(loaded("memory_over_time", "memory_over_time_page"), opened)
         yield *MEMORY_OVER_TIME, GROUP, make, missing_memory(opened)

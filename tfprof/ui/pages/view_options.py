@@ -38,14 +38,14 @@ def options_of(params: Mapping[str, str], select: Sequence[str]) -> tuple[dict[s
     """An options dict from the parameters of an address.
 
     Args:
-        params: The parameters; those that are no options are passed over.
+        params: The parameters; others than options are ignored.
         select: Attributes to show if none are chosen.
 
     Returns:
         The options, and a remark; empty if there is none.
 
     Raises:
-        UsageError: A number is none.
+        UsageError: A number is invalid.
     """
     options: dict[str, Any] = {**UNASKED, "select": list(select), "output": "none"}
     remark = ""
@@ -82,10 +82,10 @@ def _value(option: Option, text: str) -> Any:
 def option_controls(
     kind: str, params: Mapping[str, str], select: Sequence[str], steps: Sequence[int]
 ) -> list[Control]:
-    """Every option that a view takes, with what the address says of it, right or wrong.
+    """Every option of a view, with its value in the address, valid or not.
 
     Args:
-        kind: Which view.
+        kind: Kind of the view.
         params: The parameters of the address.
         select: Attributes that are shown if none are chosen.
         steps: The steps that there are.
@@ -135,9 +135,9 @@ def _control(
 
 
 def on_page(name: str, value: str) -> str:
-    """How an option is set on a page: by its control, such as “Order by: name”.
+    """How to set an option on a page: by its control, such as “Order by: name”.
 
-    What no page can set is named by what to open or write.
+    For an option without a control, the answer names the file to open or to write.
     """
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
@@ -155,5 +155,5 @@ def _minimum_label(name: str) -> str:
 
 
 def _title(attribute: str) -> str:
-    """What people call an attribute, as columns do."""
+    """The label of an attribute, as in columns."""
     return _TITLES.get(attribute, attribute.replace("_", " "))

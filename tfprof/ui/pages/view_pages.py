@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tfprof.inputs.opened import Opened
 
 PAGE_ROWS: Final = 200_000
-"""Rows on one page; the lightest are left out of a larger view."""
+"""Most rows on one page; the lightest are left out of a larger view."""
 
 ABOUT: Final = {
     "scope": "Ops by name scope. Numbers of a scope are those of all ops in it.",
@@ -49,9 +49,9 @@ OF_GRAPHS: Final = ("params", "float_ops")
 
 
 def view_of_opened(kind: ViewKind, opened: Opened, params: Mapping[str, str]) -> Page:
-    """The page of a view, as the address asks for it.
+    """The page of a view, with the options in the address.
 
-    An option that is wrong leaves the controls, with what is wrong with it.
+    With an invalid option, the page has only the controls and the error.
 
     Raises:
         UsageError: There is no such host.
@@ -94,11 +94,11 @@ def view_page(
 
     Args:
         tree: The view.
-        source: What was read, such as the names of files.
+        source: Its source, such as the names of files.
         params: Parameters of the page's address.
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
-        controls: What can be chosen; by default the options that are set.
-        way_to_drawing: Rows lead to the page of the drawn graph.
+        controls: The choices; by default the options that are set.
+        way_to_drawing: Whether rows lead to the page of the drawn graph.
         source_roots: Folders whose Python files may be shown.
     """
     rows = ViewRows(tree, max_rows, spelled=on_page)
@@ -117,7 +117,7 @@ def view_page(
     return Page(tree.kind, title, ABOUT[tree.kind], blocks, controls or ())
 
 
-# What stands above the rows
+# Above the rows
 
 
 def _origin(source: str, recorded: datetime | None) -> str:
@@ -151,7 +151,7 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
 
 
 def _trainable(tree: ViewTree) -> str:
-    """Which part of the parameters is trained; empty if all are, or nothing tells."""
+    """The trainable part of the parameters; empty if all are trainable, or if unknown."""
     counts = tree.op_metrics[METRIC_ROW["parameters"]]
     trained, whole = int(counts[is_trainable(tree.ops)].sum()), int(counts.sum())
     if trained in (0, whole):
@@ -160,7 +160,7 @@ def _trainable(tree: ViewTree) -> str:
 
 
 def _heaviest(tree: ViewTree, metric: str) -> tuple[str, int] | None:
-    """What costs most by itself; of Python lines, the user's own."""
+    """The row with the highest own cost; for Python lines, the user's own."""
     if tree.kind == "code" and not tree.options.classic and (lines := own_lines(tree, metric)):
         return lines[0]
     return heaviest(tree, metric)
@@ -180,12 +180,12 @@ def _steps(tree: ViewTree) -> str:
 
 
 def recorded_at(tree: ViewTree) -> datetime | None:
-    """When the first step that the page is about began; None if its run does not tell."""
+    """Start of the page's first step; None if its run has no date."""
     records = tree.profile.steps.records
     chosen = records.values() if tree.options.step < 0 else [records[tree.options.step]]
     starts = [int(start) for each in chosen for start in each.window[0].tolist() if start > 0]
     began = min(starts, default=0)
-    # Clocks that start with the machine tell no date; that of 2100 is a damaged one.
+    # Clocks that start with the machine have no date; a date after 2100 is damaged.
     return datetime.fromtimestamp(began / 1e6, timezone.utc) if 1e15 < began < 4.1e15 else None
 
 

@@ -1,4 +1,4 @@
-"""Names of the pages of views, apart from what makes them, which takes long to load."""
+"""Names of the pages of views, without their modules, which take long to load."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Connections that wait for a request: few at once, and none for long.
+"""Limits idle connections: few at once, and none for long.
 
-A server that only counts its connections can be shut by anybody on the machine who opens as many
-and sends nothing. Here the connection that has waited longest makes room for a new one, so those
-that ask are served whoever else is connected.
+Any user of the machine could block a server that only counts its connections, by opening as many
+and sending nothing. Here the connection that has waited longest is closed for a new one, so that
+requests are always served.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS: Final = 64
 HEADER_SECONDS: Final = 10.0
-"""From the begin of a connection, or the end of an answer, to the end of the next header."""
+"""Time limit from the begin of a connection, or the end of an answer, to the next header's end."""
 
 
 def bounded_protocol(
     most_connections: int = MOST_CONNECTIONS, header_seconds: float = HEADER_SECONDS
 ) -> type[H11Protocol]:
-    """The protocol of uvicorn with bounds on connections that wait.
+    """The protocol of uvicorn with limits on idle connections.
 
     Args:
         most_connections: How many connections there may be.

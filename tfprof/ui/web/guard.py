@@ -1,8 +1,8 @@
-"""Who may ask a local server, and what browsers may do with its answers.
+"""Access to the local server, and the headers of its answers.
 
 A server on this machine can be reached by every page that a browser shows, and by every user. So
-it answers only those who know a token, which is in the first address and then in a cookie; only to
-its own name, so that no other name can be pointed at it; and only to its own pages.
+a request needs a token, which is in the first address and then in a cookie; it must use the
+server's own name, so that no other name can be pointed at it; and it must come from its own pages.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _TO_FIRST_PAGE: Final = (
 )
 
 _OWN_SITES: Final = ("same-origin", "none")
-"""Values of ``Sec-Fetch-Site`` of our own pages, and of addresses that people typed."""
+"""Values of ``Sec-Fetch-Site`` for our own pages, and for typed addresses."""
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Who may come in.
+class Access:
+    """Access rules of a server: its address, and the token that requests must carry.
 
     Attributes:
-        port: The port that is listened on.
-        host: The loopback address that is listened on.
-        token: What those who ask must know.
+        port: The port of the server.
+        host: The loopback address of the server.
+        token: The secret that a request must carry.
     """
 
     port: int
@@ -63,32 +63,32 @@ class Door:
 
     @property
     def address(self) -> str:
-        """What to open first; the browser is then sent to the same address without the token."""
+        """The address to open; the browser is then redirected to it without the token."""
         name = f"{_bracketed(self.host)}:{self.port}"
         return urlunsplit(("http", name, "/", urlencode({"token": self.token}), ""))
 
     @property
     def names(self) -> frozenset[str]:
-        """What the header ``Host`` may be."""
+        """Accepted values of the header ``Host``."""
         hosts = {self.host, "127.0.0.1", "localhost", "::1"}
         return frozenset(f"{_bracketed(host)}:{self.port}" for host in hosts)
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie: browsers do not tell the ports of a machine apart."""
+        """Name of the cookie, with the port, as cookies do not depend on ports."""
         return f"tfprof_{self.port}"
 
 
 class Guard:
-    """An application behind a door.
+    """An application with access rules.
 
     Args:
         app: The application.
-        door: Who may come in; None asks for nothing, for servers that have a door of their own.
+        access: The rules; None for servers with rules of their own.
     """
 
-    def __init__(self, app: App, door: Door | None) -> None:
-        self._app, self._door = app, door
+    def __init__(self, app: App, access: Access | None) -> None:
+        self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -115,18 +115,18 @@ class Guard:
             return HTTPStatus.REQUEST_URI_TOO_LONG, "This address is too long.", ()
         if headers.get("content-length", ["0"]) != ["0"] or "transfer-encoding" in headers:
             return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "This server takes no content.", ()
-        return None if self._door is None else _knock(self._door, scope, headers)
+        return None if self._access is None else _authorize(self._access, scope, headers)
 
 
-def _knock(
-    door: Door, scope: Scope, headers: dict[str, list[str]]
+def _authorize(
+    access: Access, scope: Scope, headers: dict[str, list[str]]
 ) -> tuple[HTTPStatus, str, Sequence[tuple[str, str]]] | None:
     host = headers.get("host", [])
-    if len(host) != 1 or host[0].lower() not in door.names:
-        text = f"This server is called {_bracketed(door.host)}:{door.port}; open that address."
+    if len(host) != 1 or host[0].lower() not in access.names:
+        text = f"This server is called {_bracketed(access.host)}:{access.port}; open that address."
         return HTTPStatus.FORBIDDEN, text, ()
-    if _is_first_visit_of_a_file(door, scope, headers):
-        return HTTPStatus.OK, _TO_FIRST_PAGE, [*_HTML, ("set-cookie", _cookie_of(door))]
+    if _is_first_visit_of_a_file(access, scope, headers):
+        return HTTPStatus.OK, _TO_FIRST_PAGE, [*_HTML, ("set-cookie", _cookie_of(access))]
     own = urlunsplit(("http", host[0].lower(), "", "", ""))
     is_foreign = any(origin.lower() != own for origin in headers.get("origin", []))
     if is_foreign or any(site not in _OWN_SITES for site in headers.get("sec-fetch-site", [])):
@@ -139,8 +139,8 @@ def _knock(
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         tokens = [value for name, value in query if name == "token"]
         if tokens:
-            return _first_visit(door, tokens, [pair for pair in query if pair[0] != "token"])
-    if not any(_same(cookie, door.token) for cookie in _cookies(headers, door.cookie)):
+            return _first_visit(access, tokens, [pair for pair in query if pair[0] != "token"])
+    if not any(_same(cookie, access.token) for cookie in _cookies(headers, access.cookie)):
         text = (
             "Open the address that tfprof ui printed, with its token: it lets in this browser. It "
             "is a new one each time the server starts."
@@ -150,17 +150,19 @@ def _knock(
 
 
 def _first_visit(
-    door: Door, tokens: Sequence[str], others: Sequence[tuple[str, str]]
+    access: Access, tokens: Sequence[str], others: Sequence[tuple[str, str]]
 ) -> tuple[HTTPStatus, str, Sequence[tuple[str, str]]]:
-    if len(tokens) != 1 or not _same(tokens[0], door.token):
+    if len(tokens) != 1 or not _same(tokens[0], access.token):
         text = "This token is not that of the running server; open the address it printed."
         return HTTPStatus.FORBIDDEN, text, ()
     where = f"/?{urlencode(others)}" if others else "/"
-    return HTTPStatus.SEE_OTHER, "", [("location", where), ("set-cookie", _cookie_of(door))]
+    return HTTPStatus.SEE_OTHER, "", [("location", where), ("set-cookie", _cookie_of(access))]
 
 
-def _is_first_visit_of_a_file(door: Door, scope: Scope, headers: dict[str, list[str]]) -> bool:
-    """Whether the file that opens the browser asks, which is a site of its own to browsers.
+def _is_first_visit_of_a_file(access: Access, scope: Scope, headers: dict[str, list[str]]) -> bool:
+    """Whether the request comes from the local file that opens the browser.
+
+    To browsers, that file is another site.
 
     It has the token and nothing else. A redirect would still count as coming from the other site,
     without our cookie, so the answer is a page of ours that goes on.
@@ -172,12 +174,12 @@ def _is_first_visit_of_a_file(door: Door, scope: Scope, headers: dict[str, list[
         and headers.get("sec-fetch-mode") == ["navigate"]
         and "origin" not in headers
         and query.startswith("token=")
-        and _same(query.removeprefix("token="), door.token)
+        and _same(query.removeprefix("token="), access.token)
     )
 
 
-def _cookie_of(door: Door) -> str:
-    return f"{door.cookie}={door.token}; Path=/; HttpOnly; SameSite=Strict"
+def _cookie_of(access: Access) -> str:
+    return f"{access.cookie}={access.token}; Path=/; HttpOnly; SameSite=Strict"
 
 
 def _bracketed(host: str) -> str:

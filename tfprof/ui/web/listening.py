@@ -1,4 +1,4 @@
-"""Where a local server listens, and what it needs; light, so that the address comes at once."""
+"""The socket of the local server, and its packages; light, so that the address comes at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LAST_PORT: Final = 65_535
 
 
 def require_web() -> None:
-    """Refuse to go on without the packages of the server.
+    """Check that the packages of the server are installed.
 
     Raises:
         MissingDependencyError: One is not installed.
@@ -50,7 +50,7 @@ def listening(host: str, port: int) -> socket.socket:
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"--port {port}: ports go from 0 (any free one) to {_LAST_PORT}")
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
-    # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is told.
+    # asyncio sends small answers at once (TCP_NODELAY) only if the protocol is given.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it lets two programs share a port

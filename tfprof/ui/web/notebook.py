@@ -59,7 +59,7 @@ def page_of(result: Any) -> Page:
 
 
 def _tool_page(result: ToolResult) -> Page:
-    """All that the answer holds; pictures that need the run are on its pages."""
+    """All blocks of the answer; pictures that need the run are on its pages."""
     from tfprof.captures.practices.findings import finding_of
 
     blocks = [

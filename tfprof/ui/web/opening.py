@@ -1,4 +1,4 @@
-"""Opening a browser without an address in its arguments, which all users of a machine can read."""
+"""Opens a browser without the address in its arguments, which all users of a machine can read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A report: one file that holds pages with all their data, asks for nothing, and can be mailed.
+"""A report: one file with pages and all their data, without network access, to keep or mail.
 
-Its content policy allows exactly one script and one style sheet, by their hashes: nothing that a
-profile holds could run, even if it were taken for markup.
+Its content policy allows exactly one script and one style sheet, by their hashes: no text of a
+profile could run, even if it were taken for markup.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tfprof.ui.pages.site import NoSuchPageError, Site
 from tfprof.ui.web.scripts import joined_script, static_text
 
 _LEVEL = 6
-"""Of packing: 9 takes four times as long for one or two percent."""
+"""Compression level; 9 takes four times as long for one or two percent."""
 
 _HEAD = """\
 <!DOCTYPE html>
@@ -41,7 +41,7 @@ style-src {style}; img-src data:; base-uri 'none'; form-action 'none'">
 
 
 MOST_BYTES: Final = 64_000_000
-"""A file of two runs that is larger opens slowly, and no mail takes it."""
+"""Largest file of two runs; a larger one opens slowly and is too large for mail."""
 
 _NAMED: Final = 3
 
@@ -64,11 +64,11 @@ def report(
     """A report of one run of a site; or of two, with the pages of each and of both together.
 
     Args:
-        site: What was opened.
-        pages: Names of the pages to hold; by default all that have something to show.
-        params: Parameters that all pages are made with; ``run`` chooses the run, by default the
-            first, and ``against`` the one to compare it with.
-        most_bytes: A larger file of two runs is refused.
+        site: The opened runs.
+        pages: Names of the pages; by default all that are not empty.
+        params: Parameters of all pages; ``run`` chooses the run, by default the first, and
+            ``against`` the one to compare it with.
+        most_bytes: Largest file of two runs.
 
     Raises:
         UsageError: There is no such page or run, a parameter has no such value, or the file of
@@ -98,7 +98,7 @@ def report(
 def _part_of(
     site: Site, pages: Sequence[str], params: Mapping[str, str], *, is_second: bool = False
 ) -> _Part:
-    """One run; of a second one, pages that it does not have are passed over."""
+    """The part of one run; for a second one, missing pages are skipped."""
     is_chosen = bool(params.keys() - {"run"})
     run = params.get("run", "")
     index = site.to_dict(run)
@@ -114,8 +114,8 @@ def _part_of(
             try:
                 made.append(site.page(entry["id"], params))
             except TfprofError as error:
-                # A page that was not asked for by name may have nothing to show; but a step or
-                # a host that does not exist is a mistake.
+                # A page that the user did not name may be empty; but a step or a host that does not
+                # exist is a mistake.
                 if not is_second and (pages or (is_chosen and isinstance(error, UsageError))):
                     raise
     held = {page.id for page in made}
@@ -130,7 +130,7 @@ def _part_of(
 
 
 def _with_second(first: _Part, second: _Part) -> _Part:
-    """The pages of both; their lists say which run can be compared with which."""
+    """The pages of both; their lists name the runs to compare with."""
     name = second.entries["run"]
     shared = {
         "runs": [*first.entries["runs"], *second.entries["runs"]],
@@ -159,7 +159,7 @@ def one_page(page: Page, source: str) -> bytes:
 
     Args:
         page: The page.
-        source: What it is about, such as the names of files.
+        source: Its subject, such as the names of files.
     """
     index = {
         "format": FORMAT, "runs": [{"name": "", "source": escaped(source)}], "run": "",

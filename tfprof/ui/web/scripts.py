@@ -1,10 +1,9 @@
 """Our JavaScript as one script: each module as a function that returns what it exports.
 
 There is no build step. A report is one file, in which modules cannot import each other by name; and
-a browser that is served would ask for one module after the other, as it reads who imports whom. So
-their texts are joined, those that others need first (ADR 0037 has what else was tried). Imports and
-exports may only be written as ``_IMPORT`` and ``_EXPORT`` read them, and without circles, which a
-test checks.
+a browser of a served page would request one module after another, as it finds the imports. So their
+texts are joined in order of dependency (ADR 0037 has the alternatives). Imports and exports must
+have the forms of ``_IMPORT`` and ``_EXPORT``, without cycles, which a test checks.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Final
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
-"""Lines of comments, and types: a fifth of the modules, for those who read these."""
+"""Comments and types: a fifth of the modules, which the joined script leaves out."""
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
 
@@ -55,7 +54,7 @@ def joined_script(entry: str = "app.js") -> str:
 
 
 def served_text(name: str) -> str:
-    """What a server sends under a name: the joined script, or a file of the front end.
+    """The file that a server sends for a name: the joined script, or a file of the front end.
 
     Raises:
         OSError: There is none.
@@ -65,5 +64,5 @@ def served_text(name: str) -> str:
 
 @cache
 def packed_text(name: str) -> bytes:
-    """The same, packed by gzip."""
+    """The file of a name, packed by gzip."""
     return gzip.compress(served_text(name).encode(), _LEVEL, mtime=0)

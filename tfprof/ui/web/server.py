@@ -20,10 +20,10 @@ from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
 from tfprof.ui.pages.view_entries import GROUP
 from tfprof.ui.web.connections import bounded_protocol
-from tfprof.ui.web.guard import MOST_QUERY_BYTES, App, Door, Guard
+from tfprof.ui.web.guard import MOST_QUERY_BYTES, Access, App, Guard
 from tfprof.ui.web.listening import require_web
+from tfprof.ui.web.render_queue import BusyError, RenderQueue
 from tfprof.ui.web.scripts import packed_text
-from tfprof.ui.web.work import BusyError, Work
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -34,7 +34,7 @@ _LOOK_SECONDS: Final = 2.0
 """Time between two looks for new runs."""
 
 _KEPT_RUNS: Final = 2
-"""Runs that stay in memory: two can be compared without reading them again and again."""
+"""Number of runs that stay in memory: two can be compared without reading them repeatedly."""
 
 LookAgain = Callable[[], Sequence[Opened]]
 
@@ -43,8 +43,8 @@ logger = logging.getLogger("tfprof.ui.web")
 
 def application(
     site: Site,
-    door: Door | None = None,
-    work: Work | None = None,
+    access: Access | None = None,
+    queue: RenderQueue | None = None,
     look_again: LookAgain | None = None,
     *,
     ahead: bool = False,
@@ -52,12 +52,12 @@ def application(
     """The server of a site.
 
     Args:
-        site: What was opened.
-        door: Who may come in; without one everybody may, which is for servers that check
+        site: The opened runs.
+        access: The access rules; None lets every request in, for servers that check requests
             themselves, and for tests.
-        work: Makes the documents.
-        look_again: Finds the runs anew, as there may be others by now.
-        ahead: Make the first page before somebody asks for it.
+        queue: Makes the documents.
+        look_again: Lists the runs again, to find new ones.
+        ahead: Make the first page before the first request.
 
     Raises:
         MissingDependencyError: Starlette is not installed.
@@ -67,18 +67,18 @@ def application(
     from starlette.responses import Response
     from starlette.routing import Route
 
-    shelf = Shelf(site, look_again)
-    work = work or Work()
+    runs = RunCache(site, look_again)
+    queue = queue or RenderQueue()
     if ahead:
-        threading.Thread(target=read_ahead, args=(shelf, work), daemon=True).start()
+        threading.Thread(target=read_ahead, args=(runs, queue), daemon=True).start()
 
     def endpoint(make: Callable[[Request], bytes]) -> Callable[[Request], object]:
         async def answer(request: Request) -> Response:
             try:
                 # In a thread, as it looks at files, and may wait for work that is going on.
                 path, params = request.url.path, request.query_params
-                key = await asyncio.to_thread(_key, shelf, path, params)
-                packed = await work.packed(key, lambda: make(request))
+                key = await asyncio.to_thread(_key, runs, path, params)
+                packed = await queue.packed(key, lambda: make(request))
             except Exception as error:
                 if not isinstance(error, TfprofError):
                     logger.exception("%s could not be made", request.url.path)
@@ -102,22 +102,22 @@ def application(
         return _packed_response(packed, request, kind)
 
     def document(request: Request) -> bytes:
-        return shelf.document(request.path_params["path"], dict(request.query_params))
+        return runs.document(request.path_params["path"], dict(request.query_params))
 
     routes = [
         Route("/", static),
         Route("/static/{name}", static),
         Route("/api/{path:path}", endpoint(document)),
     ]
-    return Guard(Starlette(routes=routes), door)
+    return Guard(Starlette(routes=routes), access)
 
 
-class Shelf:
-    """The runs of a site, of which only those that were looked at last stay in memory.
+class RunCache:
+    """The runs of a site, of which only the latest in use stay in memory.
 
     Args:
-        site: What was opened.
-        look_again: Finds the runs anew.
+        site: The opened runs.
+        look_again: Lists the runs again.
     """
 
     def __init__(self, site: Site, look_again: LookAgain | None = None) -> None:
@@ -128,10 +128,10 @@ class Shelf:
         self._lock = threading.Lock()
 
     def state(self, params: Mapping[str, str]) -> tuple[object, ...]:
-        """Which runs are asked for, how often they have changed, and how many others there are:
-        the part of a document's key that its address does not tell.
+        """The part of a document's key besides its address: the requested runs, how often they
+        have changed, and the number of all runs.
 
-        A run that has vanished is in a state of its own: what is kept of it is not shown.
+        A run that has vanished has a state of its own, so that no cached page of it is shown.
         """
         self._look()
         named = self._named(params)
@@ -146,7 +146,7 @@ class Shelf:
         return self._site.to_dict(run)
 
     def document(self, path: str, params: Mapping[str, str]) -> bytes:
-        """A document by its path: ``site``, ``page/NAME``, or what a page asks for beside it.
+        """A document by its path: ``site``, ``page/NAME``, or further data of a page.
 
         Raises:
             TfprofError: There is none, or it cannot be made.
@@ -160,7 +160,7 @@ class Shelf:
         return self._site.data(path, params)
 
     def _named(self, params: Mapping[str, str]) -> list[Opened]:
-        """The run that an address names, and the one to compare it with; those that there are."""
+        """The run that an address names, and the one to compare it with, if they exist."""
         found = []
         for name in (params.get("run", ""), params.get("against")):
             with contextlib.suppress(UsageError):
@@ -174,12 +174,12 @@ class Shelf:
             self._site.run(each).forget()
 
     def _look(self) -> None:
-        """Take in runs that have been added; those that are known stay as they are."""
+        """Add new runs; known ones stay unchanged."""
         with self._lock:
             if self._look_again is None or time.monotonic() < self._looked + _LOOK_SECONDS:
                 return
             self._looked = time.monotonic()
-            with contextlib.suppress(TfprofError):  # what has vanished says so where it is shown
+            with contextlib.suppress(TfprofError):  # pages of vanished runs show the error
                 found = self._look_again()
                 known = {(one.name, one.source): one for one in self._site.opened}
                 merged = [known.pop((one.name, one.source), one) for one in found]
@@ -193,25 +193,24 @@ def _state_of(run: Opened) -> tuple[str, object]:
         return run.name, str(error)
 
 
-def read_ahead(shelf: Shelf, work: Work) -> None:
-    """Make what a browser asks for first: the list of pages, and the first one with data.
+def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
+    """Make the first documents of a browser: the list of pages, and the first one with data.
 
-    While people read it, the first page of the views: what all views of a capture are made of takes
-    seconds for a large one.
+    Meanwhile, make the first page of the views, whose common data take seconds for a large capture.
     """
-    with contextlib.suppress(Exception):  # whoever asks for it is told
-        pages = shelf.site_of({})["pages"]
+    with contextlib.suppress(Exception):  # a request gets the error
+        pages = runs.site_of({})["pages"]
         assert isinstance(pages, list)
         there = [page for page in pages if not page["missing"]]
         views = [page["id"] for page in there if page["group"] == GROUP]
         for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
-            make = partial(shelf.document, path, {})
-            work.begin(_key(shelf, f"/api/{path}", {}), make).result()
+            make = partial(runs.document, path, {})
+            queue.begin(_key(runs, f"/api/{path}", {}), make).result()
 
 
-def _key(shelf: Shelf, path: str, params: Mapping[str, str]) -> Hashable:
-    """What a document depends on."""
-    return shelf.state(params), path, tuple(sorted(params.items()))
+def _key(runs: RunCache, path: str, params: Mapping[str, str]) -> Hashable:
+    """The key of a document."""
+    return runs.state(params), path, tuple(sorted(params.items()))
 
 
 def status_of(error: Exception) -> int:
@@ -226,7 +225,7 @@ def status_of(error: Exception) -> int:
 
 
 def words_for(error: Exception) -> str:
-    """What to tell a browser of an error: never where in the program it happened."""
+    """The text of an error for a browser, without its place in the program."""
     if isinstance(error, TfprofError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -248,20 +247,20 @@ def _packed_response(
 
 
 def serve(
-    site: Site, listener: socket.socket, door: Door, look_again: LookAgain | None = None
+    site: Site, listener: socket.socket, access: Access, look_again: LookAgain | None = None
 ) -> None:
     """Serve a site until Ctrl-C.
 
     Args:
-        site: What was opened.
-        listener: What ``listening`` gave.
-        door: Who may come in.
-        look_again: Finds the runs anew, as there may be others by now.
+        site: The opened runs.
+        listener: The socket of ``listening``.
+        access: The access rules.
+        look_again: Lists the runs again, to find new ones.
 
     Raises:
         MissingDependencyError: Starlette or uvicorn is not installed.
     """
-    app = application(site, door, look_again=look_again, ahead=True)  # while the browser starts
+    app = application(site, access, look_again=look_again, ahead=True)  # while the browser starts
     import uvicorn
 
     config = uvicorn.Config(

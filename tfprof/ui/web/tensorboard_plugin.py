@@ -1,7 +1,7 @@
 """TensorBoard shows the same pages: a plugin that serves them for the runs of its log folder.
 
-TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Who may
-ask is TensorBoard's business: it is its server, behind its address.
+TensorBoard loads it by the entry point ``tensorboard_plugins`` where both are installed. Access is
+up to TensorBoard, which owns the server and its address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfprof.inputs.resolve import Kind, resolve
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import Site
 from tfprof.ui.web.scripts import served_text
-from tfprof.ui.web.server import Shelf, status_of, words_for
+from tfprof.ui.web.server import RunCache, status_of, words_for
 
 NAME: Final = "tfprof"
 
@@ -27,7 +27,7 @@ _TYPES: Final = {"js": "text/javascript", "css": "text/css"}
 _REASONS: Final = {200: "OK", 400: "Bad Request", 404: "Not Found", 500: "Internal Server Error"}
 
 Wsgi = dict[str, Any]
-"""What a server tells of a request."""
+"""The environment of a request."""
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 
@@ -35,14 +35,14 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
     """The pages of the captures in TensorBoard's log folder.
 
     Args:
-        context: What TensorBoard tells its plugins.
+        context: TensorBoard's context for plugins.
     """
 
     plugin_name = NAME
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         self._folder = str(context.logdir or "")
-        self._shelf = Once(lambda: Shelf(Site(open_paths([self._folder]))))
+        self._runs = Once(lambda: RunCache(Site(open_paths([self._folder]))))
 
     def is_active(self) -> bool:
         """Whether there is anything to show: captures in the log folder."""
@@ -71,7 +71,7 @@ class TfprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # TensorBoard h
         params = dict(parse_qsl(request.get("QUERY_STRING", ""), keep_blank_values=True))
         path = _after(request, "/api/")
         try:
-            data, status = self._shelf().document(path, params), 200
+            data, status = self._runs().document(path, params), 200
         except TfprofError as error:
             data, status = to_json({"error": words_for(error)}), status_of(error)
         return _answer(start, status, data, "application/json")

@@ -1,4 +1,4 @@
-"""Views for people at a terminal: op types as a table, the other views as trees with columns.
+"""Views for terminals: op types as a table, the other views as trees with columns.
 
 The numbers equal those of the text report. ``view_rows`` explains the dashes. An outline has one
 line for each row, which can be searched and pasted on its own: there is no header, every number
@@ -38,8 +38,8 @@ class ViewTable:
         tree: The view.
         max_rows: Show no more rows than this, the largest ones; 0 shows all.
         glyphs: What to draw with.
-        hint: Say below how to see rows that were left out.
-        own: Show own costs of the rows of a tree, where there is room.
+        hint: Whether to add a hint on how to see rows that were left out.
+        own: Whether to show own costs of the rows of a tree, where there is room.
     """
 
     tree: ViewTree

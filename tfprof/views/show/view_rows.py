@@ -44,10 +44,10 @@ class Amounts:
 
     Attributes:
         values: Total of each line and all below it, shape (n,).
-        unknown: Where it is not known.
+        unknown: Mask of unknown totals.
         own: Own cost of each line.
-        own_unknown: Where it is not known, or the line has none.
-        whole: What shares are shares of.
+        own_unknown: Mask of unknown or missing own costs.
+        whole: The total for shares.
     """
 
     values: Int64Array
@@ -103,7 +103,7 @@ class LineAmounts:
         return np.asarray(tree.accounted[rows] & has_ops[rows], np.bool_)
 
     def _totals(self, index: int) -> Int64Array:
-        """Of a list each row has its own, the first the whole, and the last what is left."""
+        """For a list: each row's own value, the total for the first, and the rest for the last."""
         of_rows: Int64Array = self._tree.total[index][self._rows]
         if not self._is_list:
             return of_rows
@@ -131,7 +131,7 @@ OTHERS = -1
 """In ``Line.row``: all op types that are not shown, also those that the options exclude."""
 
 NAME_HEADERS = {"scope": "scope", "graph": "op", "op": "op type", "code": "Python line"}
-"""What the names of a view's rows are, by its kind."""
+"""Meaning of the names of a view's rows, by its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class ViewRows:
         return columns
 
     def texts(self) -> list[tuple[str, list[str]]]:
-        """Selected attributes that are no numbers: title, and the text of each line."""
+        """Selected attributes other than numbers: title, and the text of each line."""
         columns = []
         for select, title, text_of in TEXTS:
             if select in self.tree.options.select:
@@ -259,7 +259,7 @@ class ViewRows:
         elif self.n_left_out:
             yield f"{shown:,} of {len(self.tree):,} rows, {by}; +n: children left out. {show_all}"
         depth = self.tree.options.max_depth
-        is_asked = depth != BY_NAME["max_depth"].default  # then it is no surprise
+        is_asked = depth != BY_NAME["max_depth"].default  # chosen by the user
         cuts = is_cut(self.tree, self.n_left_out)
         if cuts and not (is_asked or cuts_the_largest(self.tree)):
             asked = self.spelled("max_depth", str(depth))

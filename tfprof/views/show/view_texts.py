@@ -78,16 +78,16 @@ TEXTS = (
     ("op_types", "types", types_text),
     ("input_shapes", "input shapes", shapes_text),
 )
-"""How selected attributes that are no numbers are shown: name, title, text of some ops."""
+"""Selected attributes other than numbers: name, title, text of some ops."""
 
 
 MANY_LINES = 10_000
-"""Nobody reads a text of more lines from the beginning to the end."""
+"""A text of more lines is too long to read."""
 
 _A_SCREEN = 40
 
 Spelling = Callable[[str, str], str]
-"""How people set an option where the remarks are read, from its name and its value."""
+"""How a user sets an option where the remarks are shown, from its name and value."""
 
 
 def on_command_line(name: str, value: str) -> str:
@@ -145,7 +145,7 @@ def about_idle(tree: ViewTree, spelled: Spelling = on_command_line) -> Iterator[
 
 
 def about_length(tree: ViewTree, text: str) -> Iterator[str]:
-    """How long a text was that nobody can read, and what shortens it."""
+    """A remark on a text that is too long to read, with ways to shorten it."""
     n_lines = text.count("\n")
     if n_lines <= MANY_LINES:
         return

@@ -25,7 +25,7 @@ class OutputFile:
     """A file to write.
 
     Attributes:
-        path: Where.
+        path: Its path.
         chunks: The content, made while it is written.
         before: Message for the user before it is written.
         after: Message after it was written.
@@ -38,7 +38,7 @@ class OutputFile:
 
 
 def output_files(tree: ViewTree, build: BuildView) -> Iterator[OutputFile]:
-    """The files of a view; none if its output is no file.
+    """The files of a view; none if its output is not a file.
 
     Args:
         tree: The view.
@@ -109,8 +109,8 @@ def answer(
     as the original does on stderr.
 
     Args:
-        session: What is asked.
-        kind: Which view.
+        session: The session of the profile.
+        kind: Kind of the view.
         options: As ``ProfileOptionBuilder.build()`` gives them.
 
     Raises:

@@ -41,7 +41,7 @@ SAMPLE_TYPES = {
     "params": ("count", "Model parameters."),
     "float_ops": ("count", "Model float operations (Only available if defined)."),
 }
-"""Unit and comment of what ``select`` can ask for; the comments are the original's."""
+"""Unit and comment of selectable attributes; the comments are the original's."""
 
 DEFAULT_TYPES = ("micros", "accelerator_micros", "bytes", "float_ops", "params")
 """Sample types of one file, unless classic mode wants one alone."""
@@ -175,7 +175,7 @@ def _stacks_of_ops(
 def _stack_of(tree: ViewTree, code: CodeTree, row: int, tables: PprofTables) -> list[int]:
     """Locations of a shown line and its shown callers: each function at the line it stood at.
 
-    Lines of libraries are left out, unless there are no others or the output asks for them.
+    Lines of libraries are left out, unless there are no others or the output includes them.
     """
     frames = []
     while row > 0:

@@ -229,7 +229,7 @@ def _metric_columns(
 
 
 def _op_columns(tree: ViewTree, op_rows: Int64Array) -> dict[str, Column]:
-    """What a GraphNodeProto says about an op besides numbers: its device and input shapes."""
+    """The device and input shapes of an op in a GraphNodeProto."""
     shapes = tree.input_shapes
     is_op = op_rows != NO_OP
     device_ids = np.append(tree.facts.device_ids, -1)[op_rows]  # NO_OP takes the last one

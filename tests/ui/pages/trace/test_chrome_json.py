@@ -96,7 +96,7 @@ def test_what_is_not_understood_is_counted_and_said():
     model = made(*events)
     assert [each[2] for each in slices(model)] == ["good", "open", "text"]
     assert dict(model.shown.left_out) == {
-        "is no object": 1, "is of the kind 'O', which is not shown": 1, "has no kind": 1,
+        "is not an object": 1, "is of the kind 'O', which is not shown": 1, "has no kind": 1,
         "has no time": 2, "takes no time that makes sense": 1, "ends what has not begun": 1,
         "counts no number": 1, "is at a time far from all others": 1,
     }  # fmt: skip
@@ -117,7 +117,7 @@ def test_lists_and_files_that_were_cut_off():
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"5", b'{"a": [1]}', b"\x00\xff", b"[" * 10**5])
-def test_what_is_no_trace_is_refused(content):
+def test_other_files_than_traces_are_refused(content):
     with pytest.raises(MalformedProfileError, match=r"trace\.json"):
         read_chrome_json(content, "trace.json")
 
@@ -147,7 +147,7 @@ def test_a_trace_that_was_written_here_is_the_same_again(tmp_path):
     assert json.loads(site.data("trace/search", {"text": "sgemm"}))["n_events"] == 1
 
 
-def test_files_that_are_no_traces(tmp_path):
+def test_files_that_are_not_traces(tmp_path):
     path = tmp_path / "notes.json"
     path.write_text('{"a": 1}')
     assert look_at(str(path)).kind is not Kind.TRACE

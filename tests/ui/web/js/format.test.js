@@ -12,7 +12,7 @@ test("a number has three digits and the prefix of its size", () => {
   assert.equal(numberText(12_345), "12,345");
 });
 
-test("unknown, infinite and absurd numbers are told apart", () => {
+test("unknown, infinite and absurd numbers are distinguished", () => {
   assert.equal(numberText(null, "us"), "n/a");
   assert.equal(numberText(NaN, "us"), "n/a");
   assert.equal(numberText(-Infinity), "-∞");

@@ -162,6 +162,6 @@ def _literal(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text that is no markup, not even in angle brackets."""
+    """A text without markup, even in angle brackets."""
     quoted: str = import_graphviz().nohtml(text)
     return quoted

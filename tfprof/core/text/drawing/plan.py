@@ -1,4 +1,4 @@
-"""What is drawn, as plain data: nodes, clusters around them, and edges."""
+"""A drawing as plain data: nodes, clusters around them, and edges."""
 
 from __future__ import annotations
 

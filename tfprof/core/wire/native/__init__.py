@@ -1,1 +1,1 @@
-"""The compiled twins; ``tfprof.core.wire.compiled`` says whether they are there."""
+"""The compiled versions of Python modules; ``tfprof.core.wire.compiled`` gives access to them."""

@@ -290,7 +290,7 @@ cdef class Compiled:
             field = &self.table.fields[self.table.n_fields]
             self.table.n_fields += 1
             if not 0 < given.number < 1 << 29:
-                raise ValueError(f"{given.number} is no field number")
+                raise ValueError(f"{given.number} is not a field number")
             field.kind = given.kind
             field.keep = given.keep
             set_tag(field, given.number, WIRE_VARINT if field.kind == NUMBERS else WIRE_LENGTH)
@@ -334,7 +334,7 @@ cdef class Compiled:
         return 0
 
     cdef int take_values(self, Field* field, tuple values) except -1:
-        """Finds the bytes of the values that rows have; others may be no texts at all."""
+        """Finds the bytes of the values that rows have; others need not be texts."""
         cdef Piece* pieces = <Piece*>calloc(len(values) + 1, sizeof(Piece))
         cdef Py_ssize_t size = 0
         cdef int64_t row, place

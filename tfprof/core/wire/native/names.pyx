@@ -211,7 +211,7 @@ cdef Py_ssize_t n_shared(const Text* last, const Text* name) noexcept nogil:
 cdef Py_ssize_t count_scopes(
     const Text* texts, const int64_t* order, Py_ssize_t n, Py_ssize_t* n_bytes
 ) noexcept nogil:
-    """How many prefixes before a slash are no names themselves; -1 if no order of names.
+    """Number of prefixes before a slash that are not names themselves; -1 if no order of names.
 
     Args:
         n_bytes: Gets the bytes of all these prefixes together.

@@ -3,8 +3,8 @@
 """The native scanner: walks serialized messages by a compiled plan, without the GIL.
 
 Every read is checked against the end of the message that it belongs to. The walk recurses only
-where the plan does; groups, which no plan asks for, are skipped with a counter. Whatever protobuf
-would refuse ends the scan, and protobuf is asked to say why.
+where the plan does; groups, which no plan contains, are skipped with a counter. Bytes that protobuf
+would refuse end the scan; protobuf then reports the reason.
 """
 
 from libc.stdint cimport int64_t, uint8_t
@@ -35,7 +35,7 @@ cdef class NativePlan:
         slots: How many columns each table has.
 
     Raises:
-        ValueError: This is no plan.
+        ValueError: This is not a plan.
     """
 
     cdef int64_t* actions

@@ -57,7 +57,7 @@ cdef void fill_fields(const Action* actions, const Level* level, Field* fields) 
     cdef uint64_t tag
     cdef const Action* action
     for tag in range(SHORT_TAGS):
-        action = &actions[level.first]   # number 0: what nobody asks for has no action
+        action = &actions[level.first]   # number 0: fields outside the plan have no action
         if <int64_t>(tag >> 3) < level.size:
             action += tag >> 3
         fields[tag].todo = todo_at(action, tag & 7) if tag >> 3 else REFUSE

@@ -16,7 +16,7 @@ include "varints.pxi"
 
 cdef enum:
     HEADER = 8        # numbers of a line: ``tfprof.core.wire.xspace_lines.HEADER``
-    UNKNOWN = -1      # where a line ends that nobody has walked
+    UNKNOWN = -1      # the end of a line that was not walked
     ALL_OFFSETS = 1   # bits of what ``count`` and ``read`` return
     MISFIT = 2
     CHANGED = 4

@@ -84,7 +84,7 @@ def elements(const uint8_t[::1] data, Py_ssize_t start, Py_ssize_t stop):
 cdef const uint8_t* header_field(
     const uint8_t* data, int64_t* header, const uint8_t* at, const uint8_t* end, uint64_t tag
 ) noexcept nogil:
-    """A field of a line that is no event; returns the place behind it, or NULL."""
+    """A field of a line other than an event; returns the place behind it, or NULL."""
     cdef uint64_t value = 0
     cdef int64_t size = 0, place = -1
     if tag == 0x12 or tag == 0x5A:  # name, display_name

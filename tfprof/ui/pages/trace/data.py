@@ -1,4 +1,4 @@
-"""What the viewer asks for: answers by path and parameters, as JSON."""
+"""Answers to requests of the viewer, by path and parameters, as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def trace_data(model: TraceModel, path: str, params: Params) -> bytes:
 
     Args:
         model: The trace.
-        path: What is asked: ``tiles``, ``event``, ``range``, ``events``, ``search``, ``find``,
+        path: The request: ``tiles``, ``event``, ``range``, ``events``, ``search``, ``find``,
             ``flows`` or ``counters``.
         params: ``t0`` and ``t1`` are times in ps; ``tracks`` and ``counters`` are numbers,
             ``0-3,7``, or ``all``.

@@ -1,4 +1,4 @@
-"""What is known of one slice: its arguments, its step, its own time, and what it leads to."""
+"""Details of one slice: its arguments, its step, its self time, and its arrows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.trace.spent import own_times
 
 MOST_PARTNERS = 50
-"""So many events at the other ends of arrows are listed, on each side."""
+"""Most events at the other ends of arrows to list, on each side."""
 
 _SOURCES = ("source", "source_info", "source_line", "code", "file")
 _LINE = re.compile(r"(?<![^\s:<>\"'])([^\s:<>\"']+\.(?:py|pyx|cc|cpp|c|h|cu|rs|ipynb)):(\d+)")
@@ -70,7 +70,7 @@ def _brief(model: TraceModel, number: int, place: int) -> dict[str, Any]:
 
 
 def _own(model: TraceModel, number: int, place: int, within: Int64Array) -> tuple[int, int]:
-    """The own time of a slice, and how many slices are inside it."""
+    """The self time of a slice, and the number of slices inside it."""
     track = model.tracks[number]
     start, duration = track.start_ps(place), track.duration_ps(place)
     if not duration:
@@ -95,7 +95,7 @@ def _around(model: TraceModel, number: int, place: int) -> list[dict[str, Any]]:
 
 
 def _partners(model: TraceModel, number: int, place: int) -> tuple[list[Any], list[Any]]:
-    """Slices that lead to one, and those that it leads to."""
+    """Slices with arrows to one, and those that its arrows lead to."""
     flows = model.flows
     into = np.flatnonzero((flows.to_place == place) & (flows.to_track == number))
     out = np.flatnonzero((flows.from_place == place) & (flows.from_track == number))
@@ -111,7 +111,7 @@ def _listed(side: str, model: TraceModel, found: list[Any]) -> dict[str, Any]:
 
 
 def source_of(name: str, arguments: Mapping[str, Any]) -> str:
-    """The source line of a slice, ``file.py:12``; empty if nothing tells it."""
+    """The source line of a slice, ``file.py:12``; empty if unknown."""
     for key in _SOURCES:
         value = arguments.get(key)
         if isinstance(value, str) and (match := _LINE.search(value)):

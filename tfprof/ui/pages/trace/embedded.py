@@ -1,4 +1,4 @@
-"""A trace in a report: every slice where that fits, else what is seen from afar, and a remark."""
+"""A trace in a report: every slice if that fits, else merged marks, and a remark."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tfprof.ui.pages.trace.spent import own_times
 from tfprof.ui.pages.trace.tiles import packed_marks
 
 MOST_BYTES: Final = 1_500_000
-"""A trace takes at most so much of a report."""
+"""Most bytes of a report for a trace."""
 
 _SHARE_OF_MARKS = 0.85
 _LEAST_BYTES = 2.5
-"""A mark takes more in a report: what cannot fit by this need not be packed."""
+"""Lower bound of a mark's bytes in a report, to skip packing marks that cannot fit."""
 
 _NEARLY = 0.95
-"""Of the size of marks at one level, what those of the next take at least."""
+"""Smallest ratio of the size of marks at one level to that at the level before."""
 
 _IN_TEXT = 4 / 3
 """Bytes of a report for each packed byte: base64."""
@@ -49,14 +49,14 @@ def trace_documents(
 
     Args:
         model: The trace.
-        most_bytes: So many bytes of a report they take at most, about.
+        most_bytes: Approximate limit on their bytes in a report.
     """
     k, content = _marks(model, most_bytes * _SHARE_OF_MARKS)
     left = most_bytes - _size(content)
     yield "trace/all", {}, content
     if k == _EVERY:
         details = _details(model)
-        # Arguments are most of it; own times, steps and lines of code are of use without them.
+        # Arguments are most of the size; self times, steps and source lines are useful alone.
         for made in (details, details | {"args": None}):
             content = to_json(made)
             if _size(content) <= left:
@@ -71,7 +71,7 @@ def trace_documents(
 
 
 def _asked_at_once(model: TraceModel) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """What a viewer asks of the whole trace and of each step."""
+    """Requests of a viewer for the whole trace and for each step."""
     first, last = (str(each) for each in model.range_ps)
     if model.counters:
         yield "counters", {"t0": first, "t1": last, "pixels": str(_COUNTER_PIXELS)}
@@ -101,7 +101,7 @@ def _marks(model: TraceModel, most_bytes: float) -> tuple[int, bytes]:
         return marks_of
 
     def level_of(k: int, bytes_each: float) -> int:
-        """The first level from ``k`` at which so large marks fit."""
+        """The first level from ``k`` at which marks of this size fit."""
 
         def may_fit(k: int) -> bool:
             n_marks = n_slices if k == _EVERY else _count(model, marks_at(k))
@@ -127,7 +127,7 @@ def _count(model: TraceModel, marks_of: Any) -> int:
 
 
 def _remark(n_slices: int, n_marks: int) -> str:
-    """What a report does not show; nothing if it shows each slice."""
+    """A remark on slices that a report merges; empty if it shows each slice."""
     if n_marks >= n_slices:
         return ""
     return (
@@ -138,7 +138,7 @@ def _remark(n_slices: int, n_marks: int) -> str:
 
 
 def _details(model: TraceModel) -> dict[str, Any]:
-    """What is known of each slice beside its time, track by track, and all arrows."""
+    """Details of each slice other than its time, track by track, and all arrows."""
     own, steps, args, sources = [no_rows()], [], [], []
     is_few = sum(len(track) for track in model.tracks) <= _MOST_WITH_DETAILS
     for track in model.tracks:

@@ -14,7 +14,7 @@ from tfprof.errors import UsageError
 from tfprof.ui.pages.document import column
 
 MOST_ARROWS = 2000
-"""So many arrows are drawn at most; the page says how many there are."""
+"""Most arrows to draw; the page has the number of all."""
 
 
 def flows(model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
 
     Args:
         model: The trace.
-        notes: What is to be known of what was read.
+        notes: Remarks on the data.
     """
     errors, on_run = run_notes_blocks(notes)
     blocks: list[Block] = [*errors]
@@ -58,7 +58,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
 
 
 def trace_page_of(opened: Opened) -> Page:
-    """The page of the trace viewer of what was opened."""
+    """The page of the trace viewer of an opened run."""
     notes = opened.run().notes if opened.run is not None else ()
     return trace_page(opened.events(), notes)
 
@@ -80,7 +80,7 @@ def _verdict(model: TraceModel) -> str:
 
 
 def trace_block(model: TraceModel) -> Block:
-    """The viewer: what there is to be seen; tiles of it are asked for.
+    """The block of the viewer: tracks, steps and counters; tiles are loaded on request.
 
     Returns:
         ``t0``, ``t1``, in ps; ``processes``; ``tracks`` with ``process``, ``name``, ``thread_id``,

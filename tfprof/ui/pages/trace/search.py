@@ -1,4 +1,4 @@
-"""Finding slices by name: how many of which, and the next one."""
+"""Finds slices by name: their numbers, and the next one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfprof.ui.pages.blocks_of_results import table_block
 from tfprof.ui.pages.trace.details import event
 
 MOST_ROWS = 2000
-"""So many names are listed at most: those that take the most time."""
+"""Most names to list: those with the most time."""
 
 _PS_PER_US = 1e6
 _COLUMNS = (
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def wanted_names(model: TraceModel, text: str, *, regex: bool = False) -> Wanted:
-    """Which names hold a text, upper or lower case, in short or in full.
+    """Which short or full names hold a text, in upper or lower case.
 
     Args:
         model: The trace.
@@ -126,7 +126,7 @@ def find(
 def _nearest(
     model: TraceModel, found: list[tuple[int, Int64Array, int, int]], *, backwards: bool
 ) -> tuple[int, int]:
-    """Track and place of the next one in order of start; after the last comes the first."""
+    """Track and place of the next slice by start; the first follows the last."""
 
     def keys(*, wraps: bool) -> list[tuple[int, int, int]]:
         rows = []

@@ -1,4 +1,4 @@
-"""Where the time of a range goes: time and own time by name, and the slices of a range."""
+"""Time of a range: time and self time by name, and the slices of a range."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tfprof.ui.pages.document import Block
 _PS_PER_US = 1e6
 
 MOST_NAMES = 20_000
-"""So many rows a table of names has at most; the rest is one row."""
+"""Most rows of a table of names; the rest is one row."""
 
 MOST_EVENTS = 1000
-"""So many slices are listed at most: the longest."""
+"""Most slices to list: the longest."""
 
 _PART_BITS = 24
 """Half a thousand million numbers of so many bits are summed without a loss."""
@@ -46,7 +46,7 @@ _EVENT_COLUMNS = (
 def own_times(
     track: TraceTrack, places: Int64Array, first_ps: int, last_ps: int
 ) -> tuple[Int64Array, Int64Array]:
-    """Time of slices within a range, and what of it is not inside others of the track.
+    """Time and self time of slices within a range.
 
     Args:
         track: The track.
@@ -62,7 +62,7 @@ def own_times(
     parents = nesting.parents
     inner = np.flatnonzero(parents >= 0)
     inside = exact_sums(parents[inner], times[inner], len(places))
-    # What overlaps only in part may be longer together than what is around it.
+    # Slices that overlap only in part may together be longer than the one around them.
     return times, (times - inside).clip(min=0)
 
 
@@ -84,8 +84,8 @@ def names_in_range(
 ) -> dict[str, Any]:
     """Time by name within a range, as plain data.
 
-    Of several tracks only those count that were recorded: what was made of them (steps, scopes,
-    ops) would count the same time again.
+    Of several tracks, only recorded ones count: derived ones (steps, scopes, ops) would count the
+    same time again.
 
     Returns:
         ``t0``, ``t1``; ``n_events``; ``busy_ps``, the own time of all together; and ``table``.

@@ -1,7 +1,7 @@
-"""Tiles: what is seen of some tracks in a time, at a zoom; few marks, however many slices.
+"""Tiles: the visible marks of some tracks in a time range at a zoom level, few for any data.
 
 A tile of level ``k`` holds ``TILE_PIXELS`` pixels of ``2**k`` ps. Slices that are smaller than a
-pixel are merged into marks that say how many they are; each slice is in exactly one mark.
+pixel are merged into marks with their number; each slice is in exactly one mark.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def tile(model: TraceModel, k: int, number: int, tracks: Sequence[int]) -> dict[
     Args:
         model: The trace.
         k: Its level: a pixel is 2**k ps.
-        number: Which tile of the level: it begins ``number`` times ``TILE_PIXELS`` pixels after
-            the trace's time 0.
-        tracks: Which tracks.
+        number: Number of the tile in the level: it begins ``number`` times ``TILE_PIXELS`` pixels
+            after the trace's time 0.
+        tracks: The tracks.
 
     Raises:
         UsageError: There is no such level or track.

@@ -3,7 +3,7 @@
 
 /** @type {[RegExp, string][]} */
 const MEANINGS = [
-  [/^(input(?! (reduce )?fusion)|infeed|iterator|dataset)\b/i, "--c-input"], // XLA's input fusions are no input
+  [/^(input(?! (reduce )?fusion)|infeed|iterator|dataset)\b/i, "--c-input"], // XLA's input fusions are not input
   [/^output|^outfeed/i, "--c-output"],
   [/compil/i, "--c-compile"],
   [/launch/i, "--c-launch"],

@@ -315,7 +315,7 @@ export interface LiveBlock extends Common {
   lines: Column<string>;
 }
 
-/** The timeline. Events are asked for in tiles, which ui/pages/trace/data.py describes. */
+/** The timeline. Events are loaded in tiles, which ui/pages/trace/data.py describes. */
 export interface TraceBlock extends Common {
   kind: "trace";
   /** Picoseconds. */

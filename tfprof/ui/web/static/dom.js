@@ -67,7 +67,7 @@ export function buttonsOf(buttons) {
 }
 
 /**
- * The step that an arrow key to the left or the right asks for; 0 for other keys.
+ * The step of an arrow key to the left or the right; 0 for other keys.
  *
  * @param {KeyboardEvent} event
  */

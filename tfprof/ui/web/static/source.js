@@ -30,7 +30,7 @@ function documentParams(params) {
   return Object.fromEntries(Object.entries(params).filter(([name]) => !LOOKED_FOR.has(name)));
 }
 
-// Documents of a local server; what has been asked for last is kept.
+// Documents of a local server; the latest are cached.
 class ServedSource {
   isLive = true;
   #kept = new Map();

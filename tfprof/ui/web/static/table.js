@@ -216,7 +216,7 @@ function hasText(block, wanted) {
 }
 
 /**
- * What to say where an address asks for rows that no table of a page has; null where one has them.
+ * A message if no table of a page has the rows that the address names; null if one has.
  *
  * @param {any[]} blocks
  * @param {Params} params

@@ -51,7 +51,7 @@ export function matchingRows(rows, texts, wanted) {
 }
 
 /**
- * The order that an address asks for: a column, with a minus in front for the largest first.
+ * The order in an address: a column, with a minus in front for the largest first.
  *
  * @param {string | undefined} text
  * @param {any[]} columns

@@ -1,4 +1,4 @@
-// Tiles that have been asked for, kept; what is missing is asked for a few tiles at a time.
+// A cache of tiles; missing ones are requested a few at a time.
 
 import { traceLanes, traceMerged } from "./trace_marks.js";
 
@@ -39,7 +39,7 @@ export class TraceServedTiles {
   #kept = new Map();
   #asked = new Map();
   #wanted = new Map();
-  #until = 0; // nothing is asked before: the server did not answer
+  #until = 0; // no requests before this time: the server did not answer
 
   /**
    * @param {Ask} ask

@@ -68,7 +68,7 @@ export class TreePicture {
       if (cell.parent >= 0) this.inside[cell.parent].push(at);
     });
     this.most = cells.reduce((most, cell) => Math.max(most, cell.own), 0);
-    // What was said of another picture is not true of this one.
+    // A message about another picture does not apply to this one.
     if (this.words.textContent && cells.length)
       this.words.textContent = this.#lines(this.current).join(" · ");
     this.canvas.dataset.cells = cells.length;

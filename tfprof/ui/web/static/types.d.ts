@@ -3,7 +3,7 @@
 import type { Column, Page, Params, Series, Site, TreeMeasure } from "./documents";
 
 export interface Source {
-  /** Whether documents come from a server, which makes others when asked. */
+  /** Whether documents come from a server, which makes others on request. */
   isLive: boolean;
   site(run?: string): Promise<Site>;
   page(id: string, params: Params): Promise<Page>;
@@ -104,7 +104,7 @@ export interface Forest {
   isHit(node: any, found: Found | null): boolean;
 }
 
-/** Asks for what the library knows of a trace. */
+/** Requests data on a trace from the library. */
 export type Ask = (path: string, params?: Params) => Promise<any>;
 
 /** Marks of a lane, in order. */

@@ -102,8 +102,8 @@ def render_dot_file(path: str | os.PathLike[str], kind: str) -> bytes:
     Raises:
         UsageError: Another kind of picture.
         InputError: The file cannot be read.
-        UnknownFormatError: It is no DOT file.
-        MalformedProfileError: It is a broken one.
+        UnknownFormatError: It is not a DOT file.
+        MalformedProfileError: The file is broken.
         MissingDependencyError: The program ``dot`` is missing.
     """
     if kind not in PICTURES:

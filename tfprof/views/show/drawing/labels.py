@@ -1,4 +1,4 @@
-"""Names as they stand in boxes."""
+"""Names for boxes."""
 
 from __future__ import annotations
 

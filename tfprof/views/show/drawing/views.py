@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def draw_operations(tree: ViewTree, weights: Weights, max_nodes: int) -> tuple[Drawing, Flows]:
-    """Draw the heaviest ops of a graph view; what is left out is counted in each frame."""
+    """Draw the heaviest ops of a graph view; each frame counts the ops left out."""
     rows = np.flatnonzero(tree.op_rows != NO_OP)
     heaviest = rows[np.lexsort((rows, -weights.own[rows]))][:max_nodes]
     drawn = heaviest[np.argsort(tree.op_rows[heaviest])].tolist()  # producers mostly come first
@@ -110,7 +110,7 @@ def _add_rest(
 
 
 def add_rest(drawing: Drawing, weights: Weights, frame: int, count: int, value: int) -> None:
-    """Say in a frame, or in a node where there is none, how much is not drawn."""
+    """Write into a frame, or a node where there is none, how much is not drawn."""
     text = f"{count:,} more" + (f": {weights.text(value)}" if value else "")
     if frame == NO_CLUSTER:
         drawing.nodes.append(Node([text], f"{text}, not drawn one by one", kind="rest"))
@@ -371,7 +371,7 @@ def draw_view(
 
 
 def _title(tree: ViewTree, drawing: Drawing, weights: Weights, flows: Flows) -> list[str]:
-    """What is shown, and how to read it."""
+    """The title and a legend."""
     step = tree.options.step
     several = len(tree.profile.steps.steps) > 1
     of_step = f", step {step}" if step >= 0 else ", average of a step" if several else ""

@@ -40,7 +40,7 @@ class DeviceStats:
         starts: Start of each execution, µs.
         durations: From there to the end, µs.
         n_outputs: Outputs of each execution.
-        outputs: All outputs, one execution's after the other's; none if not asked for.
+        outputs: All outputs, execution by execution; none if not requested.
     """
 
     device: str

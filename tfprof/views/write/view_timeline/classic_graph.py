@@ -32,7 +32,7 @@ Curve = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlot:
-    """What is plotted for one device.
+    """The plot of one device.
 
     Attributes:
         device: Name of the device, as JSON text.
@@ -69,7 +69,7 @@ class MemoryPlot:
 
 
 class _HeldBytes:
-    """What each op holds while time goes on."""
+    """The bytes that each op holds, as time goes on."""
 
     def __init__(self, curves: dict[str, Curve]) -> None:
         names = sorted(curves)
@@ -184,7 +184,7 @@ def _persistent_bytes(tree: ViewTree) -> Int64Array:
 
 @dataclass(frozen=True, slots=True)
 class ClassicTimeline:
-    """What the file of one step holds.
+    """The content of the file of one step.
 
     Attributes:
         slices: The slices.
@@ -221,7 +221,7 @@ class ClassicTimeline:
 
 @dataclass(frozen=True, slots=True)
 class _Slices:
-    """What is drawn, in the order of the file: by process, lane and start.
+    """The slices in the order of the file: by process, lane and start.
 
     Attributes:
         rows: Op row, shape (n,).

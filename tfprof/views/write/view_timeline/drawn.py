@@ -1,4 +1,4 @@
-"""What a lossless graph timeline draws: executions of the shown ops, lane by lane, and memory."""
+"""The content of a lossless graph timeline: executions of the shown ops, by lane, and memory."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ _DIGITS = re.compile(r"0*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """Where executions of one device name are drawn.
+    """The track for executions of one device name.
 
     Attributes:
-        process: Name of the device, also for what is only a stream of it.
-        thread: What the track holds: ``ops``, ``kernel launches``, ``stream:7``, ``memcpy``.
+        process: Name of the device, also for its streams.
+        thread: Content of the track: ``ops``, ``kernel launches``, ``stream:7``, ``memcpy``.
     """
 
     process: str

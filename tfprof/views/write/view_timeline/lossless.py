@@ -1,4 +1,4 @@
-"""The graph view's timeline by default: everything that ran, to the nanosecond.
+"""The default timeline of the graph view: all executions, to the nanosecond.
 
 Each device is a process. Its threads are lanes: executions that overlap stand in several. Times
 count from the first start in the file, because viewers keep them as floating point numbers, in
@@ -122,7 +122,7 @@ _DECIMALS: Final = ["", *(f".{nanos:03d}".rstrip("0") for nanos in range(1, 1000
 
 @dataclass(frozen=True, slots=True)
 class LosslessTimeline:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
         tree: The view.

@@ -1,4 +1,4 @@
-"""Work of a server: each document is made once, however many ask, and the last ones are kept."""
+"""Makes the server's documents: each one once for all requests, and keeps the latest."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Final
 from tfprof.errors import TfprofError
 
 KEPT_BYTES: Final = 32 << 20
-"""Packed documents that are kept."""
+"""Most bytes of packed documents to keep."""
 
 MOST_SECONDS: Final = 60.0
-"""Longest time that somebody waits for a document; the work goes on."""
+"""Longest wait of a request for a document; the work goes on afterwards."""
 
 MOST_WAITING: Final = 32
-"""Different documents that may be in the making."""
+"""Most documents to make or queue at once."""
 
 _LEVEL: Final = 5
 _THREADS: Final = 2
@@ -29,15 +29,15 @@ _THREADS: Final = 2
 
 
 class BusyError(TfprofError):
-    """A document takes long, or too many are asked for; it can be asked for again."""
+    """A document takes long, or too many are queued; the request can be repeated."""
 
 
-class Work:
+class RenderQueue:
     """Makes documents in threads, which do not keep the program from ending.
 
     Args:
-        most_seconds: Longest time that somebody waits.
-        kept_bytes: Packed documents that are kept, the last ones asked for.
+        most_seconds: Longest wait of a request.
+        kept_bytes: Most bytes of packed documents to keep; the latest requests stay.
     """
 
     def __init__(self, most_seconds: float = MOST_SECONDS, kept_bytes: int = KEPT_BYTES) -> None:
@@ -52,7 +52,7 @@ class Work:
         """A document, packed by gzip.
 
         Args:
-            key: Says which it is; the same document is made once for all who wait for it.
+            key: Identifies it; the same document is made once for all requests.
             make: Makes it, in a thread.
 
         Raises:
@@ -62,7 +62,7 @@ class Work:
         future = asyncio.wrap_future(self.begin(key, make))
         future.add_done_callback(_look_at)
         try:
-            # Whoever stops waiting, be it a browser that went away, does not stop the work.
+            # A request that stops waiting, such as of a closed browser, does not stop the work.
             return await asyncio.wait_for(asyncio.shield(future), self._most_seconds)
         except (asyncio.TimeoutError, TimeoutError):
             raise BusyError(
@@ -71,10 +71,10 @@ class Work:
             ) from None
 
     def begin(self, key: Hashable, make: Callable[[], bytes]) -> Future[bytes]:
-        """Begin to make a document, unless it is kept or in the making; from any thread.
+        """Begin to make a document, unless it is kept or in progress; from any thread.
 
         Raises:
-            BusyError: Too many others are in the making.
+            BusyError: Too many others are queued.
         """
         with self._lock:
             if key in self._kept:
@@ -120,6 +120,6 @@ class Work:
 
 
 def _look_at(future: asyncio.Future[bytes]) -> None:
-    """Nobody may be waiting any longer for what went wrong."""
+    """Retrieve an error, as its request may have stopped waiting."""
     if not future.cancelled():
         future.exception()
