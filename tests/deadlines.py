@@ -13,8 +13,7 @@ SECONDS = 120.0
 
 @contextlib.contextmanager
 def at_most(process: Any, seconds: float = SECONDS) -> Iterator[None]:
-    """While it is entered, a program is killed after a time; then whoever reads its output is at
-    the end of it.
+    """Kill a program that runs longer than a time, so that reading its output ends.
 
     Args:
         process: What has ``kill``, such as a ``subprocess.Popen``.

@@ -1,4 +1,4 @@
-"""A framework whose profiler does as it is told."""
+"""A framework whose profiler a test controls."""
 
 from __future__ import annotations
 
