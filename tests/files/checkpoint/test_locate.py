@@ -76,14 +76,14 @@ def test_the_state_file(tmp_path):
         state.write_text(f"model_checkpoint_path: {text}\nall_model_checkpoint_paths: 'm-2'\n")
         assert path_of(folder) == path_of(state) == folder / "m-1"
     state.write_text('model_checkpoint_path: "run/gone-3"\n')
-    said = r"f/checkpoint: .* not there: run/gone-3\. Give one that is: m-1, m-2$"
+    said = r"f/checkpoint: .* missing: run/gone-3\. Give one that exists: m-1, m-2$"
     with pytest.raises(InputError, match=said):
         path_of(folder)
 
 
 def test_the_state_file_alone(tmp_path):
     (tmp_path / "checkpoint").write_text('model_checkpoint_path: "gone-3"\n')
-    with pytest.raises(InputError, match=r"not there: gone-3\. Give the checkpoint itself$"):
+    with pytest.raises(InputError, match=r"missing: gone-3\. Give the checkpoint itself$"):
         path_of(tmp_path)
 
 

@@ -45,10 +45,10 @@ def test_names_in_lists_of_buckets() -> None:
 def test_names_in_states_of_checkpoints(tmp_path: Path, web: Files, chain: str) -> None:
     state = f'model_checkpoint_path: "{chain}"'
     (tmp_path / "checkpoint").write_text(state)
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="is missing"):
         open_checkpoint(tmp_path)
     web.put("/logs/checkpoint", state.encode())
-    with pytest.raises(InputError, match=r"another file system|is not there"):
+    with pytest.raises(InputError, match=r"another file system|is missing"):
         open_checkpoint(f"{web.url}/logs/checkpoint")
 
 

@@ -47,5 +47,5 @@ def test_invalid_queries(run, how, words):
 
 
 def test_profiles_cannot_be_gone_through_again():
-    with pytest.raises(UsageError, match="no captured run"):
+    with pytest.raises(UsageError, match="not a captured run"):
         tfprof.whatif(tfprof.open_profile(tfprof.demo_files().run_meta))

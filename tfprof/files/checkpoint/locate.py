@@ -213,7 +213,7 @@ def _of_state(path: AnyPath) -> AnyPath:
     known = _some(_prefixes_in(path.parent))
     raise InputError(
         f"{path}: the checkpoint that it names is missing: {named}. Give "
-        + (f"one that is: {known}" if known else "the checkpoint itself")
+        + (f"one that exists: {known}" if known else "the checkpoint itself")
     )
 
 
