@@ -12,10 +12,11 @@ from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
 from tfprof.captures.facts.bottleneck import Bottleneck, Judged
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
-from tfprof.captures.facts.steps import CATEGORIES, Steps
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected

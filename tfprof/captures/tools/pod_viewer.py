@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps, times_by_category
+from tfprof.captures.facts.steps import HostSteps, RunSteps, Steps, times_by_category
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.result import Chart, Note, ToolResult
