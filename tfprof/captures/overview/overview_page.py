@@ -65,7 +65,7 @@ _SUMMARY = timed_by(
     amount("share", "Share of the step", "fraction", "part of the time of these steps"),
 )
 _ENVIRONMENT = (
-    text("what", "What", "property of the run"),
+    text("what", "What", "a property of the run"),
     text("value", "Value", "its value"),
 )
 _FUNCTIONS = timed_by(
