@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfprof.captures.events.timeline.nesting import nest
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps
+from tfprof.captures.facts.steps import HostSteps
 from tfprof.captures.run.run import Host, Run
 from tfprof.captures.trace.events import begins_ps
 from tfprof.captures.trace.model import TraceModel, TraceTrack

@@ -20,8 +20,8 @@ from tfprof.captures.events.timeline.collective_names import (
     is_collective_opcode,
     n_replica_groups,
 )
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.device_work import device_work
-from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.core.columns.numerals import LARGEST
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.tools import pod

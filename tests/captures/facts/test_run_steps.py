@@ -6,8 +6,9 @@ import pytest
 
 from tests.captures.tools.small_captures import capture
 from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, kinds_of
+from tfprof.captures.facts.steps import kinds_of
 from tfprof.captures.rules import OURS
 from tfprof.captures.tools.pod_viewer import pod
 from tfprof.errors import UsageError

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.categories import CATEGORIES
+from tfprof.captures.facts.steps import RunSteps
 from tfprof.core.text.claims import Claim
 
 HIGHLY_INPUT_BOUND = 20.0

@@ -32,9 +32,10 @@ from tfprof.captures.facts.bottleneck import (
     on_collectives,
     on_launches,
 )
+from tfprof.captures.facts.categories import BY_KEY, CATEGORIES
 from tfprof.captures.facts.run_steps import host_code_times, run_steps
 from tfprof.captures.facts.statistics import part, summary
-from tfprof.captures.facts.steps import BY_KEY, CATEGORIES, FEWEST, UNUSUAL, HostSteps, RunSteps
+from tfprof.captures.facts.steps import FEWEST, UNUSUAL, HostSteps, RunSteps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import TpuRunSteps, tpu_run_steps
 from tfprof.captures.run.run import Run

@@ -10,10 +10,11 @@ import numpy as np
 from tfprof.captures.events.ops.gpu_kernels import tensor_core_share
 from tfprof.captures.events.ops.host_ops import IDLE
 from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.environment import planes
 from tfprof.captures.facts.host_devices import device_kinds, mixed_devices
 from tfprof.captures.facts.statistics import part, percent, summary
-from tfprof.captures.facts.steps import CATEGORIES, Steps
+from tfprof.captures.facts.steps import Steps
 from tfprof.captures.facts.tpu_steps import active_ms, parts_of
 from tfprof.captures.facts.verdict import about_step_time
 from tfprof.captures.overview.collected import Collected, collected
@@ -60,7 +61,7 @@ _SUMMARY = timed_by(
     amount("share", "Share of the step", "fraction", "part of the time of these steps"),
 )
 _ENVIRONMENT = (
-    text("what", "What", "property of the run"),
+    text("what", "What", "a property of the run"),
     text("value", "Value", "its value"),
 )
 _FUNCTIONS = timed_by(

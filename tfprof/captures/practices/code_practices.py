@@ -9,10 +9,10 @@ from dataclasses import replace
 from tfprof.captures.events.steps.code_times import CodeTime
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import HIGH
+from tfprof.captures.facts.categories import BY_KEY
 from tfprof.captures.facts.compilations import compilations, what_differs
 from tfprof.captures.facts.framework import JAX
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import BY_KEY
 from tfprof.captures.facts.verdict import code_share, input_share, unexplained_share
 from tfprof.captures.practices.evidence import FRAMEWORKS_OWN, Evidence, named, self_time
 from tfprof.captures.practices.input_practices import is_held_up

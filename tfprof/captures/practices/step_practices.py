@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfprof.captures.events.steps.step_events import Spent
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.statistics import part
-from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.practices.evidence import Evidence, self_time
 from tfprof.captures.run.result import Advice
 from tfprof.core.text.claims import Details

@@ -28,7 +28,7 @@ AVG_SELF_TIME = replace(AVG_TIME, id="avg_self_time", label="Avg. self time (us)
 _GIB = "gib_per_s"
 MODEL_FLOP_RATE = amount(
     "model_flop_rate", "Model FLOP Rate (GFLOP/s)", "gflops_per_s",
-    "float operations of the model per time",
+    "float operations of the model, per time",
 )  # fmt: skip
 MEMORY_BW = amount(
     "measured_memory_bw", "Memory BW (GiB/s)", _GIB, "bytes read and written in all memories, "

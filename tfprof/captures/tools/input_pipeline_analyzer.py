@@ -9,6 +9,7 @@ from typing import Any
 from tfprof.captures.events.ops.input_ops import InputBreakdown, InputOp, break_down, input_ops
 from tfprof.captures.events.steps.step_events import Spent
 from tfprof.captures.facts.bottleneck import Bottleneck, reference_bottleneck
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.environment import environment
 from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.host_op_db import host_ops
@@ -16,7 +17,7 @@ from tfprof.captures.facts.rows_of_steps import PS_PER_MS, Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.slow_iterators import are_looped_over
 from tfprof.captures.facts.statistics import one_digit, part, summary
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.facts.steps import HostSteps, RunSteps, Steps
 from tfprof.captures.facts.tpu_bottleneck import find_tpu_bottleneck
 from tfprof.captures.facts.tpu_steps import (
     TpuRunSteps,

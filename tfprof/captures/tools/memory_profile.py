@@ -37,7 +37,7 @@ SUMMARY = (
     count("deallocations", "Deallocations", "deallocations in the capture"),
     amount("capacity_bytes", "Capacity", "bytes", "stack, heap and free memory together"),
     amount("peak_lifetime_bytes", "Peak since start of the program", "bytes",
-           "most in use since the allocator exists, by its own count"),
+           "most in use since the allocator was made, by its statistics"),
     amount("peak_bytes", "Peak in the capture", "bytes",
            "most in use in the capture: stack and heap"),
     amount("peak_time_ms", "Time of the peak", "ms",

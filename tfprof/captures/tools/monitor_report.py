@@ -16,11 +16,12 @@ from tfprof.captures.events.steps.step_times import union_lengths
 from tfprof.captures.events.timeline.device_peaks import device_peaks
 from tfprof.captures.events.timeline.names import GPU_PREFIX
 from tfprof.captures.events.timeline.timeline import Timeline
+from tfprof.captures.facts.categories import BY_KEY
 from tfprof.captures.facts.device_op_db import device_ops
 from tfprof.captures.facts.environment import device_planes, environment, planes
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.statistics import Summary, summary
-from tfprof.captures.facts.steps import BY_KEY, FEWEST, RunSteps, Steps
+from tfprof.captures.facts.steps import FEWEST, RunSteps, Steps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.tpu_use import tpu_use
 from tfprof.captures.facts.verdict import input_claim

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.rows_of_steps import Row, rows_of_steps
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, Steps
+from tfprof.captures.facts.steps import HostSteps, RunSteps, Steps
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, text, timed_by
 from tfprof.captures.run.reference_json import reference_json

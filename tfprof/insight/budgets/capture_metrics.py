@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.events.timeline.functions import FunctionCalls
+from tfprof.captures.facts.categories import BY_KEY
 from tfprof.captures.facts.compilations import compilations as compilations_of
 from tfprof.captures.facts.compilations import tells_compilations
-from tfprof.captures.facts.steps import BY_KEY, RunSteps
+from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.facts.tpu_steps import tpu_run_steps
 from tfprof.captures.facts.verdict import input_claim, unexplained_ps
 from tfprof.captures.practices.evidence import host_functions

@@ -38,7 +38,7 @@ _CAUSE = text(
 )  # fmt: skip
 _STEP_COLUMNS = (text("what", "What", "the step, or the category of its time"), *_TIMES)
 _PART_COLUMNS = (
-    text("part", "Part", "ops of a type in a scope, or time without an op"),
+    text("part", "Part", "ops of a type in a scope, or time outside of ops"),
     *_TIMES,
     _CAUSE,
     count("n_ops", "Ops", "how many ops it is made of"),

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.facts.tpu_steps import parts_of, tpu_run_steps
 from tfprof.captures.run.result import Note
 from tfprof.captures.run.run import Run

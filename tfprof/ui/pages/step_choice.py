@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES, RunSteps
+from tfprof.captures.facts.steps import RunSteps
 from tfprof.core.columns.numerals import whole_number
 from tfprof.core.text.claims import Claim
 from tfprof.core.text.tables import escaped

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import CATEGORIES
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_values import number_text
