@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.environment import environment
-from tfprof.captures.facts.steps import CATEGORIES, HostSteps, RunSteps, times_by_category
+from tfprof.captures.facts.steps import HostSteps, RunSteps, times_by_category
 from tfprof.captures.run.run import Run
 from tfprof.captures.tools.pod_viewer import PS_PER_US, bottleneck_of
 from tfprof.captures.tools.tpu_pod import TpuPod
