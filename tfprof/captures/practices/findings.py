@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tfprof.captures.facts.framework import TENSORFLOW, words_for
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.practices.evidence import Evidence
-from tfprof.captures.practices.practices import PRACTICES, advice
+from tfprof.captures.practices.practices import PRACTICES, advice, weight
 from tfprof.captures.run.result import Advice, Note
 from tfprof.captures.run.run import Run
 from tfprof.core.columns.findings import Finding, Gain, Severity
@@ -124,10 +124,10 @@ def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guid
 
 
 def _severity(advised: Advice) -> Severity:
-    gain = advised.gain_fraction or 0.0
-    if gain >= CRITICAL_GAIN:
+    part = weight(advised)
+    if part >= CRITICAL_GAIN:
         return "critical"
-    is_warning = gain >= WARNING_GAIN or advised.rule in _COST_ELSEWHERE
+    is_warning = part >= WARNING_GAIN or advised.rule in _COST_ELSEWHERE
     return "warning" if is_warning else "info"
 
 

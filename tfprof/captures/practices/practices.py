@@ -81,10 +81,10 @@ def _given(evidence: Evidence) -> tuple[Advice, ...]:
         for rule, practice in PRACTICES.items()
         for one in _first(rule, (_possible(one, evidence) for one in practice(evidence)))
     ]
-    return tuple(sorted(given, key=lambda one: -_weight(one)))
+    return tuple(sorted(given, key=lambda one: -weight(one)))
 
 
-def _weight(one: Advice) -> float:
+def weight(one: Advice) -> float:
     """Its gain; without one, of what the verdict names as the bottleneck, the part it is about."""
     is_bottleneck = one.rule == "input-pipeline/bound" and one.gain_fraction is None
     return (one.share if is_bottleneck else one.gain_fraction) or 0.0
