@@ -47,7 +47,7 @@ def a_host(number: int) -> HostWork:
 def compare(works: list[HostWork]) -> None:
     """All that the tool works out of hosts."""
     joint = joint_collectives(works)
-    slow = SlowHosts(works, np.arange(N_STEPS))
+    slow = SlowHosts(works, np.arange(N_STEPS), joint)
     assert slow.straggles and slow.slowest % 100 == 0
     assert len(clock_offsets(works, joint)) == len(works)
     assert int(np.bincount(joint.last).argmax()) % 100 == 0

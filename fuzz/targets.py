@@ -31,6 +31,7 @@ from tfprof.captures.tools.hlo_graph import graph_viewer
 from tfprof.captures.tools.hlo_statistics import hlo_stats
 from tfprof.captures.tools.op_profile_tree import op_profile
 from tfprof.captures.tools.roofline_model import roofline
+from tfprof.core.progress import NoProgress
 from tfprof.core.wire import messages as pb
 from tfprof.core.wire.plan import Plan
 from tfprof.core.wire.text_index import TextIndex
@@ -295,7 +296,7 @@ _LARGE_BYTES = 1 << 15
 """From this size on ``changing`` has files read in the ways of large ones."""
 
 
-class _Changing(files.Unwatched):
+class _Changing(NoProgress):
     """Changes a file when so many parts of it have been read."""
 
     def __init__(self, n_parts: int, change: Callable[[], None]) -> None:
