@@ -375,6 +375,30 @@ def test_a_worker_that_comes_back_between_two_snapshots_is_another_program(
     assert f"on {server.address}" in back.reason and back.steps[0].seconds > 1
 
 
+def test_a_worker_that_comes_back_just_before_it_is_asked(fake_server, tmp_path, monkeypatch):
+    """Between the look at the connection and the call; what it answers is not the old program's."""
+    first, second = FakeSession(), FakeSession()
+    second.n_snapshots, second.is_always_slow = 100, True
+    server, back = fake_server(Profile=first.profile), threading.Event()
+    request = sessions.profile_request
+
+    def restart(*arguments):
+        if first.n_snapshots > 1 and not back.is_set():
+            back.set()
+            server.close()
+            fake_server(port=server.port, Profile=second.profile)
+        return request(*arguments)
+
+    monkeypatch.setattr(sessions, "profile_request", restart)
+    with FlightRecorder(
+        server.address, tmp_path, interval_seconds=1, when="step_time > 1s", cooldown_seconds=0,
+        restart_seconds=20,
+    ) as recorder:  # fmt: skip
+        wait_for(lambda: second.n_snapshots > 102)
+        gone = next(recorder.events())
+    assert "ended: " in gone.reason and max(step_numbers(gone)[0]) < 100
+
+
 def test_a_lonely_worker_that_comes_back(fake_server, tmp_path):
     first, second = FakeSession(), FakeSession()
     server = fake_server(**first.methods())

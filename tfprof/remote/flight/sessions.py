@@ -110,6 +110,7 @@ class Session:
             request = profile_request(self._options, capture_seconds)
             answer = self._server.call("Profile", request, capture_seconds + self._answer_seconds)
             taken = time.monotonic() - asked - capture_seconds
+            self._check_connection()  # it may be another program that has answered
         else:
             answer = self._server.call("GetSnapshot", b"", self._answer_seconds)
             taken = time.monotonic() - asked
