@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 from tfprof.captures.events.steps.collectives import CollectiveKind
-from tfprof.captures.events.steps.step_times import SPENT
+from tfprof.captures.events.steps.step_times import SPENT, StepTimes
 from tfprof.captures.facts.communication import Communication, JointRuns
 from tfprof.captures.facts.host_work import HostWork
 from tfprof.captures.facts.joint_collectives import clock_offsets, joint_collectives
@@ -38,8 +38,10 @@ def a_host(number: int) -> HostWork:
     joint = JointRuns(kinds, which, step, left - took, left)
     durations = np.full(N_STEPS, STEP_PS)
     names = [f"train {at}" for at in range(N_STEPS)]
+    steps = np.arange(N_STEPS)
+    times = StepTimes.of_columns(steps, steps * STEP_PS, durations, spent, (0, 0))
     return HostWork(
-        f"w{number:05}", names, 10**18 + number * 1000, durations, spent,
+        f"w{number:05}", names, 10**18 + number * 1000, durations, [times],
         Communication(np.arange(N_STEPS), waiting, waiting, waiting, joint, 0),
     )  # fmt: skip
 
