@@ -85,11 +85,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
   /** @param {any} column */
   function header(column) {
     const place = columns.indexOf(column);
-    const button = el(
-      "button",
-      { title: headingTip(column), onclick: () => sortBy(place) },
-      column.label,
-    );
+    const button = el("button", { title: headingTip(column), onclick: () => sortBy(place) }, column.label);
     const order =
       state.sort === null
         ? null
