@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tfprof.captures.run.memo import Memo
 from tfprof.captures.run.result import Note, listed
 from tfprof.captures.run.run import Host, Run
 from tfprof.core.columns.columns import BoolArray, Int64Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _StepHost(Host):
