@@ -90,7 +90,9 @@ def test_the_overview_of_a_program_that_waits_for_its_input(ask):
     assert "HIGHLY input-bound" in answer["verdict"][0]
     first = answer["findings"][0]
     assert first["severity"] == "critical"
-    assert first["gain_per_step_at_most"]["unit"] == "us"
+    # Its map calls Python: whether calls at once would be quicker is unknown.
+    assert "its function calls Python" in first["message"]
+    assert "gain_per_step_at_most" not in first
     shares = {row[0]: row[-1] for row in answer["average_step"]["rows"]}
     assert shares["Input"] > 0.9
 

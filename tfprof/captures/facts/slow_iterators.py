@@ -75,10 +75,22 @@ def pipelines_of(host: Host) -> TfData:
 
 
 class ToldPipelines(NamedTuple):
-    """The pipelines of a host, each with the iterator that its slow calls waited for longest."""
+    """The pipelines of a host.
+
+    Attributes:
+        data: The pipelines.
+        slowest: The iterator that the slow calls of each waited for longest.
+        python: Names of iterators, and of threads that make elements for them, whose functions
+            call Python.
+    """
 
     data: TfData
     slowest: list[Held | None]
+    python: tuple[str, ...]
+
+    def calls_python(self, iterator: DataIterator) -> bool:
+        """Whether the function of an iterator calls Python, which runs one thread at a time."""
+        return _calls_python(iterator, self.python)
 
 
 @fact_by_rules
@@ -93,7 +105,7 @@ def told_pipelines(host: Host) -> ToldPipelines:
         _ = pipeline.calls[0].times
         is_one_call = host.rules.judges_slowest_call
         slowest.append(None if is_one_call else held_by(host, data, pipeline))
-    return ToldPipelines(data, slowest)
+    return ToldPipelines(data, slowest, _callers_of_python(host))
 
 
 def are_looped_over(hosts: Iterable[Host]) -> bool:
@@ -126,27 +138,29 @@ _MOST_PYTHON_OPS = 1000
 """A function calls Python in each of its runs, or in none."""
 
 
-@fact
-def _callers_of_python(host: Host) -> frozenset[str]:
+def _callers_of_python(host: Host) -> tuple[str, ...]:
     """Names of iterators, and of what makes elements for them, whose functions call Python."""
+    return host.memo.once("callers_of_python", lambda: _found_callers(host))
+
+
+def _found_callers(host: Host) -> tuple[str, ...]:
     timeline = host.timeline
     is_python = np.array([op.type in PYTHON_OPS for op in timeline.ops], np.bool_)
     is_caller = np.array([_CALLER.match(name) is not None for name in timeline.names], np.bool_)
     ops = np.flatnonzero(is_python[timeline.kinds])[:_MOST_PYTHON_OPS]
     callers = host.forest().nearest_of_each(ops, lambda _, above: is_caller[timeline.kinds[above]])
-    return frozenset(timeline.name(event) for event in np.unique(callers[callers >= 0]).tolist())
+    distinct = np.unique(callers[callers >= 0]).tolist()
+    return tuple(sorted({timeline.name(event) for event in distinct}))
 
 
 _CALLER = re.compile(r"Iterator::|\w+Produce$")
 
 
-def calls_python(host: Host, iterator: DataIterator) -> bool:
-    """Whether the function of an iterator calls Python, which runs one thread at a time.
-
-    Threads that make elements for a parallel iterator have the name of its kind only.
-    """
-    makes = f"{plain_iterator_type(iterator.type)}Produce"
-    return not _callers_of_python(host).isdisjoint((iterator.long_name, makes))
+def _calls_python(iterator: DataIterator, callers: tuple[str, ...]) -> bool:
+    """Threads that make elements for a parallel iterator have the name of its kind only."""
+    return (
+        iterator.long_name in callers or f"{plain_iterator_type(iterator.type)}Produce" in callers
+    )
 
 
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = None) -> Held | None:
@@ -188,7 +202,8 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
     return Held(
         host, pipeline.name, data.iterators[worst], of_stage[stage], took, len(calls),
         pipeline.n_slow, len(pipeline.calls), pipeline.is_first_slowest, n_copies,
-        first.duration_ps, ended - first.start_ps, calls_python(host, data.iterators[worst]),
+        first.duration_ps, ended - first.start_ps,
+        _calls_python(data.iterators[worst], _callers_of_python(host)),
     )  # fmt: skip
 
 

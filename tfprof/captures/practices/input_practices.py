@@ -12,7 +12,6 @@ from tfprof.captures.facts.calls import Called
 from tfprof.captures.facts.slow_iterators import (
     Held,
     are_looped_over,
-    calls_python,
     slow_iterators,
     told_pipelines,
 )
@@ -239,9 +238,9 @@ def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details, bool]:
 def _advised(evidence: Evidence, long_name: str) -> Suggestion:
     """What helps with an iterator of this name on any of the hosts."""
     alike = [
-        (iterator.parallelism, calls_python(host, iterator))
-        for host in evidence.hosts
-        for iterator in told_pipelines(host).data.iterators.values()
+        (iterator.parallelism, told.calls_python(iterator))
+        for told in map(told_pipelines, evidence.hosts)
+        for iterator in told.data.iterators.values()
         if iterator.long_name == long_name
     ]
     parallelism = max(parallel for parallel, _ in alike)
