@@ -375,7 +375,7 @@ def test_a_worker_that_comes_back_between_two_snapshots_is_another_program(
     assert f"on {server.address}" in back.reason and back.steps[0].seconds > 1
 
 
-def test_a_worker_that_comes_back_just_before_it_is_asked(fake_server, tmp_path, monkeypatch):
+def test_a_worker_that_comes_back_just_before_a_call(fake_server, tmp_path, monkeypatch):
     """Between the look at the connection and the call; what it answers is not the old program's."""
     first, second = FakeSession(), FakeSession()
     second.n_snapshots, second.is_always_slow = 100, True
