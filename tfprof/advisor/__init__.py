@@ -1,1 +1,1 @@
-"""Checks of a run, and what they advise. They print nothing."""
+"""Checks of a run, and their advice. They print nothing."""

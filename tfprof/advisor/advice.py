@@ -1,4 +1,4 @@
-"""Runs checkers: findings, and the reports that ``AdviceProto`` holds."""
+"""Runs checkers; returns findings, or the reports that ``AdviceProto`` holds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tfprof.errors import TfprofWarning, UsageError
 def run_checkers(
     context: CheckContext, checkers: Mapping[str, Checker]
 ) -> dict[str, list[Finding]]:
-    """The findings of each checker, in the given order."""
+    """Findings by checker, in the given order."""
     return {name: list(checker(context)) for name, checker in checkers.items()}
 
 
 def find(context: CheckContext, wanted: Wanted) -> list[Finding]:
-    """The findings of the chosen checkers, checker by checker.
+    """Findings of the chosen checkers, checker by checker.
 
     Raises:
         UsageError: There is no checker of that name, or the profile is in classic mode.
@@ -36,7 +36,7 @@ def find(context: CheckContext, wanted: Wanted) -> list[Finding]:
 
 
 def report(context: CheckContext, wanted: Wanted) -> dict[str, list[str]]:
-    """Reports by checker: the texts of the findings, or those of the original in classic mode.
+    """Reports by checker: the texts of the findings, or the original's reports in classic mode.
 
     Raises:
         UsageError: There is no checker of that name.
@@ -52,7 +52,7 @@ def _classic_reports(context: CheckContext, wanted: Wanted) -> dict[str, list[st
     names = list(CLASSIC_CHECKERS) if wanted is None else list(map(str, items_of(wanted)))
     for name in sorted({*names} - {*CLASSIC_CHECKERS, "JobChecker"}):
         message = unknown_name("checker", name, CLASSIC_CHECKERS)
-        # Seen from the caller of Profiler.advise.
+        # The warning points at the caller of Profiler.advise.
         warnings.warn(f"{message} in classic mode", TfprofWarning, stacklevel=4)
     return {
         name: checker(context.profile, context.views)

@@ -1,8 +1,8 @@
 """The original's checkers (``tensorflow/core/profiler/internal/advisor``), for classic mode.
 
-Each is a function from a profile to reports. The texts and the mistakes (quirk Q26) are the
-original's: a fused batch norm of a later version counts as not fused, a scope is listed with its
-own time, which is 0, and utilization looks at one step of each op only.
+Each checker is a function from a profile to reports. The texts and the mistakes (quirk Q26) are the
+original's: a fused batch norm of a later version counts as not fused, a scope appears with its
+own time, which is 0, and utilization covers only one step of each op.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CODE_LEVELS = 3
 
 
 def report_utilization(profile: Profile, views: ViewBuilder) -> list[str]:
-    """Share of the time that each GPU was computing, in the last record of each op."""
+    """Share of the time in which each GPU computes, from the last record of each op."""
     last: dict[int, tuple[int, int, int]] = {}
     for _, records in sorted(profile.steps.records.items()):
         busy = records.values[1].tolist()
@@ -143,7 +143,7 @@ CLASSIC_CHECKERS: Mapping[str, ClassicChecker] = {
     "ExpensiveOperationChecker": report_expensive_operations,
     "OperationChecker": report_operations,
 }
-"""Checkers by the name that options use, in the order in which they run.
+"""Checkers by their names in options, in the order in which they run.
 
-The original also accepts the name ``JobChecker`` and ignores it: it asks a cluster's scheduler.
+The original also accepts ``JobChecker``, which queries a cluster's scheduler, and ignores it.
 """

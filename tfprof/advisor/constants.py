@@ -1,4 +1,4 @@
-"""RecomputedConstantChecker: results that every step computes anew, although they are constant."""
+"""RecomputedConstantChecker: constant results that every step computes anew."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.core.columns.findings import Finding, Gain
 from tfprof.core.text.wording import plural, quoted, share_text, time_text
 
 WARNING_SHARE = 0.01
-"""Of the time of all ops; constants are cheap to move out of the step."""
+"""Part of the time of all ops. It is low because constants are easy to move out of the step."""
 
 MIN_MICROS = 100
 """Per step; less is noise."""
@@ -25,14 +25,14 @@ _NOT_A_FUNCTION_OF_ITS_INPUTS = re.compile(
     r"|^(?:Ref)?(?:Enter|Exit|Switch|Merge|NextIteration)$|LoopCond|Send|Recv|Host|^_|NoOp"
     r"|TPU|Xla|Generator|Checkpoint|Resource|Handle|ShardedFilename|Const$"
 )
-"""Types with state, side effects, or a value of their own in each run or iteration."""
+"""Types with state, with side effects, or with a value that differs by run or iteration."""
 
 _RULE = "RecomputedConstantChecker"
 _LINK = "https://www.tensorflow.org/guide/graph_optimization"
 
 
 def check_recomputed_constants(context: CheckContext) -> list[Finding]:
-    """Ops that depend only on constants, yet ran in the steps."""
+    """Ops that depend only on constants, but run in the steps."""
     total = float(context.micros.sum())
     if total <= 0:
         return []
@@ -60,7 +60,7 @@ def check_recomputed_constants(context: CheckContext) -> list[Finding]:
 
 
 def _depends_on_constants(context: CheckContext) -> BoolArray:
-    """Ops whose data inputs all come from constants, through ops without state, shape (n ops,)."""
+    """Ops whose data inputs all come from constants, through stateless ops, shape (n ops,)."""
     ops = context.profile.ops
     strings = context.facts.strings
     stateless = np.array([not _NOT_A_FUNCTION_OF_ITS_INPUTS.search(text) for text in strings])
@@ -79,7 +79,7 @@ def _depends_on_constants(context: CheckContext) -> BoolArray:
     counts, foldable = waiting.tolist(), can_fold.tolist()
     constant = np.zeros(len(ops), np.bool_)
     pending = np.flatnonzero(context.is_type({"Const"})).tolist()
-    while pending:  # over what follows from constants, which is little of a graph
+    while pending:  # visits only what follows from constants, a small part of a graph
         source = pending.pop()
         for reader in edges[first[source] : first[source + 1]]:
             counts[reader] -= 1

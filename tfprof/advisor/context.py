@@ -1,4 +1,4 @@
-"""The profile as checkers see it, with the numbers that several of them need."""
+"""A profile prepared for checkers, with the numbers that several of them need."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tfprof.views.build import ViewBuilder
 from tfprof.views.code import forward_name
 
 _WAITING_TYPES = {"Recv", "_Recv", "_HostRecv", "Send", "_Send", "_HostSend"}
-"""Their time is spent waiting for another device."""
+"""They spend their time waiting for another device."""
 
 _CONTAINER_TYPES = {
     *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "SymbolicGradient"),
     *("If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"),
 }
-"""Their time is that of the ops inside them, which are recorded, too."""
+"""Their time is the time of the ops inside them, which have records, too."""
 
 
 class CheckContext:

@@ -16,10 +16,10 @@ from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.model.executions import ACCELERATOR
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""Part of the step in which the GPU copies and computes nothing."""
+"""Part of the step in which the GPU only copies."""
 
 PCIE_BYTES_PER_SECOND = 12_000_000_000
-"""Practical rate of a PCIe 3.0 link of 16 lanes, for runs without times of the copies."""
+"""Practical rate of a PCIe 3.0 link with 16 lanes, for runs without times of copies."""
 
 _WITHIN_GPU = re.compile(r"MEMCPY(?:DtoD|PtoP)|MEMSET", re.IGNORECASE)
 _RECEIVED = re.compile(r"(?:edge_\d+_)?(?P<op>.+?)(?:/_\d+)?")
@@ -32,8 +32,8 @@ class _Copies:
     """Copies of all steps, per step.
 
     Attributes:
-        exposed_micros: Time in which something was copied and no kernel ran.
-        micros: Time in which something was copied.
+        exposed_micros: Time with a copy in progress and no kernel.
+        micros: Time with a copy in progress.
         count: Number of copies.
     """
 
@@ -43,7 +43,7 @@ class _Copies:
 
 
 def check_device_copies(context: CheckContext) -> list[Finding]:
-    """Copies that the GPU does not hide behind its computations."""
+    """Copies that do not overlap with computations of the GPU."""
     step = context.window_micros
     if not context.uses_gpu or step <= 0:
         return []
@@ -84,7 +84,7 @@ _ADVICE = (
 def _without_times(
     context: CheckContext, received: Int64Array, sizes: Float64Array
 ) -> list[Finding]:
-    """Copies by their sizes, where the run has no times of them."""
+    """Estimate copies from their sizes, for runs without times of copies."""
     size = float(sizes.sum())
     micros = size / PCIE_BYTES_PER_SECOND * 1e6
     step = context.window_micros
@@ -109,7 +109,7 @@ def _without_times(
 
 
 def _recorded_copies(context: CheckContext) -> _Copies | None:
-    """The copies that GPUs recorded; None without such records."""
+    """The copies that GPUs recorded; None if there are none."""
     exposed = total = count = 0
     any_recorded = False
     roles = context.roles
@@ -132,9 +132,9 @@ def _recorded_copies(context: CheckContext) -> _Copies | None:
 
 
 def _ops_of_graph(context: CheckContext, rows: Int64Array) -> list[int]:
-    """The rows that are ops of the graph, whose copies may stay within the GPU (Concat).
+    """The rows that are ops of the graph; their copies may stay within the GPU (Concat).
 
-    Copies from another device have names that exist only at run time, or are a ``_Recv``.
+    Copies from another device have a name that exists only at run time, or are a ``_Recv``.
     """
     ops = context.profile.ops
     return [
@@ -152,7 +152,7 @@ def _received(context: CheckContext) -> Int64Array:
 
 
 def _source_of(context: CheckContext, row: int) -> int:
-    """The op whose output is received: TensorFlow calls it ``name/_7`` or ``edge_7_name``."""
+    """The op with the received output: TensorFlow names it ``name/_7`` or ``edge_7_name``."""
     ops = context.profile.ops
     match = _RECEIVED.fullmatch(ops.name(row))
     return ops.row(match["op"]) if match else -1

@@ -22,20 +22,20 @@ GPU_TYPES = frozenset(
         *("_FusedConv2D", "_FusedMatMul"),
     }
 )
-"""Types that have a GPU kernel for floating-point elements in every release, and are worth one.
+"""Types with a GPU kernel for floating-point elements in every release, and with enough work.
 
-Others are left out on purpose: TensorFlow itself keeps small integer ops on the CPU.
+Other types are omitted on purpose: TensorFlow itself keeps small integer ops on the CPU.
 """
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""Parts of the step; less is not worth moving."""
+"""Parts of the step; a smaller part is not worth a move."""
 
 _RULE = "CpuPlacementChecker"
 _LINK = "https://www.tensorflow.org/guide/gpu"
 
 
 def check_cpu_placement(context: CheckContext) -> list[Finding]:
-    """Ops on the CPU that the GPU could run, where the run uses a GPU at all."""
+    """Ops on the CPU that could run on the GPU, in runs that use a GPU."""
     step = context.window_micros
     if not context.uses_gpu or step <= 0:
         return []

@@ -12,7 +12,7 @@ FLOATING = (FLOAT32, FLOAT64, *HALF)
 def element_type(context: CheckContext, row: int) -> int | None:
     """Element type of a convolution, matrix product, pooling or normalization.
 
-    None for other ops, whose element type is not kept, and if the graph does not say.
+    None for other ops, for which tfprof does not keep it, and if the graph lacks it.
     """
     value = context.profile.ops.attrs_of(row).get("T")
     return value if isinstance(value, int) else None

@@ -12,17 +12,17 @@ from tfprof.core.columns.frames import Frame
 from tfprof.core.text.wording import line_names, listing, quoted, share_text, time_text
 
 TOP = 3
-"""Number of each to name, as in the original."""
+"""Number of op types, scopes and lines to name, as in the original."""
 
 _SAYS_NOTHING = 0.95
-"""A scope or line with this share of the time is the whole program, which is no help."""
+"""A scope or line with this share of the time is the whole program: naming it does not help."""
 
 _RULE = "ExpensiveOperationChecker"
 _LINK = "https://www.tensorflow.org/guide/profiler"
 
 
 def check_expensive_operations(context: CheckContext) -> list[Finding]:
-    """The op types, scopes and lines to look at first."""
+    """Find the op types, scopes and lines to look at first."""
     total = float(context.micros.sum())
     if total <= 0:
         return []
@@ -57,7 +57,7 @@ def _scopes(context: CheckContext, total: float) -> list[Finding]:
 def _branches(ops: Sequence[tuple[str, float]], total: float) -> list[tuple[str, float]]:
     """The outermost scopes and ops that share the time, with their times, the largest first.
 
-    A scope with nearly all of the time is replaced by its contents.
+    The contents of a scope replace it if it has nearly all of the time.
     """
     inside = ""
     while True:
@@ -89,9 +89,9 @@ def _lines(context: CheckContext, total: float) -> list[Finding]:
 
 
 def _whole_program(context: CheckContext, total: float) -> Frame | None:
-    """The line blamed for nearly all time, such as that of ``model.fit``, or None.
+    """The line with nearly all of the time, such as ``model.fit``, or None.
 
-    Also None if lines of libraries are shown, as such a line is wanted there.
+    Also None if lines of libraries are shown, where such a line is useful.
     """
     if context.show_library_frames:
         return None
@@ -104,7 +104,7 @@ def _whole_program(context: CheckContext, total: float) -> Frame | None:
 def _findings(
     what: str, largest: Sequence[tuple[str, float]], total: float, line: Frame | None = None
 ) -> list[Finding]:
-    """One that names the largest; none if all are too small to look at."""
+    """One finding that names the largest; none if all are too small."""
     shares = [(name, micros) for name, micros in largest if micros >= WORTH * total]
     if not shares:
         return []

@@ -15,13 +15,13 @@ from tfprof.profiles.accounting.device_time import StepTimes
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
 
 LOW_UTILIZATION = 0.5
-"""The original's limit: a GPU that idles more than half of the step deserves a look."""
+"""The original's limit: a GPU that idles for more than half of the step needs attention."""
 
 SHORT_KERNEL_MICROS = 10
-"""About what the host needs to schedule an op and launch its kernel."""
+"""Approximate time in which the host schedules an op and launches its kernel."""
 
 MIN_KERNELS = 50
-"""Per step; fewer launches cannot add up to much."""
+"""Per step; fewer launches cost little."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.2, 0.5
 """Part of the step in which the GPU idles while the host prepares its next kernels."""
@@ -185,7 +185,7 @@ def _gpu_time(
 
 
 def _devices_by_gpu(context: CheckContext, part: str) -> dict[Processor, list[int]]:
-    """Ids of the devices that are one part of a GPU, by GPU."""
+    """Ids of the devices for one part of a GPU, by GPU."""
     devices: dict[Processor, list[int]] = {}
     for device_id, role in enumerate(context.roles):
         if role is not None and role.part == part and role.processor.kind == "gpu":

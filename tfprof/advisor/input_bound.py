@@ -22,19 +22,19 @@ INPUT_TYPES = frozenset(
 """Ops that fetch, read or decode input."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""From here on TensorFlow's input-pipeline analysis calls a program moderately or highly bound."""
+"""TensorFlow's input-pipeline analysis calls programs moderately or highly bound from here on."""
 
 MIN_WAIT_MICROS = 100
-"""Scheduling alone takes up to this long."""
+"""Scheduling alone takes up to this time."""
 
 _RULE = "InputBoundChecker"
 _LINK = "https://www.tensorflow.org/guide/data_performance"
 
 
 def check_input(context: CheckContext) -> list[Finding]:
-    """Time in which input ops run, and nothing else does.
+    """Find the time in which only input ops run.
 
-    Input that is read while other ops compute costs nothing and is not counted.
+    Input costs nothing while other ops compute, so that time does not count.
     """
     is_input = context.is_type(INPUT_TYPES)
     nanos = 0

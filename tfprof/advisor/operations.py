@@ -1,4 +1,4 @@
-"""OperationChecker: batch norms made of small ops, and data formats that are slow on the device."""
+"""OperationChecker: batch norms made of small ops, and data formats that slow the device down."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FUSED_TYPES = frozenset(
 )
 
 WARNING_SHARE = 0.05
-"""Of the time of all ops; findings that cost less are remarks."""
+"""Part of the time of all ops; cheaper findings are remarks."""
 
 _BATCH_NORM = re.compile(r"batch_?norm", re.IGNORECASE)
 _LAYOUT_OPTIMIZER = "LayoutOptimizer"
@@ -30,12 +30,12 @@ _LAYOUT_LINK = "https://www.tensorflow.org/guide/graph_optimization"
 
 
 def check_operations(context: CheckContext) -> list[Finding]:
-    """Ops that have a faster equivalent."""
+    """Find ops that have a faster equivalent."""
     return [*_batch_norms(context), *_data_formats(context)]
 
 
 def _batch_norms(context: CheckContext) -> list[Finding]:
-    """Scopes named after a batch norm that compute 1/√variance themselves."""
+    """Find scopes with the name of a batch norm that compute 1/√variance themselves."""
     ops = context.profile.ops
     fused = context.is_type(FUSED_TYPES)
     in_pieces = context.is_type({"Rsqrt"})
@@ -79,9 +79,9 @@ def _batch_norms(context: CheckContext) -> list[Finding]:
 
 
 def _batch_norm_scope(name: str) -> str:
-    """The innermost scope of a name that is named after a batch norm, or nothing.
+    """The innermost scope in a name that is called a batch norm, or an empty string.
 
-    For ``batch_normalization/batchnorm`` the outer one counts: they are one layer.
+    For ``batch_normalization/batchnorm`` it is the outer one: both are one layer.
     """
     if "orm" not in name and "ORM" not in name:
         return ""
@@ -95,7 +95,7 @@ def _batch_norm_scope(name: str) -> str:
 
 
 def _data_formats(context: CheckContext) -> list[Finding]:
-    """Data formats that do not suit the device, unless the layout optimizer changes them."""
+    """Find data formats that do not suit the device, unless the layout optimizer changes them."""
     ops = context.profile.ops
     if any(_LAYOUT_OPTIMIZER in name for name in ops.names.values):
         return []

@@ -1,4 +1,4 @@
-"""PeakMemoryChecker: which outputs hold the memory at its peak."""
+"""PeakMemoryChecker: the outputs that hold the memory at its peak."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _finding(context: CheckContext, device: str, peak: PeakHolders) -> Finding:
 def _holders(
     context: CheckContext, peak: PeakHolders
 ) -> tuple[list[tuple[str, float]], Frame | None]:
-    """The lines that hold most (the ops, if no line is known), and the first line."""
+    """The lines that hold most (or the ops, if no line is available), and the first line."""
     sizes = peak.sizes.astype(np.float64)
     lines = context.lines_by(peak.rows, sizes)
     if lines:

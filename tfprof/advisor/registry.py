@@ -1,8 +1,8 @@
-"""The checkers of profiles, and the choice among them; captures have ``captures/practices``.
+"""The checkers of profiles, and how to choose among them; captures have ``captures/practices``.
 
-A package adds checkers through entry points of the group ``tfprof.checkers``: the name is that
-of the checker, the object a function from ``CheckContext`` to a list of ``Finding``. They are
-loaded just before they run. Nothing is kept between calls.
+A package adds checkers through entry points of the group ``tfprof.checkers``: the name is the
+checker's, the object is a function from ``CheckContext`` to a list of ``Finding``. tfprof loads
+them just before they run, and keeps nothing between calls.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Checker(Protocol):
     """A function that looks for one kind of problem."""
 
     def __call__(self, context: CheckContext, /) -> Sequence[Finding]:
-        """Look at a profile; returns no findings if it has no such problem."""
+        """Examine a profile; returns no findings if it does not have this problem."""
 
 
 def check_job(context: CheckContext) -> list[Finding]:
-    """Say why there is nothing to check."""
+    """Explain why there is nothing to check."""
     message = (
         "There is no job to check: this checker asks the scheduler of a cluster, and a graph with "
         "run metadata does not name one. TensorFlow's own release ignores it, too."
@@ -67,17 +67,17 @@ BUILT_IN: Mapping[str, Checker] = {
 """tfprof's checkers by name, in the order in which they run; TensorFlow's come first."""
 
 BY_DEFAULT = tuple(name for name in BUILT_IN if name != "JobChecker")
-"""The checkers that run if none is named; ``JobChecker`` has nothing to check."""
+"""The checkers that run by default; ``JobChecker`` has nothing to check."""
 
 Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
-"""Checkers as callers name them: names, callables, TensorFlow's dict, one name, None for all."""
+"""Checkers as callers give them: names, callables, TensorFlow's dict, one name, None for all."""
 
 
 def one_of(checkers: Wanted, options: Wanted) -> Wanted:
-    """The argument that was given.
+    """The argument that is given.
 
     Raises:
-        UsageError: Both were.
+        UsageError: Both are given.
     """
     if checkers is not None and options is not None:
         raise UsageError("give checkers or options, which is TensorFlow's name for them, not both")
@@ -85,11 +85,11 @@ def one_of(checkers: Wanted, options: Wanted) -> Wanted:
 
 
 def select_checkers(wanted: Wanted) -> dict[str, Checker]:
-    """The wanted checkers by name: tfprof's, then those of packages by name, then callables.
+    """The chosen checkers by name: tfprof's, then those of packages by name, then callables.
 
     Args:
-        wanted: Names and callables; the values of TensorFlow's dict mean nothing. None is all
-            checkers of tfprof, except ``JobChecker``, and of installed packages.
+        wanted: Names and callables; the values of TensorFlow's dict have no effect. None stands for
+            all checkers of tfprof, except ``JobChecker``, and of installed packages.
 
     Raises:
         UsageError: There is no checker of that name, or two have the same name.
@@ -118,7 +118,7 @@ def select_checkers(wanted: Wanted) -> dict[str, Checker]:
 
 
 def items_of(wanted: Wanted) -> list[Any]:
-    """The wanted checkers as a list."""
+    """The chosen checkers as a list."""
     if wanted is None:
         return []
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
@@ -150,7 +150,7 @@ class _Plugin:
 
 
 def _installed() -> dict[str, EntryPoint]:
-    """Checkers of installed packages, not yet loaded."""
+    """Checkers of installed packages, before they are loaded."""
     from importlib.metadata import entry_points
 
     by_name: dict[str, EntryPoint] = {}
@@ -173,13 +173,13 @@ def _origin(entry_point: EntryPoint) -> str:
 
 
 def _given(item: Any) -> tuple[str, Checker]:
-    """Name and checker of what a caller gave instead of a name."""
+    """Name and checker of an object that a caller gave instead of a name."""
     name = getattr(item, "__name__", type(item).__name__)
     return str(name), _callable(item)
 
 
 def _callable(item: Any) -> Checker:
-    """A checker: a function or an object that can be called, or a class of such objects."""
+    """The checker in a function, a callable object, or a class of such objects."""
     checker: Callable[..., Any] = item() if isinstance(item, type) else item
     if not callable(checker):
         raise UsageError(

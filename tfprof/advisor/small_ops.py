@@ -1,4 +1,4 @@
-"""SmallOperationChecker: steps that are made of very many very short ops."""
+"""SmallOperationChecker: steps with very many very short ops."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tfprof.profiles.accounting.accounting import Float64Array
 from tfprof.profiles.model.executions import HOST
 
 SMALL_OP_NANOS = 10_000
-"""Below this, the executor's own work for an op, some microseconds, is no longer negligible."""
+"""Below this, the executor's own work for an op, some microseconds, is significant."""
 
 MIN_EXECUTIONS = 200
-"""Per step; fewer small ops cannot cost much."""
+"""Per step; fewer small ops cost little."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.4, 0.7
 """Part of the step in which only small ops run, or the executor between them."""
@@ -24,7 +24,7 @@ _LINK = "https://www.tensorflow.org/guide/function"
 
 
 def check_small_operations(context: CheckContext) -> list[Finding]:
-    """Many short ops on CPUs; on GPUs, KernelLaunchChecker finds short kernels."""
+    """Find many short ops on CPUs; on GPUs, KernelLaunchChecker finds short kernels."""
     if context.uses_gpu or not context.n_steps:
         return []
     nanos = 0

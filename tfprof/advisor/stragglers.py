@@ -13,7 +13,7 @@ from tfprof.core.text.wording import share_text, time_text
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
 
 MIN_EXCESS = 0.2
-"""Part by which it is busy longer than a typical device of its kind; less varies by chance."""
+"""Part by which a straggler is busy longer than typical devices of its kind; less is chance."""
 
 MIN_EXCESS_MICROS = 100
 """Per step; less is noise."""
@@ -32,10 +32,10 @@ PerDevice = dict[Processor, float]
 
 
 def check_stragglers(context: CheckContext) -> list[Finding]:
-    """Devices that in most steps work longer, or end later, than others like them.
+    """Find devices that in most steps work longer, or end later, than others of their kind.
 
-    Work is compared among the devices of one kind of a job, ends only within one process: the
-    clocks of two machines differ.
+    The checker compares work among the devices of one kind in a job, and ends only within one
+    process, because the clocks of two machines differ.
     """
     busy, ends = _by_step(context)
     findings = []
@@ -55,7 +55,7 @@ def check_stragglers(context: CheckContext) -> list[Finding]:
 def _by_step(context: CheckContext) -> tuple[list[PerDevice], list[PerDevice]]:
     """How long each CPU and GPU worked in each step, and when it ended, from the step's start.
 
-    A GPU without kernel times is left out.
+    GPUs without kernel times are omitted.
     """
     busy_steps, end_steps = [], []
     for times in context.times:
