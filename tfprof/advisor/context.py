@@ -35,15 +35,15 @@ _CONTAINER_TYPES = {
 
 
 class CheckContext:
-    """A profile as checkers see it; shared numbers are computed once, when first read.
+    """A profile prepared for checkers; shared numbers are computed once, at their first use.
 
     All times are microseconds per step: sums over the steps, divided by their number.
 
     Args:
         profile: The profile.
         views: Views of it.
-        show_library_frames: Blame the innermost line of a call stack, even in a library; else
-            the innermost line of the user's code.
+        show_library_frames: Blame the innermost line of a call stack, even in a library;
+            otherwise the innermost line of the user's code.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class CheckContext:
 
     @property
     def works(self) -> BoolArray:
-        """Ops whose time is work: they neither wait for others nor contain them, shape (n ops,)."""
+        """Ops whose time is work: they do not wait for other ops or contain any, shape (n ops,)."""
         return self._works[:-1]
 
     def works_in(self, times: StepTimes) -> BoolArray:
-        """Executions whose time is an op's work."""
+        """Executions whose time is the work of an op."""
         return self._works[times.rows]
 
     def is_of(self, times: StepTimes, ops: BoolArray) -> BoolArray:
@@ -126,19 +126,19 @@ class CheckContext:
 
     @cached_property
     def uses_gpu(self) -> bool:
-        """Whether something ran on a GPU."""
+        """Whether anything ran on a GPU."""
         used = {i for times in self.times for i in np.unique(times.device_ids).tolist()}
         roles = (self.roles[device_id] for device_id in used)
         return any(role is not None and role.processor.kind == "gpu" for role in roles)
 
     @cached_property
     def on_gpu(self) -> BoolArray:
-        """Ops that were placed on a GPU, shape (n ops,)."""
+        """Ops placed on a GPU, shape (n ops,)."""
         return self._placed_on("gpu")
 
     @cached_property
     def on_cpu(self) -> BoolArray:
-        """Ops that were placed on a CPU, shape (n ops,)."""
+        """Ops placed on a CPU, shape (n ops,)."""
         return self._placed_on("cpu")
 
     def _placed_on(self, kind: str) -> BoolArray:
@@ -154,9 +154,9 @@ class CheckContext:
         return np.append(lines[blamed(stacks)], NO_FRAME)
 
     def frame_ids(self, rows: Int64Array) -> Int64Array:
-        """Line to blame for each op, an id in the profile's frames, or ``NO_FRAME``.
+        """Line to blame for each op: an id in the profile's frames, or ``NO_FRAME``.
 
-        An op of a gradient is blamed on the line of its forward op, as in the code view.
+        The line for an op of a gradient is that of its forward op, as in the code view.
         """
         ops = self.profile.ops
         stacks = ops.stack_ids.array[rows]
@@ -175,8 +175,8 @@ class CheckContext:
         """Lines to blame for ops, with the sum of the weights of their ops, heaviest first.
 
         Args:
-            rows: Ops, shape (k,); those without a line are left out.
-            weights: Weight of each, shape (k,).
+            rows: Ops, shape (k,); ops without a line are omitted.
+            weights: Weight of each op, shape (k,).
         """
         frames = self.frame_ids(rows)
         known = frames != NO_FRAME

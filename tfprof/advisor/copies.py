@@ -152,7 +152,7 @@ def _received(context: CheckContext) -> Int64Array:
 
 
 def _source_of(context: CheckContext, row: int) -> int:
-    """The op with the received output: TensorFlow names it ``name/_7`` or ``edge_7_name``."""
+    """The op that sent a received tensor: ``name`` in ``name/_7`` or ``edge_7_name``."""
     ops = context.profile.ops
     match = _RECEIVED.fullmatch(ops.name(row))
     return ops.row(match["op"]) if match else -1

@@ -116,8 +116,8 @@ class GpuTime:
 
     Attributes:
         processor: The GPU.
-        step_micros: From the first start to the last end of anything on any device.
-        busy_micros: Time in which some kernel ran.
+        step_micros: From the first start to the last end, over all devices.
+        busy_micros: Time in which a kernel ran.
         launch_micros: Time in which no kernel ran and the host prepared ops for this GPU.
         kernel_micros: Duration of each kernel, of all steps, shape (n,).
         kernel_rows: Op of each kernel.
@@ -134,7 +134,7 @@ class GpuTime:
 
     @property
     def busy_share(self) -> float:
-        """Part of the step in which some kernel ran, 0 to 1."""
+        """Part of the step in which a kernel ran, 0 to 1."""
         return self.busy_micros / self.step_micros
 
     @property
@@ -144,7 +144,7 @@ class GpuTime:
 
 
 def gpu_times(context: CheckContext) -> list[GpuTime]:
-    """The GPUs whose kernels were recorded, in order of their names."""
+    """The GPUs with recorded kernels, ordered by name."""
     streams = _devices_by_gpu(context, "stream:all")
     hosts = _devices_by_gpu(context, "")
     gpus = []

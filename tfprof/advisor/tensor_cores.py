@@ -11,13 +11,13 @@ from tfprof.core.columns.findings import Finding, Gain, Severity
 from tfprof.core.text.wording import plural, share_text, time_text
 
 MULTIPLE = 8
-"""Tensor cores take 16-bit matrices whose sizes are multiples of this."""
+"""Tensor cores can use 16-bit matrices whose sizes are multiples of this."""
 
 SPEEDUP = 3
-"""What the guide to mixed precision promises on GPUs with tensor cores."""
+"""The speedup that the guide to mixed precision promises on GPUs with tensor cores."""
 
 MIN_SHARE = 0.1
-"""Of the time of all kernels; less is not worth a change of number format."""
+"""Part of the time of all kernels; less is not worth a change of number format."""
 
 _MATMULS = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "_FusedMatMul"}
 _CONVOLUTIONS = {"Conv2D", "Conv3D", "_FusedConv2D"}
@@ -30,7 +30,7 @@ _LINK = "https://www.tensorflow.org/guide/mixed_precision"
 
 
 def check_tensor_cores(context: CheckContext) -> list[Finding]:
-    """Products in float32 that are eligible, and 16-bit ones whose sizes do not fit."""
+    """Find eligible products in float32, and products in 16 bits whose sizes do not fit."""
     kernels = context.per_step("accelerator_exec_micros")
     total = float(kernels.sum())
     if total <= 0:
@@ -71,7 +71,7 @@ _MISFIT = (
 
 
 def _sizes(context: CheckContext, row: int) -> tuple[int, ...] | None:
-    """Sizes that must fit, of matrices or channels; None if a shape is not known."""
+    """Sizes of matrices or channels that must fit; None if a shape is unknown."""
     shapes = context.facts.input_shapes
     dims = [shapes.dims[i] if i >= 0 else () for i in shapes.of(row)]
     type_name = context.type_of(row)
@@ -84,7 +84,7 @@ def _sizes(context: CheckContext, row: int) -> tuple[int, ...] | None:
         known = len(dims) >= 3 and len(dims[0]) > 1 and len(dims[2]) > 1
         sizes = (dims[0][axis], dims[2][axis]) if known else ()
         wanted = 2
-    else:  # the filter says both numbers of channels
+    else:  # the filter has both numbers of channels
         sizes = dims[1][-2:] if len(dims) >= 2 else ()
         wanted = 2
     return sizes if len(sizes) == wanted and min(sizes) > 0 else None

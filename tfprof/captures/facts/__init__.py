@@ -1,1 +1,1 @@
-"""What several tools say of a run, worked out once."""
+"""Facts of a run that several tools use, computed once."""

@@ -1,4 +1,4 @@
-"""What allocators of a host held over time, and at their peak: worked out once for all tools."""
+"""Memory that the allocators of a host held over time, and at their peak; computed once."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Allocator(NamedTuple):
     whole: MemoryEvents
     """Its events in the whole capture, in which rows of ``live`` are indices."""
     step: int
-    """Group of the peak; of several equal peaks by the rules of the reference that of the last."""
+    """Group of the peak. Of several equal peaks, the rules of the reference take the last one."""
 
 
 class ToldAllocator(NamedTuple):
-    """What is said of an allocator, without its events."""
+    """The data on an allocator that tools show, without its events."""
 
     host: Host
     name: str
@@ -56,7 +56,7 @@ class ToldAllocator(NamedTuple):
     capacity_bytes: int
     lifetime_bytes: int
     used_bytes: int
-    """At the peak, as all that follow."""
+    """At the peak, as all fields that follow."""
     time_ps: int
     stack_bytes: int
     heap_bytes: int
@@ -65,7 +65,7 @@ class ToldAllocator(NamedTuple):
     in_use: list[tuple[InUse, int]]
     chart_ms: Float64Array
     chart_bytes: Float64Array
-    """Of the stack, the heap, and what is free, shape (3, n)."""
+    """Stack, heap and free memory, shape (3, n)."""
 
     def without_chart(self) -> ToldAllocator:
         """The same without the chart, which takes most of its memory."""
@@ -85,7 +85,7 @@ class InUse(NamedTuple):
     """Index of the allocation; -1 and -2 for memory without an allocation in the capture."""
 
     def key(self) -> tuple[int, int, str, str, str, str]:
-        """What equal entries have in common; the largest first."""
+        """Sort key, the largest first; equal entries have the same key."""
         return (-self.allocation_bytes, -self.requested_bytes, *self[2:6])
 
 
@@ -112,14 +112,14 @@ def allocators_with_events(run: Run, hosts: Sequence[Host], step: Steps | None) 
 
 
 def allocators_of(host: Host) -> list[Allocator]:
-    """The allocators of a host with their events, worked out once."""
+    """The allocators of a host with their events; computed once."""
     return host.memo.once("memory", lambda: _found_allocators(host))
 
 
 def _found_allocators(host: Host) -> list[Allocator]:
     allocators: list[Allocator] = []
     if not {ALLOCATION, DEALLOCATION} & set(host.timeline.names):
-        return allocators  # without finding the steps
+        return allocators  # before the costly search for steps
     rules = host.rules
     for name, events in memory_events(host.timeline, host.groups(), rules=rules).items():
         peak = peak_of(events, rules=rules)
@@ -131,7 +131,7 @@ def _found_allocators(host: Host) -> list[Allocator]:
 
 
 def _in_step(allocator: Allocator, groups: Collection[int]) -> Iterator[Allocator]:
-    """An allocator with only its events in some steps, if there are any."""
+    """An allocator with only its events in some steps; nothing if it has none there."""
     rows = np.flatnonzero(np.isin(allocator.events.step, list(groups)))
     if not len(rows):
         return
@@ -145,7 +145,7 @@ def _in_step(allocator: Allocator, groups: Collection[int]) -> Iterator[Allocato
 
 
 def at_moment(allocator: Allocator, at_ms: float) -> Allocator:
-    """An allocator as if the moment were its peak; before its first event that is the moment."""
+    """The allocator with its peak moved to a moment; at the earliest its first event."""
     events = allocator.whole
     place = int(np.searchsorted(events.time_ps, round(at_ms * 1e9), side="right")) - 1
     place = max(place, 0)
@@ -154,7 +154,7 @@ def at_moment(allocator: Allocator, at_ms: float) -> Allocator:
 
 
 def told_of(allocator: Allocator) -> ToldAllocator:
-    """What is said of an allocator."""
+    """The data on an allocator that tools show."""
     events, peak = allocator.events, allocator.peak
     at = peak.place
     n_allocations = int(events.is_allocation.sum())
@@ -172,7 +172,7 @@ def told_of(allocator: Allocator) -> ToldAllocator:
 
 
 def in_use_at_peak(allocator: Allocator) -> list[tuple[InUse, int]]:
-    """Memory in use at the peak; equal entries as one with their number."""
+    """Memory in use at the peak; equal entries are one entry with a count."""
     events, stack = allocator.whole, int(allocator.events.stack_bytes[allocator.peak.place])
     entries = []
     for row in allocator.live.rows.tolist():

@@ -1,4 +1,4 @@
-"""What has arrived of a capture, in numbers, and as the file ``capture.json`` beside it."""
+"""Counts of a host's recorded events, also as the file ``capture.json`` beside the capture."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from tfprof.core.text.units import human_count, human_memory, human_time
 from tfprof.core.text.wording import plural
 
 VERSION = 1
-"""Of ``capture.json``: higher where a field changes its meaning or goes away."""
+"""Version of ``capture.json``: higher when a field changes its meaning or disappears."""
 
 _EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What has arrived of one host.
+    """Counts of the recorded events of one host.
 
     Attributes:
-        host: Name of its file, up to ``.xplane.pb``.
+        host: Name of its file, without ``.xplane.pb``.
         machines: Names of the machine inside the capture.
         planes: Events by plane, in the order of the file.
         steps: Marked steps: events that have a step number.
-        ops: Events of host threads that are called as ops are, that ran one eagerly, or an
-            instruction of a compiled program.
-        kernels: Events of devices that say how a kernel was launched.
-        dropped: Events that the profiler says it lost.
-        covered_us: From the first event of all to the last end, in microseconds.
+        ops: Events of host threads that have the name of an op, that ran an op eagerly, or that ran
+            an instruction of a compiled program.
+        kernels: Events of devices with launch details of a kernel.
+        dropped: Events that the profiler reports as lost.
+        covered_us: From the start of the first event to the last end, in microseconds.
     """
 
     host: str
@@ -53,7 +53,7 @@ class Arrival:
 
 
 def arrival(host: str, space: XSpace) -> Arrival:
-    """Count what has arrived of a host, without working out its timeline."""
+    """Count the recorded events of a host, without building its timeline."""
     planes = space.planes
     threads = [plane for plane in planes if plane.name in MERGED_PLANES and len(plane.events)]
     devices = [plane for plane in planes if plane.name.startswith(DEVICE_PREFIXES)]
@@ -70,16 +70,16 @@ def arrival(host: str, space: XSpace) -> Arrival:
 
 
 def arrival_of(host: Host) -> Arrival:
-    """What has arrived of a host, counted once."""
+    """The counts of a host's recorded events; computed once."""
     return host.memo.once("arrival", lambda: arrival(host.name, host.space))
 
 
 def arrival_words(arrived: Arrival, n_bytes: int = 0) -> str:
-    """What has arrived of a host, on one line.
+    """The counts of a host's recorded events, on one line.
 
     Args:
         arrived: The counts.
-        n_bytes: Size of its file; 0 leaves it out.
+        n_bytes: Size of its file; omitted if 0.
     """
     devices = [events for name, events in arrived.planes if name.startswith(DEVICE_PREFIXES)]
     busy = sum(map(bool, devices))
@@ -148,10 +148,10 @@ def as_record(
     """The text of ``capture.json``.
 
     Args:
-        arrivals: What has arrived, by host.
+        arrivals: The counts, by host.
         sizes: Bytes of each host's file.
         notes: What is missing.
-        options: What was asked for.
+        options: The requested options.
     """
     said = list(notes)
     hosts = []

@@ -1,4 +1,4 @@
-"""What lies between the steps: input, checkpoints, evaluation, code of the program.
+"""Time between the steps: input, checkpoints, evaluation, code of the program.
 
 ``for batch in dataset: with Trace(…): …`` fetches the batch before its step begins.
 """
@@ -25,18 +25,18 @@ WAITING = (Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
 
 
 class Between(NamedTuple):
-    """Time between some steps and those that follow them, on the slowest host of each.
+    """Time between some steps and the steps that follow them, on the slowest host of each step.
 
     Attributes:
-        gap_ms: The median of the times from the end of a step to the start of the next.
-        wait_ms: How much of such a time is waiting for input, on average.
-        share: All these times, as a part of the periods.
-        wait_share: Waiting for input in them, as a part of the periods.
-        busy_share: Ops that run in them, as a part of the periods: an evaluation, a checkpoint.
-        longest_ms: The longest of them.
-        after: The step that it follows.
-        code: What of the program's own code ran in them, the most first.
-        ran: Functions, ops and programs that ran in them and are in no step, the most first.
+        gap_ms: Median of the gaps, each from the end of a step to the start of the next one.
+        wait_ms: Mean time of a gap in which the program waits for input.
+        share: All gaps, as a part of the periods.
+        wait_share: Waiting for input in the gaps, as a part of the periods.
+        busy_share: Ops that run in the gaps, as a part of the periods: an evaluation, a checkpoint.
+        longest_ms: The longest gap.
+        after: The step before the longest gap.
+        code: The program's own code in the gaps, the longest time first.
+        ran: Functions, ops and programs that ran in the gaps, outside steps; longest time first.
     """
 
     gap_ms: float = 0.0
@@ -54,7 +54,7 @@ _BUSY = tuple(kind for kind in Spent if kind > Spent.HOST_RUNTIME and kind not i
 
 
 def between_steps(steps: RunSteps) -> Between:
-    """The time between these steps and those that follow them; zeros without any, and for TPUs."""
+    """The time between these steps and the next ones; zeros without any, and for TPUs."""
     gaps = steps.gap_ps()
     total = int(steps.slowest_ps().sum())
     if not len(gaps) or not gaps.any() or not total:

@@ -1,6 +1,6 @@
-"""Is a program limited by its input? The reference's rules and thresholds, in our own words.
+"""Whether input limits a program: the rules and thresholds of the reference, in our own words.
 
-Their source is ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
+Source: ``op_stats_to_input_pipeline_analysis.cc`` and ``…_to_overview_page.cc``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Judged(NamedTuple):
 
     Attributes:
         level: ``no``, ``moderate`` or ``high``.
-        claim: What there is to say; None for ``no``.
+        claim: The statement; None for ``no``.
     """
 
     level: str = "no"
@@ -55,11 +55,11 @@ NONE = Judged()
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """What limits steps; percentages are of the time of all steps.
+    """The limit of the steps; percentages are of the time of all steps.
 
     Attributes:
         kind: ``host`` (input), ``both`` (perhaps input), ``device`` (not input), ``unknown``.
-        claim: The same with its share.
+        claim: The verdict with its share.
         input_percent: Waiting for input and copying it to devices.
         kernel_launch: Launching kernels.
         all_other: Unexplained time.
@@ -88,7 +88,7 @@ class Bottleneck:
 
     @property
     def statements(self) -> dict[str, Judged]:
-        """The reference's further statements, by its names."""
+        """Further statements of the reference, by its names for them."""
         return {
             "kernel_launch": self.kernel_launch,
             "all_other": self.all_other,
@@ -102,7 +102,7 @@ class Bottleneck:
 
     @property
     def remark_claims(self) -> tuple[Claim, ...]:
-        """What further sentences are made from."""
+        """The claims behind the further sentences."""
         more = (self.output, self.sparse_core, self.compilation, self.between)
         judged = (*self.statements.values(), *more)
         return tuple(one.claim for one in judged if one.claim is not None)
@@ -119,11 +119,11 @@ UNKNOWN = Bottleneck(
 
 
 def reference_bottleneck(steps: RunSteps, *, uses_tf_data: bool = False) -> Bottleneck:
-    """Judge steps as the reference does: all steps of the first host.
+    """Judge steps as the reference does: by all steps of the first host.
 
     Args:
         steps: The steps that count.
-        uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
+        uses_tf_data: Whether there is tf.data activity, which competes with launches for the CPU.
     """
     first = steps.hosts[0] if steps.hosts else None
     total = 0 if first is None else int(first.times.duration_ps.sum())
@@ -168,7 +168,7 @@ def input_verdict(waiting: float, other: float) -> tuple[str, Claim]:
 
 
 def input_level(waiting: float) -> str:
-    """How much a program is input-bound, by the percentage of waiting for input."""
+    """The level of input-boundness, by the percentage of waiting for input."""
     if waiting >= HIGHLY_INPUT_BOUND:
         return "HIGHLY"
     return "MODERATELY" if waiting >= MODERATELY_INPUT_BOUND else "NOT"
@@ -186,7 +186,7 @@ INPUT_WORDS = {
 
 
 def on_launches(percent: float, *, uses_tf_data: bool) -> Judged:
-    """On the time of launching kernels."""
+    """A remark on the time of launching kernels."""
     remedy = (
         ". tf.data works on the same CPUs: give the GPU threads of their own with "
         "TF_GPU_THREAD_MODE=gpu_private"
@@ -196,13 +196,13 @@ def on_launches(percent: float, *, uses_tf_data: bool) -> Judged:
 
 
 def on_collectives(percent: float) -> Judged:
-    """On the time of communication."""
+    """A remark on the time of communication."""
     words = "of the step time goes to communication between devices"
     return judged("collective_share", percent, words)
 
 
 def judged(metric: str, percent: float, words: str, high: str = "") -> Judged:
-    """The level of a percentage, and a claim from the first threshold on."""
+    """The level of a percentage, with a claim if it reaches the first threshold."""
     if percent < MODERATE:
         return NONE
     if percent < HIGH:

@@ -1,4 +1,4 @@
-"""Which limit of a device an op comes closest to."""
+"""The limit of a device that an op comes closest to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfprof.captures.run.run import Run
 
 
 def run_peaks(run: Run) -> Peaks:
-    """Upper limits of the devices of a run; zeros without any."""
+    """Upper limits of the devices of a run; zeros without devices."""
     tpus, gpus = device_planes(run.hosts)
     for plane in tpus or gpus:
         return device_peaks(plane, amd_model=device_type(plane).rpartition(" ")[2])
@@ -18,7 +18,7 @@ def run_peaks(run: Run) -> Peaks:
 
 
 def bound_by(flops: int, traffic: Traffic, time_ps: int, peaks: Peaks) -> str:
-    """The resource that an op uses most of: ``Compute``, ``HBM``, …; or ``Unknown``."""
+    """The resource that an op uses most: ``Compute``, ``HBM``, …; or ``Unknown``."""
     if not time_ps:
         return "Unknown"
     seconds = time_ps / 1e12

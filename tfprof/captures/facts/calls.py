@@ -1,4 +1,4 @@
-"""Which compiled functions a program calls in its steps, and what it calls between them."""
+"""The compiled functions that a program calls in its steps, and the calls between steps."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Called(NamedTuple):
     """Calls of a function, or runs of an op or a program.
 
     Attributes:
-        name: Its name, as the program has it.
-        n_runs: How many.
-        total_ps: Their time; of several devices together.
+        name: Its name in the program.
+        n_runs: Number of runs.
+        total_ps: Time of all runs, summed over devices.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Called(NamedTuple):
 
 
 def most_first(called: Iterable[Called]) -> list[Called]:
-    """Those of one name as one, by time."""
+    """Merge entries of the same name, and sort them by time."""
     sums: dict[str, Called] = {}
     for one in called:
         known = sums.get(one.name, Called(one.name, 0, 0))
@@ -49,11 +49,11 @@ def most_first(called: Iterable[Called]) -> list[Called]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallsOfSteps:
-    """What ran in several steps as columns, a row for each step and name.
+    """Runs in several steps as columns, a row for each step and name.
 
     Attributes:
-        columns: The group of the step; the name, as its place in ``texts``; then as in ``Called``
-            number of runs and total time; shape (4, n).
+        columns: The group of the step; the index of the name in ``texts``; number of runs and total
+            time as in ``Called``; shape (4, n).
         texts: The names.
     """
 
@@ -61,7 +61,7 @@ class CallsOfSteps:
     texts: tuple[str, ...]
 
     def of(self, groups: Int64Array) -> list[Called]:
-        """What ran in some steps together, by time."""
+        """Everything that ran in some steps together, by time."""
         names, *amounts = self.columns[1:, np.isin(self.columns[0], groups)]
         sums = (sums_by(names, column, len(self.texts)).tolist() for column in amounts)
         return most_first(
@@ -73,7 +73,7 @@ class CallsOfSteps:
 
 @fact
 def called_in_steps(host: Host) -> list[Called]:
-    """The compiled functions that the steps of a host call, without those inside of others."""
+    """The compiled functions that the steps of a host call, without functions inside them."""
     forest, periods = host.forest(), periods_of(host)
     is_chosen = np.isin(periods.groups.of_event, periods.steps.groups) & ~periods.is_between
     return _named(forest, _calls(forest, is_chosen))
@@ -81,7 +81,7 @@ def called_in_steps(host: Host) -> list[Called]:
 
 @fact
 def run_between(host: Host) -> CallsOfSteps:
-    """What ran between each step of a host and the next: functions, ops, programs."""
+    """Functions, ops and programs that ran between each step of a host and the next."""
     forest, periods = host.forest(), periods_of(host)
     timeline = forest.timeline
     calls = _calls(forest, periods.is_between)
@@ -104,7 +104,7 @@ def eager_in_steps(host: Host) -> list[Called]:
 
 
 def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
-    """The chosen calls of compiled functions that are in no other call."""
+    """The chosen calls of compiled functions that are not in another call."""
     timeline = forest.timeline
     is_call = timeline.named(lambda name: _OF_JAX.fullmatch(name) is not None)
     is_call |= timeline.having("tf_function_call") | timeline.named(SESSION_RUNS.__contains__)
@@ -113,7 +113,7 @@ def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
 
 
 def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int64Array:
-    """The chosen ones of some events that are in no other of them."""
+    """The chosen ones of similar events that are not in another one of these."""
     events = np.flatnonzero(is_alike & is_chosen)
     parents = forest.nesting.parents[events]
     around = forest.nesting.nearest_among(parents, np.flatnonzero(is_alike))
@@ -122,7 +122,7 @@ def _outermost(forest: Forest, is_alike: BoolArray, is_chosen: BoolArray) -> Int
 
 
 def _named(forest: Forest, events: Int64Array) -> list[Called]:
-    """Events by what they are called: instructions by their program."""
+    """Events by name; instructions by the name of their program."""
     groups = np.zeros(len(events), np.int64)
     return _named_by_step(forest, events, groups).of(groups[:1])
 

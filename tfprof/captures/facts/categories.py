@@ -9,17 +9,17 @@ from tfprof.core.columns.described import Clock
 
 
 class Category(NamedTuple):
-    """A category of time, as people see it.
+    """A category of time, as shown to users.
 
     Attributes:
         id: Its number in the reference.
-        name: Its name there.
+        name: Its name in the reference.
         column: Its column in the step table.
         key: Its prefix in properties.
-        kinds: The kinds of time that it consists of.
-        clock: The clock of these.
-        meaning: What they are. A moment counts once: for the part that comes first in what limits
-            a step.
+        kinds: The kinds of time in it.
+        clock: The clock of these kinds.
+        meaning: Their meaning. A moment counts only once: for the first part in the list of what
+            limits a step.
     """
 
     id: int
@@ -57,7 +57,7 @@ CATEGORIES = (
              (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME), "host",
              "the rest: the program's own code, and what has no name"),
 )  # fmt: skip
-"""The categories of ``step_breakdown`` in the reference. Classic mode counts copies from host to
-host in none of them; by default they are host computation."""
+"""The categories of ``step_breakdown`` in the reference. In classic mode, copies from host to host
+are in none of them; by default they are host computation."""
 
 BY_KEY = {category.key: category for category in CATEGORIES}

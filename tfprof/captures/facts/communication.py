@@ -1,4 +1,4 @@
-"""What a host does together with others in its steps, as small columns."""
+"""The collectives of a host in its steps, as small columns."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray, narrowest, no_rows
 
 MOST_COLLECTIVES = 10_000
-"""Of more collectives a host keeps those of some kinds, the same kinds on all hosts."""
+"""Above this number, a host keeps only collectives of some kinds, the same kinds on all hosts."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointRuns:
-    """Collectives of a host in which all hosts take part, one row for all its devices together.
+    """Collectives in which all hosts take part, one row for all devices of this host together.
 
     Attributes:
-        kinds: What they are; which of several runs in a step, too.
+        kinds: The kinds, with the ordinal of the run within a step.
         which: Kind of each, shape (n,).
-        step: Place of its step.
-        arrived_ps: When the last device of the host began it, on the axis of the host.
+        step: Index of its step.
+        arrived_ps: When the last device of the host began it, on the host's time axis.
         left_ps: When the first of them ended it; not before ``arrived_ps``.
-        n_left_out: How many there are beside these, as they are too many.
+        n_left_out: Number of further collectives, omitted because there are too many.
     """
 
     kinds: Sequence[tuple[CollectiveKind, int]]
@@ -55,15 +55,15 @@ class JointRuns:
 
 @dataclass(frozen=True, eq=False)
 class Communication:
-    """Collectives in the steps of a host; times are ps, each of shape (n steps,).
+    """Collectives in the steps of a host; times are in ps, each of shape (n steps,).
 
     Attributes:
         groups: Groups of the steps, ascending.
-        together_ps: In collectives, on average of the devices that take part.
-        exposed_ps: The same without what a device computed meanwhile.
-        waiting_ps: The same of the device that had the least of it.
+        together_ps: Time in collectives, averaged over the participating devices.
+        exposed_ps: The same without the time in which a device computed meanwhile.
+        waiting_ps: ``exposed_ps`` of the device with the least of it.
         joint: Collectives of all hosts.
-        n_grouped: Collectives in which only some of the devices take part with each other.
+        n_grouped: Number of collectives among only some of the devices.
     """
 
     groups: Int64Array
@@ -74,10 +74,10 @@ class Communication:
     n_grouped: int
 
     def in_steps(self, groups: Int64Array) -> Communication:
-        """Those of some of the steps.
+        """The communication in some of the steps.
 
         Args:
-            groups: Their groups, ascending, all of them known.
+            groups: Groups of these steps, ascending; each must be in ``self.groups``.
         """
         rows = np.searchsorted(self.groups, groups)
         place = np.full(len(self.groups), -1)
@@ -98,7 +98,7 @@ class Communication:
 
 @fact
 def communication(host: Host) -> Communication:
-    """The communication of a host in all its steps, also in those that other hosts lack."""
+    """The communication of a host in all its steps, also in steps that other hosts lack."""
     first, *_ = cores_of(host, 0, inner_only=False)
     work = device_work(host)
     known = communication_times(work, first.times)
@@ -117,7 +117,7 @@ def communication(host: Host) -> Communication:
 
 
 def _joint_runs(work: DeviceWork, groups: Int64Array) -> JointRuns:
-    """The k-th run of a kind in a step is one collective, on all devices of the host."""
+    """One row for each collective: the k-th run of a kind in a step, on all devices of the host."""
     runs = work.together
     if not len(runs.group) or not len(groups):
         return JointRuns.none()
@@ -146,7 +146,7 @@ def _joint_runs(work: DeviceWork, groups: Int64Array) -> JointRuns:
 
 
 def _ordinals(columns: Iterable[Int64Array]) -> Int64Array:
-    """How many rows before each are equal; equal ones follow each other."""
+    """Number of equal rows before each row; equal rows must be adjacent."""
     stacked = np.stack(list(columns))
     is_new = np.ones(stacked.shape[1], np.bool_)
     is_new[1:] = (stacked[:, 1:] != stacked[:, :-1]).any(axis=0)
@@ -156,7 +156,7 @@ def _ordinals(columns: Iterable[Int64Array]) -> Int64Array:
 
 
 def _kept(kinds: Sequence[tuple[CollectiveKind, int]], counts: Int64Array) -> BoolArray:
-    """Which kinds to keep if there are too many runs: at least one, chosen by its name alone."""
+    """The kinds to keep if there are too many runs: at least one, chosen by its name alone."""
     is_kept = np.ones(len(kinds), np.bool_)
     if counts.sum() <= MOST_COLLECTIVES:
         return is_kept

@@ -1,4 +1,4 @@
-"""Compilations of a capture: each once, whatever threads work on it, by the function compiled."""
+"""Compilations in a capture by function, each counted once however many threads work on it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import Int64Array
 
 _TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
-"""What comes before compiling, in names of events."""
+"""Names of events that come before the compilation."""
 
 _CALL = re.compile(r"PjitFunction\((.*)\)")
 
 _MOST_COMPARED = 16
-"""So many programs of a function are compared."""
+"""At most this many programs of a function are compared."""
 
 
 class Compilations(NamedTuple):
     """Compilations of a function.
 
     Attributes:
-        name: What Python calls it, or the event that compiles if no call encloses it.
-        is_function: Whether it is the name of a function.
-        n_runs: How many.
+        name: Name of the function in Python, or the event that compiles if no call encloses it.
+        is_function: Whether ``name`` is the name of a function.
+        n_runs: Number of compilations.
         total_ps: Their time.
     """
 
@@ -44,7 +44,7 @@ class Compilations(NamedTuple):
 
 @fact
 def compilations(host: Host) -> list[Compilations]:
-    """What was compiled on a host, the most time first."""
+    """The compilations on a host, the longest time first."""
     timeline = host.timeline
     kinds = [is_compiling(name) and not _TRACES.match(name) for name in timeline.names]
     events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
@@ -66,17 +66,17 @@ def compilations(host: Host) -> list[Compilations]:
 
 @fact
 def tells_compilations(host: Host) -> bool:
-    """Whether the capture has what the runtime does on threads; functions of Python are no sign."""
+    """Whether the capture has runtime events on threads; functions of Python do not count."""
     timeline = host.timeline
     of_runtime = timeline.on_threads & ~timeline.named(is_frame)
     return bool(of_runtime.any())
 
 
 def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:
-    """The events that run within no event of another name: on other threads they are its parts."""
+    """The events not within an event of another name, of which they are parts on other threads."""
     ends = timeline.ends_of(events)
     order = np.lexsort((-ends, timeline.starts_ps[events])).tolist()
-    last: dict[int, int] = {}  # of the two kinds that end last, when
+    last: dict[int, int] = {}  # end of each of the two kinds that end last
     alone = []
     for place in order:
         kind, end = int(timeline.kinds[events[place]]), int(ends[place])
@@ -89,7 +89,7 @@ def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:
 
 
 def _outermost_around(timeline: Timeline, calls: Int64Array, event: int) -> int:
-    """The outermost call on the thread of an event that encloses it; -1 without one."""
+    """The outermost call that encloses an event on its thread; -1 without one."""
     line = timeline.first[int(timeline.lines_of(np.array([event]))[0])]
     before = calls[(calls >= line) & (calls < event)]
     around = before[timeline.ends_of(before) >= timeline.starts_ps[event]]
@@ -97,12 +97,12 @@ def _outermost_around(timeline: Timeline, calls: Int64Array, event: int) -> int:
 
 
 def _plain(name: str) -> str:
-    """A name without what names of modules may not have."""
+    """A name without characters that names of modules cannot have."""
     return re.sub(r"[\W_]+", "", name)
 
 
 def what_differs(host: Host, function: str) -> tuple[str, str]:
-    """In what the programs of a function differ, and a remedy; empty if that is not recorded."""
+    """The difference between the programs of a function, and a remedy; empty if not recorded."""
     wanted = _plain(f"jit_{function}")
     named = [one for one in programs_of(host) if _plain(one.name) == wanted]
     modules = [one.module() for one in named[:_MOST_COMPARED]]
@@ -132,7 +132,7 @@ def what_differs(host: Host, function: str) -> tuple[str, str]:
 
 
 def _parameters(module: HloModule) -> Sequence[tuple[str, str]]:
-    """What the arrays that a program takes are called, and their shapes."""
+    """Labels and shapes of the arrays that a program takes."""
     entry = module.entry
     if entry is None:
         return ()

@@ -1,4 +1,4 @@
-"""Ops of the devices of all hosts, worked out once for all tools."""
+"""Ops of the devices of all hosts, computed once for all tools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Programs:
         return described
 
     def with_fused(self, op: DeviceOp) -> DeviceOp:
-        """A fusion with the instructions inside it, from its program if the op has none."""
+        """A fusion with the instructions inside it, from its program if the op lacks them."""
         if op.children or op.key.program_id is None:
             return op
         known = self._programs.instruction(HloKey(op.key.program_id, op.key.module, op.key.name))
@@ -97,7 +97,7 @@ CPU_ONLY = Note(
 
 
 def device_notes(hosts: Sequence[Host], ops: DeviceOps) -> list[Note]:
-    """Notes on device ops: none, of the CPU only, or of several kinds of devices."""
+    """Notes on device ops: no ops, only CPU ops, or several kinds of devices."""
     if not ops.ops:
         return [NO_OPS]
     return mixed_devices(hosts) if any(map(has_device, hosts)) else [CPU_ONLY]
@@ -130,7 +130,7 @@ def _with_module(op: DeviceOp, host: Host) -> DeviceOp:
 def compiled_ops(host: Host) -> DeviceOps:
     """Ops on the devices of a host; without a device, those of XLA programs on its threads.
 
-    By the rules of the reference there are none without a device.
+    The rules of the reference give no ops without a device.
     """
     if host.rules.needs_device or has_device(host):
         return device_ops(host)

@@ -1,4 +1,4 @@
-"""What the devices of a host do together with others, worked out once."""
+"""Joint work of the devices of a host; computed once."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from tfprof.captures.run.run import Host
 
 
 def device_work(host: Host) -> DeviceWork:
-    """What the devices of a host do together with others, and what they compute meanwhile.
+    """Collectives of the devices of a host, and their computations meanwhile.
 
-    Those of a host with TPUs are its TensorCores, else its GPUs, else its CPU.
+    The devices are the TensorCores if the host has TPUs, else its GPUs, else its CPU.
     """
     return host.memo.once("device work", lambda: _device_work(host))
 
@@ -56,8 +56,8 @@ def _device_work(host: Host) -> DeviceWork:
     work = thread_work(timeline, groups, kind_of)
     if not (work.together.group < 0).any():
         return work
-    # Workers agree on threads of their own whether there is a next batch: nothing links these.
-    # What is made for the next step meanwhile, in no group either, is not computed by the devices.
+    # On threads of their own, workers agree whether there is a next batch: nothing links these runs
+    # to a step. Ops without a group prepare the next step meanwhile; devices do not compute them.
     return replace(
         work,
         together=_by_time(work.together, periods_of(host).steps),
@@ -66,7 +66,7 @@ def _device_work(host: Host) -> DeviceWork:
 
 
 def _by_time(spans: DeviceSpans, steps: Account) -> DeviceSpans:
-    """Runs that are in no group belong to the period in which they begin."""
+    """Put runs without a group into the period in which they begin."""
     order = np.argsort(steps.start_ps, kind="stable")
     place = np.searchsorted(steps.start_ps[order], spans.start_ps, side="right") - 1
     at = order[np.maximum(place, 0)] if len(order) else place

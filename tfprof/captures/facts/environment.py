@@ -1,4 +1,4 @@
-"""What a run ran on."""
+"""The hardware of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def planes(host: Host) -> tuple[DescribedPlane, ...]:
 
 
 def device_planes(hosts: Iterable[Host]) -> tuple[list[DescribedPlane], list[DescribedPlane]]:
-    """Planes of TensorCores, and planes of GPUs; also of devices that were not active."""
+    """Planes of TensorCores, and planes of GPUs; includes inactive devices."""
     every = [plane for host in hosts for plane in planes(host)]
     tpus = [plane for plane in every if TENSOR_CORE.fullmatch(plane.name)]
     return tpus, [plane for plane in every if plane.name.startswith(GPU_PREFIX)]
@@ -32,8 +32,8 @@ class Environment:
     Attributes:
         hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
         device_type: Name of the devices: ``Nvidia GPU (Ampere)``.
-        n_cores: Devices of all hosts, active or not.
-        n_tasks: Files, one for each worker.
+        n_cores: Number of devices of all hosts, active or not.
+        n_tasks: Number of files, one for each worker.
     """
 
     hardware: str
@@ -44,7 +44,7 @@ class Environment:
 
 
 def environment(run: Run) -> Environment:
-    """What a run ran on."""
+    """The hardware of a run."""
     tpus, gpus = device_planes(run.hosts)
     devices = tpus or gpus
     hardware = "TPU" if tpus else "GPU" if gpus else "CPU_ONLY"

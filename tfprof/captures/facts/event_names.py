@@ -1,4 +1,4 @@
-"""What the events of hosts are called: the names that a trace can be searched for."""
+"""Names of the events of hosts, for searches in a trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _union(answers: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 @summed_fact(_union)
 def event_names(host: Host) -> tuple[str, ...]:
-    """Names of events, in short, in full, and of ops without their types; in order."""
+    """Names of events: short, full, and those of ops without their types; sorted."""
     return tuple(sorted(set(_names(host))))
 
 
@@ -26,7 +26,7 @@ def _names(host: Host) -> Iterator[str]:
     timeline = host.timeline
     for kind in np.unique(timeline.kinds).tolist():
         name = timeline.names[kind]
-        if name not in (ALLOCATION, DEALLOCATION):  # counters, no events
+        if name not in (ALLOCATION, DEALLOCATION):  # these are counters
             yield name
             yield parse_op_name(name).name
             yield timeline.display_names[kind]
