@@ -1,4 +1,4 @@
-"""Which framework made a capture, so that advice fits it."""
+"""The framework that made a capture, so that advice fits it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _JAX_PROGRAM = re.compile(r"(jit|pmap|pjit)_")
 
 
 class Words(NamedTuple):
-    """A framework's remedies.
+    """The remedies for users of a framework.
 
     Attributes:
         framework: Its name; empty if unknown.
         mark_steps: How to mark steps, as a clause.
-        whole_step: How to make one call of a step.
+        whole_step: How to turn a step into one call.
         several_steps: How to run several steps in one call.
-        trace_python: How to record the functions of Python, as a clause.
+        trace_python: How to record Python functions, as a clause.
         fuse: How to let XLA fuse small ops.
         copy_ahead: How to copy batches to a device ahead of time.
         build_input: How to build an input pipeline.
@@ -102,7 +102,7 @@ NEITHER = Words(
 
 
 def words_for(hosts: Iterable[Host]) -> Words:
-    """The remedies of the framework of some hosts."""
+    """The remedies for the framework of some hosts."""
     words = {_of_host(host) for host in hosts}
     if JAX in words:
         return JAX

@@ -1,4 +1,4 @@
-"""The compiled programs of a run, for the tools that look into them."""
+"""The compiled programs of a run, for the tools that analyse them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tfprof.errors import EmptyProfileError, UsageError
 
 
 class HostProgram(NamedTuple):
-    """A program, and the host whose capture holds it."""
+    """A program, and the host whose capture contains it."""
 
     host: Host
     program: HloProgram
 
 
 def programs_of(host: Host) -> list[HloProgram]:
-    """The programs of a host, by id; each is decoded once."""
+    """The programs of a host, by id; each is decoded only once."""
     host = host.by(OURS)
     return host.memo.once("hlo programs", lambda: hlo_programs(host.space))
 
 
 @fact
 def _program_keys(host: Host) -> tuple[tuple[int, str, int], ...]:
-    """Id, name and size of the programs of a host: equal ones are the same program."""
+    """Id, name and size of each program of a host; programs with equal keys are the same."""
     return tuple((program.id, program.name, program.n_bytes) for program in programs_of(host))
 
 
@@ -39,13 +39,13 @@ def program_titles(host: Host) -> tuple[tuple[int, str], ...]:
 
 
 def known_programs(host: Host) -> KnownPrograms:
-    """The programs of a host, to find by the stats of events."""
+    """The programs of a host, indexed by the stats of events."""
     host = host.by(OURS)
     return host.memo.once("known programs", lambda: KnownPrograms(programs_of(host)))
 
 
 def module_names(host: Host) -> dict[int, str]:
-    """Names of the programs of a host by id, also of those known from events alone."""
+    """Names of the programs of a host by id, including programs that only events mention."""
 
     host = host.by(OURS)
 
@@ -57,25 +57,25 @@ def module_names(host: Host) -> dict[int, str]:
 
 
 def all_programs(run: Run, host: str | None) -> list[HostProgram]:
-    """The programs of a run, each once even if several hosts have it.
+    """The programs of a run, each only once even if several hosts have it.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: The host does not exist.
     """
     programs: dict[tuple[int, str, int], HostProgram] = {}
     for each in run.chosen(host):
         keys = _program_keys(each)
-        if not programs.keys() >= set(keys):  # most hosts have the same
+        if not programs.keys() >= set(keys):  # most hosts have the same programs
             for key, program in zip(keys, programs_of(each), strict=True):
                 programs.setdefault(key, HostProgram(each, program))
     return list(programs.values())
 
 
 def chosen_program(programs: list[HostProgram], wanted: str | int | None) -> HostProgram | None:
-    """A program by id, by name, or by both as ``name(id)``; the first of all for None.
+    """The program with an id, a name, or both as ``name(id)``; for None, the first program.
 
     Raises:
-        UsageError: There is none.
+        UsageError: No program matches.
     """
     if wanted is None:
         return programs[0] if programs else None
@@ -95,7 +95,7 @@ NO_PROGRAMS = Note(
 
 
 def no_programs(tool: str, title: str, run: Run) -> ToolResult:
-    """The answer of a tool for programs if there are none."""
+    """The result of a tool for programs if there are none."""
 
     def nothing() -> Any:
         raise EmptyProfileError(NO_PROGRAMS.message)
@@ -104,6 +104,6 @@ def no_programs(tool: str, title: str, run: Run) -> ToolResult:
 
 
 def program_notes(each: HostProgram) -> list[Note]:
-    """Warnings on what could not be read in a program."""
+    """Warnings on unreadable parts of a program."""
     notices = each.program.module().notices
     return [Note("warning", notice.text, each.host.name) for notice in notices]

@@ -1,4 +1,4 @@
-"""The clock of a host, by which times of different hosts are compared."""
+"""The clock of a host, for comparing times of different hosts."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tfprof.captures.run.run import Host
 
 @fact
 def unix_base_ns(host: Host) -> int | None:
-    """What the times of a host count from, in ns since 1970; None if that is not known."""
+    """Zero of the host's times, in ns since 1970; None if unknown."""
     return clocks.unix_base_ns(host.timeline.axis)

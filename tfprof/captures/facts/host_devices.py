@@ -1,4 +1,4 @@
-"""Which devices a host has, which of them were recorded, and whose steps count."""
+"""The devices of a host, whether they were recorded, and the hosts whose steps count."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _are_used(host: Host, devices: Sequence[DescribedPlane]) -> bool:
 
 
 def hosts_with_steps(hosts: Sequence[Host]) -> tuple[list[bool], list[Note]]:
-    """Whose steps count, with notes on the other hosts.
+    """Which hosts' steps count, with notes on the other hosts.
 
-    If there are TPUs, steps are those of hosts with TPUs; else those of hosts with GPUs. Hosts
-    without a device give work to the others. Without any device, all hosts count.
+    If there are TPUs, the steps are those of hosts with TPUs; otherwise those of hosts with GPUs.
+    Hosts without a device supply the others with work. Without any device, all hosts count.
     """
     with_tpu, with_gpu = list(map(uses_tpu, hosts)), list(map(uses_gpu, hosts))
     with_device = with_tpu if any(with_tpu) else with_gpu
@@ -80,14 +80,14 @@ def hosts_with_steps(hosts: Sequence[Host]) -> tuple[list[bool], list[Note]]:
 
 
 def _silent_devices(host: Host) -> str:
-    """The kind of a host's devices, if none of them has events; else empty."""
+    """The kind of a host's devices, if none of them has events; otherwise empty."""
     if uses_gpu(host.by(OURS)) or uses_tpu(host.by(OURS)):
         return ""
     return "TPUs" if has_tpu(host) else "GPUs" if has_gpu(host) else ""
 
 
 def mixed_devices(hosts: Sequence[Host]) -> list[Note]:
-    """A warning about sums and rates if the devices are of several kinds."""
+    """A warning about sums and rates if there are several kinds of devices."""
     kinds = device_kinds(hosts)
     if len(kinds) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Runs of ops on the threads of all hosts, worked out once for all tools."""
+"""Runs of ops on the threads of all hosts, computed once for all tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.captures.run.run import Host
 
 
 def ops_of_programs(host: Host) -> OpOfInstruction:
-    """A function that names the op of an instruction, from the programs of a host."""
+    """A function that finds the op of an instruction in the programs of a host."""
     programs = known_programs(host)
 
     def find(key: HloKey) -> ExecutedOp | None:

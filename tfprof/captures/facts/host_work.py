@@ -1,11 +1,11 @@
-"""The steps of each host as small columns: how long it worked, waited and communicated.
+"""The steps of each host as small columns: time of work, waiting and communication.
 
-Workers that train together begin their steps together, so that all periods take the same time. What
-tells them apart is how long they *work*: the period without the time in which all devices of the
-host were in a collective and computed nothing. The one that works longest comes last to the
-collectives; the others wait there. Between two steps only what was recorded is work: nothing tells
-whether a host works or waits for another one. Without any collective that holds in steps, too. A
-host that reads its input ahead does so while it waits, and cannot be faster than its input.
+Workers that train together begin their steps together, so their periods take the same time. They
+differ in how long they *work*: the period without the time in which all devices of the host were
+in a collective and computed nothing. The host that works longest reaches the collectives last; the
+others wait there. Between two steps only recorded activity counts as work: nothing shows whether a
+host works or waits for another one. Without any collective, the same applies within steps. A host
+that reads its input ahead does so while it waits, and cannot be faster than its input.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class HostWork:
 
     Attributes:
         name: Its name.
-        step_names: What it calls the steps.
-        unix_base_ns: What its times count from, by its clock; None if that is not known.
-        duration_ps: How long its steps took, from their starts to those of the next ones, shape
+        step_names: Its names of the steps.
+        unix_base_ns: Zero of its times, by its clock, in ns since 1970; None if unknown.
+        duration_ps: Duration of its steps, each from its start to that of the next step, shape
             (n steps,).
-        cores: The times of its cores; of a host without TPUs one.
-        shared: What it did together with others in these steps.
-        counts_all: Whether it works in steps where nothing was recorded.
+        cores: The times of its cores; one entry for a host without TPUs.
+        shared: Its collectives in these steps.
+        counts_all: Whether time in steps counts as work even if nothing was recorded.
         input_ps: How long the busiest thread of tf.data worked in these steps, without the time of
-            the exchange; empty without any.
+            the exchange; empty without such a thread.
     """
 
     name: str
@@ -58,50 +58,50 @@ class HostWork:
 
     @property
     def own_ps(self) -> Int64Array:
-        """How long the host worked, and did not just wait in collectives, shape (n steps,).
+        """How long the host worked, not counting waits in collectives, shape (n steps,).
 
-        Input is read ahead of the steps that take it: what it takes counts on average.
+        Input is read ahead of the steps that use it, so its time counts only on average.
         """
         own_ps = self.in_step_ps
         return np.maximum(own_ps, self.input_ps) if len(self.input_ps) else own_ps
 
     @property
     def in_step_ps(self) -> Int64Array:
-        """The same without input that was read ahead, shape (n steps,)."""
+        """The same without input that is read ahead, shape (n steps,)."""
         in_step_ps: Int64Array = self.duration_ps - self.shared.waiting_ps - self._unrecorded_ps
         return in_step_ps
 
     @property
     def _unrecorded_ps(self) -> Int64Array:
-        """How long nothing tells whether it worked."""
+        """Time for which nothing shows whether the host worked."""
         if self.counts_all:
             return self._busiest([one.between(Spent.UNKNOWN) for one in self.cores])
         return self._busiest([one.of(Spent.UNKNOWN) for one in self.cores])
 
     @property
     def spent_ps(self) -> Int64Array:
-        """The steps by what was spent on, shape (n steps, len(SPENT))."""
+        """The steps by kind of time, shape (n steps, len(SPENT))."""
         return self._busiest([one.spent_ps for one in self.cores])
 
     def _busiest(self, amounts: Sequence[Int64Array]) -> Int64Array:
-        """Of several cores, the one that communicates least in a step: others wait for it."""
+        """Amounts of the core that communicates least in a step: the other cores wait for it."""
         busiest = np.argmin([one.of(Spent.DEVICE_COLLECTIVES) for one in self.cores], axis=0)
         chosen: Int64Array = np.stack(amounts)[busiest, np.arange(len(self.duration_ps))]
         return chosen
 
     def without_runs(self) -> HostWork:
-        """The same without single collectives, once these are matched: they take much memory."""
+        """The same without single collectives, which take much memory and are matched by then."""
         return replace(self, shared=replace(self.shared, joint=JointRuns.none()))
 
 
 def work_of_hosts(steps: RunSteps) -> tuple[HostWork, ...]:
-    """The work of all hosts in the steps that they have in common, in the order of their names."""
+    """The work of all hosts in the steps that they have in common, ordered by host name."""
     cores: dict[str, list[HostSteps]] = {}
     for one in steps.hosts:
         cores.setdefault(one.host.name, []).append(one)
     works = tuple(host_work(own) for _, own in sorted(cores.items()))
     if any(work.shared.together_ps.any() for work in works):
-        # Input is read during the exchange, too, of which whoever comes last knows how long it is.
+        # Input is read during the exchange, too. The last host to arrive shows how long that takes.
         exchange_ps = reduce(np.minimum, [work.shared.waiting_ps for work in works])
         return tuple(
             replace(work, input_ps=work.input_ps - exchange_ps) if len(work.input_ps) else work
@@ -133,7 +133,7 @@ def host_work(cores: Sequence[HostSteps]) -> HostWork:
 def busy_input_ps(host: Host) -> Int64Array:
     """How long the busiest thread of tf.data works in each step, ps; empty without tf.data.
 
-    A thread whose buffer is full waits outside of its iterators.
+    A thread with a full buffer waits outside its iterators.
     """
     timeline = host.timeline
     is_iterator = timeline.kind_mask([op.kind is OpKind.DATASET for op in timeline.ops])

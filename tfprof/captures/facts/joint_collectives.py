@@ -1,11 +1,11 @@
-"""The same collectives on all hosts: who came last, and how far clocks are apart.
+"""Collectives that hosts share: which host came last, and how far the clocks are apart.
 
-No device can leave an all-reduce before all have come, and what is left to do then is the same for
-all: they leave it nearly together. So
+No device can leave an all-reduce before all devices have arrived, and the remaining work is then
+the same for all: they leave nearly together. So
 
-* the host that takes the least time for a collective came last to it, and what others take longer
-  they waited, whatever their clocks say;
-* the difference of the moments at which two hosts leave is that of their clocks.
+* the host with the shortest time in a collective came last; the extra time of the other hosts is
+  waiting, whatever their clocks show;
+* the difference between the moments at which two hosts leave is the difference of their clocks.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _FAR = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class JointCollectives:
-    """Collectives that two hosts or more have; times are ps on the axis of each host.
+    """Collectives that at least two hosts have; times are in ps, on the time axis of each host.
 
     Attributes:
-        kinds: What each is, and which of several runs in a step.
-        step: Place of its step, shape (n,).
-        is_there: Which host has it, shape (n hosts, n).
-        arrived_ps: When the host came, 0 where it is not there.
-        left_ps: When it left.
-        n_left_out: Collectives beside these, as there are too many; the most of any host.
+        kinds: The kind of each, with the ordinal of the run within a step.
+        step: Index of its step, shape (n,).
+        is_there: Which hosts have it, shape (n hosts, n).
+        arrived_ps: When each host arrived, 0 for hosts without it.
+        left_ps: When each host left.
+        n_left_out: Number of omitted collectives, as there are too many; the maximum of all hosts.
     """
 
     kinds: Sequence[tuple[CollectiveKind, int]]
@@ -51,7 +51,7 @@ class JointCollectives:
 
     @cached_property
     def waited_ps(self) -> Int64Array:
-        """How much longer each host took than the one that came last, shape (n hosts, n)."""
+        """How much longer each host took than the last one to arrive, shape (n hosts, n)."""
         waited = self.left_ps - self.arrived_ps
         waited[~self.is_there] = _FAR
         waited -= waited.min(axis=0, initial=_FAR)
@@ -60,21 +60,21 @@ class JointCollectives:
 
     @cached_property
     def least_ps(self) -> Int64Array:
-        """How long the host took that came last, shape (n,)."""
+        """How long the last host to arrive took, shape (n,)."""
         took = np.where(self.is_there, self.left_ps - self.arrived_ps, _FAR)
         least: Int64Array = took.min(axis=0, initial=_FAR)
         return least
 
     @cached_property
     def last(self) -> Int64Array:
-        """The host that came last to each; the first of equal ones, shape (n,)."""
+        """The last host to arrive at each; the first one if several are equal, shape (n,)."""
         if not len(self):
             return np.zeros(0, np.int64)
         last: Int64Array = np.argmax(self.is_there & (self.waited_ps == 0), axis=0)
         return last
 
     def only(self, chosen: BoolArray) -> JointCollectives:
-        """Some of them."""
+        """Some of the collectives."""
         if chosen.all():
             return self
         kinds = [kind for kind, is_chosen in zip(self.kinds, chosen, strict=True) if is_chosen]
@@ -85,9 +85,9 @@ class JointCollectives:
 
 
 def joint_collectives(works: Sequence[HostWork]) -> JointCollectives:
-    """Match the collectives of hosts by step, name and how often it ran before in the step.
+    """Match the collectives of hosts by step, name and number of earlier runs in the step.
 
-    Host by host, as columns of all hosts may be long.
+    Works host by host, as the columns of all hosts may be long.
     """
     numbers: dict[tuple[CollectiveKind, int], int] = {}
     for work in works:
@@ -126,7 +126,7 @@ def _keys(runs: JointRuns, numbers: Mapping[tuple[CollectiveKind, int], int]) ->
 
 
 def _found(keys: Int64Array, wanted: Int64Array) -> tuple[Int64Array, BoolArray]:
-    """Places among ascending keys, and which of them are there."""
+    """Indices among ascending keys, and which of them match."""
     if not len(keys):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
     place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
@@ -134,14 +134,14 @@ def _found(keys: Int64Array, wanted: Int64Array) -> tuple[Int64Array, BoolArray]
 
 
 class ClockOffset(NamedTuple):
-    """How far the clock of a host is ahead of that of another, as far as collectives tell.
+    """How far the clock of a host is ahead of another one, as estimated from collectives.
 
     Attributes:
         host: Its name.
-        reference: Name of the other one.
-        ahead_ns: By how much its clock is ahead; None if that cannot be told.
-        error_ns: How far that may be off.
-        n_collectives: From how many collectives it was estimated.
+        reference: Name of the other host.
+        ahead_ns: By how much its clock is ahead; None if that is unknown.
+        error_ns: Maximum error of ``ahead_ns``.
+        n_collectives: Number of collectives in the estimate.
     """
 
     host: str
@@ -152,16 +152,16 @@ class ClockOffset(NamedTuple):
 
 
 FEWEST = 3
-"""From fewer collectives no offset is estimated."""
+"""With fewer collectives there is no estimate."""
 
 
 def clock_offsets(works: Sequence[HostWork], joint: JointCollectives) -> tuple[ClockOffset, ...]:
-    """The clocks of hosts, compared with that of the first that has the most collectives.
+    """The clocks of hosts, compared with the first host that has the most collectives.
 
-    The estimate is the median of the differences at the ends of collectives, brought into the
-    bounds that no host leaves before another has come. It may be off by the interval of that
-    median, and by what a collective takes after the last host has come, as the ends may lie that
-    far apart.
+    The estimate is the median of the differences at the ends of collectives, limited to the bounds
+    that follow because no host leaves before another has arrived. Its error is at most the interval
+    of that median plus the time of a collective after the last host has arrived, as the ends may
+    be that far apart.
 
     Args:
         works: The hosts.
@@ -197,10 +197,10 @@ def clock_offsets(works: Sequence[HostWork], joint: JointCollectives) -> tuple[C
 def _offset(
     apart_ps: Int64Array, low_ps: int, high_ps: int, least_ps: Int64Array
 ) -> tuple[float, float] | None:
-    """The offset and its error; None if hosts leave before others come, whatever the offset."""
+    """The offset and its error; None if hosts leave before others arrive, whatever the offset."""
     in_order = np.sort(apart_ps)
     n = len(in_order)
-    # Ranks between which the median lies, 95 times in a hundred.
+    # Ranks that enclose the median with a probability of 95 %.
     below = max(math.floor((n - 1.96 * math.sqrt(n)) / 2), 0)
     low, high = float(in_order[below]), float(in_order[n - 1 - below])
     error = (high - low) / 2 + float(np.median(least_ps))

@@ -1,4 +1,4 @@
-"""What the capture of a host lacks that tools need: ops, steps, devices, and what was asked for."""
+"""Data that tools need but a host's capture lacks: ops, steps, devices, requested options."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from tfprof.core.text.units import human_time
 from tfprof.options.captures import CaptureOptions
 
 _MARKS = {"step_num", "group_id", "step_name"}
-"""Stats that mark steps, as captured and after TensorBoard's converters."""
+"""Stats that mark steps, in raw captures and in those of TensorBoard's converters."""
 
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "hipLaunchKernel", "hipModuleLaunchKernel")
 _SHORT_US = 1000.0
-"""Hardly a step of a training is shorter."""
+"""Steps of a training are rarely shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a capture should have recorded, as the one who asked for it knows.
+    """The contents that a capture should have, according to its request.
 
     Attributes:
-        options: What was asked for.
-        framework: Whose profiler recorded, for people.
-        devices: Accelerators that the program can use.
+        options: The requested options.
+        framework: The framework whose profiler recorded, for messages.
+        devices: Accelerators available to the program.
         unsupported: Options that this profiler does not have.
     """
 
@@ -50,18 +50,18 @@ class Asked:
 
 
 def lacking(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
-    """What the capture of a host lacks, with the reason and the remedy.
+    """The missing parts of a host's capture, with the reason and the remedy.
 
     Args:
         host: The capture.
-        asked: What was asked for, if it is known.
+        asked: The request, if available.
     """
     yield from remarks(host.space)
     yield from lacking_parts(host, asked)
 
 
 def lacking_parts(host: Host, asked: Asked | None = None) -> Iterator[Lack]:
-    """As ``lacking``, without the remarks of ``open_run``."""
+    """The same as ``lacking``, without the remarks of ``open_run``."""
     levels = recorded_levels(host.space)
     if asked is not None:
         yield from _of_options(asked, levels)
@@ -80,11 +80,11 @@ def notes_of_missing(host: Host, asked: Asked | None = None) -> list[Note]:
 
 
 _TOLD_BY_TOOLS = ("steps", "one step", "devices")
-"""What notes and verdicts on steps say in their own words, knowing all hosts."""
+"""Parts that notes and verdicts on steps report themselves, with data of all hosts."""
 
 
 def notes_for_tools(run: Run) -> list[Note]:
-    """What hosts of a run lack beyond the notes of the run and of its steps."""
+    """Missing parts on the hosts of a run beyond the notes of the run and of its steps."""
     return [
         lack.note(host.name)
         for host in run.hosts
@@ -100,7 +100,7 @@ def _lacking_parts(host: Host) -> tuple[Lack, ...]:
 
 def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
     if not asked.options.levels.keys() - set(asked.unsupported):
-        return  # there were none
+        return  # no options to check
     if levels is None:
         yield Lack(
             "options",
@@ -130,7 +130,7 @@ def _of_host(counts: Arrival, levels: dict[str, int]) -> Iterator[Lack]:
             how_to_capture.OPS,
             how_to_capture.CAPTURE,
         )
-    elif not counts.ops and level == 1:  # without the host at all, steps are missing, too
+    elif not counts.ops and level == 1:  # at level 0, steps are missing, too
         why = how_to_capture.NO_OPS.format(level=level)
         yield Lack("ops", "info", "no op of the host was recorded", why)
 
@@ -169,7 +169,7 @@ def _of_steps(host: Host, counts: Arrival, levels: dict[str, int]) -> Iterator[L
 
 
 def _threads_of_steps(space: XSpace) -> int:
-    """How many threads mark steps that overlap in time."""
+    """Number of threads that mark steps overlapping in time."""
     axis = time_axis(space)
     marks: list[tuple[int, int, int]] = []
     for number, plane in enumerate(space.planes):

@@ -1,4 +1,4 @@
-"""A run with only the events of one step, so that a tool answers for that step."""
+"""A run with only the events of one step, so that a tool reports on that step alone."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class _StepHost(Host):
         return self.memo.once("groups", lambda: _kept_groups(self._whole.groups(), kept))
 
     def period_ends(self) -> Mapping[int, int]:
-        """As in the whole host."""
+        """The same as in the whole host."""
         steps = periods_of(self._whole).steps
         return dict(zip(steps.groups.tolist(), steps.end_ps.tolist(), strict=True))
 
     def _kept(self) -> BoolArray:
-        """Which events are in the steps, by the rules of the run of which they are steps."""
+        """Which events are in the steps, by the rules of the run that the steps come from."""
         if isinstance(self._first, _StepHost):
             return self._first._kept()
         of_event = self._whole.groups().of_event
@@ -82,14 +82,14 @@ def _kept_groups(groups: Groups, kept: BoolArray) -> Groups:
 
 
 def of_step(run: Run, step: Steps | None) -> Run:
-    """The run with only the events of a step on each host; the run itself for None.
+    """The run with only the events of a step on each host; for None, the run itself.
 
     Args:
         run: The run.
         step: Number at the end of the step's name.
 
     Raises:
-        UsageError: There is no such step.
+        UsageError: The step does not exist.
     """
     if step is None:
         return run
@@ -112,7 +112,7 @@ def of_step(run: Run, step: Steps | None) -> Run:
 
 
 def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
-    """The groups of some steps by the name of the host."""
+    """The groups of some steps by host name."""
     groups_of: dict[str, set[int]] = {}
     for one in steps.hosts:
         chosen = one.times.groups[list(places)].tolist()
@@ -121,7 +121,7 @@ def groups_at(steps: RunSteps, places: Collection[int]) -> dict[str, set[int]]:
 
 
 def spans_at(steps: RunSteps, places: Collection[int]) -> dict[str, list[tuple[int, int]]]:
-    """Start and end of some steps by the name of the host, ps."""
+    """Start and end of some steps by host name, ps."""
     spans_of: dict[str, list[tuple[int, int]]] = {}
     for one in steps.hosts:
         for place in places:

@@ -1,4 +1,4 @@
-"""Runs of ops of a host, summed by device, op and step: what views need of them."""
+"""Runs of ops of a host, summed by device, op and step, as input of views."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class SumColumns(NamedTuple):
     """Runs with the same device, op and group; each column has the shape (n,).
 
     Attributes:
-        devices: Place in ``OpSums.devices``.
-        ops: Place in ``OpSums.ops``, or of a copy in ``OpSums.copies``, counted on.
-        groups: Place in ``OpSums.groups``.
-        n_runs: How many.
-        n_negative: How many of them end before they start.
-        micros: Their times, each at least 1 µs.
-        after_micros: First start, after that of the group (``OpSums.groups``).
-        gaps_micros: From the first start to the last end, less ``micros``: 0 for single runs.
-        requested_bytes: Allocated in all.
+        devices: Index in ``OpSums.devices``.
+        ops: Index in ``OpSums.ops``; for copies, that length plus the index in ``OpSums.copies``.
+        groups: Index in ``OpSums.groups``.
+        n_runs: Number of runs.
+        n_negative: Number of runs that end before they start.
+        micros: Total time, each run at least 1 µs.
+        after_micros: First start, relative to that of the group (``OpSums.groups``).
+        gaps_micros: From the first start to the last end, minus ``micros``: 0 for single runs.
+        requested_bytes: Total allocated bytes.
         peak_bytes: Sum of the highest level of each run.
-        residual_bytes: Still held when the runs ended.
+        residual_bytes: Bytes still held when the runs ended.
     """
 
     devices: Int64Array
@@ -57,9 +57,9 @@ class OpGroups(NamedTuple):
     """Groups of runs, each column of shape (n groups,).
 
     Attributes:
-        numbers: Their numbers, ascending; a negative one is of runs that are in no group.
-        names: What they are called.
-        starts_micros: Their first starts, since 1970.
+        numbers: Their numbers, ascending; a negative number is for runs outside all groups.
+        names: Their names.
+        starts_micros: Their first starts, in µs since 1970.
     """
 
     numbers: Int64Array
@@ -68,16 +68,16 @@ class OpGroups(NamedTuple):
 
 
 class OpTotals(NamedTuple):
-    """Runs of ops by group, each run once; for what is said of a capture.
+    """Runs of ops by group, each run only once; for statements about a capture.
 
     Attributes:
         groups: The groups, ascending.
-        n_runs: How many runs of ops each has.
-        durations_ps: Their times.
-        n_without_op: Kernels that no op explains.
-        without_op_ps: Their time.
-        n_outside: Allocations that no run of an op made.
-        outside_bytes: Their bytes.
+        n_runs: Number of runs of ops in each group.
+        durations_ps: Total time of these runs.
+        n_without_op: Number of kernels without an op.
+        without_op_ps: Their total time.
+        n_outside: Number of allocations outside all runs of ops.
+        outside_bytes: Their total bytes.
     """
 
     groups: Int64Array
@@ -94,19 +94,19 @@ class OpTotals(NamedTuple):
         return bool((self.n_runs[self.groups >= 0] > 0).any())
 
     def outside(self, groups: Sequence[int]) -> tuple[int, float]:
-        """How many runs are in none of some groups, and their part of the time of all."""
+        """Number of runs in none of some groups, and their part of the total time."""
         is_outside = ~np.isin(self.groups, groups)
         share = self.durations_ps[is_outside].sum() / max(int(self.durations_ps.sum()), 1)
         return int(self.n_runs[is_outside].sum()), float(share)
 
 
 class OpStacks(NamedTuple):
-    """Call stacks of ops, as ``StackTable`` has them.
+    """Call stacks of ops, in the form of ``StackTable``.
 
     Attributes:
         frames: Frames.
-        stacks: Caller's stack and frame of each stack but the empty one.
-        of_op: The stack of each op, by its name.
+        stacks: Caller's stack and frame of each stack except the empty one.
+        of_op: The stack of each op, by name.
     """
 
     frames: Sequence[tuple[str, str, int, str, int]]
@@ -115,16 +115,16 @@ class OpStacks(NamedTuple):
 
 
 class OpSums(NamedTuple):
-    """What ran on a host.
+    """All runs on a host.
 
     Attributes:
         devices: Names of devices, without the job.
         ops: The ops.
-        copies: Names of copies that no op explains.
+        copies: Names of copies without an op.
         allocators: Names of allocators.
         groups: The groups that have runs, as columns.
-        sums: The runs.
-        totals: The same in all.
+        sums: The runs, summed.
+        totals: The runs in total.
         stacks: Call stacks of ops.
     """
 
@@ -139,17 +139,17 @@ class OpSums(NamedTuple):
 
 
 def op_runs(host: Host, job: str = "") -> RunsByDevice:
-    """The runs of ops on the threads and devices of a host; ``job`` stands before the devices."""
+    """The runs of ops on the threads and devices of a host; ``job`` precedes the device names."""
     modules = module_names(host)
     return runs_by_device(host.timeline, host.eager(), ops_of_programs(host), modules, job)
 
 
 @fact_by_rules
 def op_sums(host: Host) -> OpSums:
-    """Runs of ops by device, op and group of a host, with what views say of them.
+    """Runs of ops by device, op and group of a host, with the data that views show.
 
-    Durations are rounded to microseconds run by run, and those of 0 count as 1, as in run metadata
-    (``ExecStep::AddTimeStats``); negative ones count as 0, if rules do not keep them.
+    Durations are rounded to microseconds run by run, and 0 becomes 1, as in run metadata
+    (``ExecStep::AddTimeStats``); negative ones become 0, unless the rules keep them.
     """
     timeline, forest, groups = host.timeline, host.forest(), host.groups()
     ran = op_runs(host)
@@ -176,12 +176,12 @@ def op_sums(host: Host) -> OpSums:
 
 
 def op_totals(ran: RunsByDevice, group_of: Int64Array, memory: OpMemory) -> OpTotals:
-    """Runs of ops in all.
+    """Totals of the runs of ops.
 
     Args:
         ran: The runs.
-        group_of: The group of each, shape (n,).
-        memory: What they allocated.
+        group_of: The group of each run, shape (n,).
+        memory: Their allocations.
     """
     runs = ran.all
     is_op = runs.ops >= 0
@@ -200,7 +200,7 @@ def op_totals(ran: RunsByDevice, group_of: Int64Array, memory: OpMemory) -> OpTo
 
 
 def run_micros(durations_ps: Int64Array) -> Int64Array:
-    """Durations of runs in microseconds, as run metadata have them."""
+    """Durations of runs in microseconds, rounded as in run metadata."""
     return np.rint(durations_ps / 1e6).astype(np.int64)
 
 
@@ -211,12 +211,12 @@ def run_starts_ns(timeline: Timeline, events: Int64Array) -> Int64Array:
 
 
 def run_starts_micros(timeline: Timeline, events: Int64Array) -> Int64Array:
-    """The same in microseconds; no start is 0, which is for what has none."""
+    """The same in microseconds; at least 1, as 0 stands for a missing start."""
     return np.maximum(run_starts_ns(timeline, events) // 1000, 1)
 
 
 def _with_copies(timeline: Timeline, ran: RunsByDevice) -> tuple[Int64Array, list[str]]:
-    """The op of each run, and the names of copies, whose numbers follow those of ops."""
+    """The op of each run, and the names of copies, which are numbered after the ops."""
     numbers, names = ran.all.ops.copy(), dict[str, int]()
     copies = np.flatnonzero(numbers < 0)
     kinds, place = np.unique(timeline.kinds[ran.all.events[copies]], return_inverse=True)
@@ -234,14 +234,14 @@ def _sums(
     *,
     rules: Rules,
 ) -> SumColumns:
-    """Sums over runs with the same device, op and group; a run may be on several devices.
+    """Sum runs with the same device, op and group; a run may be on several devices.
 
     Args:
         ran: The runs.
-        ops: The op of each, copies included, shape (n,).
-        groups: Its group.
-        after_micros: Its start.
-        memory: What they allocated.
+        ops: The op of each run, including copies, shape (n,).
+        groups: The group of each run.
+        after_micros: The start of each run.
+        memory: Their allocations.
         rules: Whether negative durations count.
     """
     n_runs, runs = len(ran.all), np.concatenate([block.runs for block in ran.blocks])

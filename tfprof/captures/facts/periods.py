@@ -1,4 +1,4 @@
-"""The account of time of a host: its steps, and what counts in their periods."""
+"""The time account of a host: its steps, and the events that count in their periods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfprof.captures.run.run import Host
 
 
 def periods_of(host: Host) -> Periods:
-    """The account of time of a host without TPUs: its steps, and what counts in their periods."""
+    """The time account of a host without TPUs: its steps, and what counts in their periods."""
     return host.memo.once("periods", lambda: _periods_of(host))
 
 
@@ -22,7 +22,7 @@ def _periods_of(host: Host) -> Periods:
     of_host, work = longest_markers(markers)[0], work_spans(timeline, groups)
     own = np.array(sorted(of_host), np.int64)
     if groups.work is not None and not groups.work.any():
-        own = own[:0]  # how long what they launched takes, nothing tells
+        own = own[:0]  # nothing shows how long the work that they launched takes
     if uses_gpu(host):
         events, markers = gpu_step_events(timeline, groups)
         work = longest_markers(markers)[1]

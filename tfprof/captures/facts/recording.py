@@ -1,4 +1,4 @@
-"""What a capture says of its recording: when, for how long, with which software."""
+"""The recording behind a capture: when, for how long, with which software."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Recording(NamedTuple):
     """The recording of a host.
 
     Attributes:
-        began_ns: When it began, since 1970; None if the capture does not say.
-        lasted_ms: How long it took; 0 if the capture does not say.
-        n_events: How many events it has.
-        versions: Versions of the software that made it. JAX says them, TensorFlow does not.
+        began_ns: Start, in ns since 1970; None if the capture lacks it.
+        lasted_ms: Duration; 0 if the capture lacks it.
+        n_events: Number of events.
+        versions: Versions of the software that made it. JAX records them, TensorFlow does not.
     """
 
     began_ns: int | None
@@ -29,8 +29,8 @@ class Recording(NamedTuple):
 
     @property
     def began(self) -> datetime | None:
-        """When it began; None if it does not say, or says what cannot be."""
-        # From 2001 to 2100: other numbers are damaged, or clocks that begin with the machine.
+        """Start of the recording; None if missing or impossible."""
+        # From 2001 to 2100: other numbers are damaged, or come from clocks that start at boot.
         if self.began_ns is None or not 1e18 < self.began_ns < 4.1e18:
             return None
         return datetime.fromtimestamp(self.began_ns / 1e9, timezone.utc)

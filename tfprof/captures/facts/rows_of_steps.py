@@ -1,4 +1,4 @@
-"""Rows of hosts × steps for tables, made from the columns of the hosts when they are read."""
+"""Rows of hosts × steps for tables, made on demand from the columns of the hosts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PS_PER_MS = 1e9
 Row = tuple[Cell, ...]
 
 _BLOCK_STEPS = 16
-"""Steps of all hosts that are made together: few columns have to be cut for many rows."""
+"""Number of steps, on all hosts, per batch of rows: cuts few columns for many rows."""
 
 MakeRow = Callable[[HostSteps, int, float, list[float], float], Row]
-"""Makes the row of a host, a place of its steps, how long its period took, the time of its
-categories, and how much of the period lies between the step and the next."""
+"""Makes a row from a host, the index of a step, the duration of the period, the time by category,
+and the part of the period between the step and the next one."""
 
 
 def rows_of_steps(
@@ -32,9 +32,9 @@ def rows_of_steps(
 
     Args:
         hosts: The aligned steps of each host.
-        places: Which of the steps.
+        places: Indices of the steps.
         row: Makes a row; times are in the unit.
-        ps_per_unit: How many ps are one.
+        ps_per_unit: Length of the unit, in ps.
     """
     chosen = np.array(places, np.int64)
 

@@ -45,7 +45,7 @@ from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 
 class _SharedColumns:
-    """Names and groups of hosts, which are one object where they are equal, as most are."""
+    """Shares equal names and groups among hosts; they are equal on most."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -53,7 +53,7 @@ class _SharedColumns:
         self._groups: dict[bytes, Int64Array] = {}
 
     def of(self, steps: HostSteps) -> HostSteps:
-        """The same steps, with columns that another host may have, too."""
+        """The same steps, with columns that they may share with another host."""
         names = [self._texts.setdefault(name, name) for name in steps.names]
         groups = steps.times.groups
         return replace(
@@ -68,14 +68,14 @@ class _SharedColumns:
 def host_steps(host: Host, core_id: int) -> HostSteps:
     """The steps of a host.
 
-    With GPUs the reference counts their events alone. By default the host's events count, too, as
+    With GPUs, the reference counts only their events. By default the host's events count, too, as
     they did when the profiler's guide was written.
     """
     return replace(_host_steps(host), core_id=core_id)
 
 
 def steps_of_host(host: Host) -> list[HostSteps]:
-    """All steps of a host by itself, or of each core of its TPUs."""
+    """All steps of one host, or of each core of its TPUs."""
     return cores_of(host, 0, inner_only=False)
 
 
@@ -103,7 +103,7 @@ def _host_steps(host: Host) -> HostSteps:
 
 
 def _as_the_reference(host: Host) -> HostSteps:
-    """Steps as the reference has them: with GPUs their part alone, and no time between steps."""
+    """Steps as in the reference: with GPUs only their part, and no time between steps."""
     timeline, groups, rules = host.timeline, host.groups(), host.rules
     with_gpu = uses_gpu(host)
     if with_gpu:
@@ -122,7 +122,7 @@ def _as_the_reference(host: Host) -> HostSteps:
 
 
 def _step_events(host: Host, periods: Periods) -> StepEvents:
-    """What the threads and GPUs of a host did in the periods of its steps."""
+    """Events of the threads and GPUs of a host in the periods of its steps."""
 
     def make() -> StepEvents:
         with_gpu = uses_gpu(host)
@@ -131,7 +131,7 @@ def _step_events(host: Host, periods: Periods) -> StepEvents:
         if with_gpu:
             of_gpus, _ = gpu_step_events(host.timeline, periods.groups)
             return concatenate_tables([of_host, of_gpus])
-        # The CPU waits for other devices of the job, and computes nothing.
+        # The CPU waits for other devices of the job and computes nothing meanwhile.
         waiting = exposed(device_work(host))
         return concatenate_tables([waiting, of_host]) if len(waiting.group) else of_host
 
@@ -139,13 +139,13 @@ def _step_events(host: Host, periods: Periods) -> StepEvents:
 
 
 def step_events(host: Host) -> StepEvents:
-    """What the threads and GPUs of a host did in the periods of its steps, by kinds of time."""
+    """Events of the threads and GPUs of a host in the periods of its steps, by kind of time."""
     return _step_events(host, periods_of(host))
 
 
 @fact
 def host_code_times(host: Host) -> CodeOfSteps:
-    """Time that each step of a host spent in the program's own code."""
+    """Time of the program's own code in each step of a host."""
     forest, periods = host.forest(), periods_of(host)
     is_code = periods.is_code.copy()
     is_code[[root for root in periods.groups.roots.values() if root >= 0]] = False
@@ -160,15 +160,15 @@ def _names_of(groups: Groups, chosen: Int64Array) -> list[str]:
 
 
 MOST_KEPT_WHOLE = 5
-"""With more steps, the reference leaves out the first and the last."""
+"""With more steps, the reference omits the first and the last."""
 
 
 def run_steps(run: Run, *, inner_only: bool = False) -> RunSteps:
-    """The steps of all hosts, aligned; worked out once.
+    """The steps of all hosts, aligned; computed once.
 
     Args:
         run: The run.
-        inner_only: Leave out the first and the last of more than five steps of each host, as the
+        inner_only: Omit the first and the last of more than five steps of each host, as the
             reference does in some tools.
     """
     return run.memo.once(("steps", inner_only), lambda: _run_steps(run, inner_only))
@@ -203,7 +203,7 @@ def _run_steps(run: Run, inner_only: bool) -> RunSteps:
 
 
 def _with_markers(cores: list[HostSteps], notes: list[Note]) -> list[HostSteps]:
-    """Without unmarked steps at the ends, which cannot be matched with those of other hosts."""
+    """Drop unmarked steps at the ends, which cannot be matched with steps of other hosts."""
     first = cores[0]
     is_lacking = np.array(
         [first.cut.get(group) == UNMARKED for group in first.times.groups.tolist()], np.bool_
