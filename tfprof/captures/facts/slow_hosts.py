@@ -1,4 +1,4 @@
-"""Which host is slower than the others, by how much, and what it spends the time on."""
+"""The host that is slower than the others: by how much, and what it spends the time on."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from tfprof.core.columns.intervals import (
 Float64Array = npt.NDArray[np.float64]
 
 ALIKE = 0.05
-"""Hosts count as alike if the slowest exceeds the others by less than this part of the step."""
+"""Hosts count as equal if the slowest exceeds the others by less than this part of the step."""
 
 
 class Cause(NamedTuple):
-    """What a host may spend more time on than others.
+    """A possible reason why a host takes longer than others.
 
     Attributes:
         key: Its prefix in columns.
-        name: What it is called.
-        kinds: The kinds of time that it consists of.
-        meaning: What they are.
+        name: Its name for users.
+        kinds: The kinds of time in it.
+        meaning: The meaning of these kinds.
     """
 
     key: str
@@ -62,7 +62,7 @@ CAUSES = (
     Cause("collectives", "collectives", (Spent.DEVICE_COLLECTIVES, Spent.DEVICE_WAIT_DEVICE),
           "collectives, while nothing else of this went on"),
 )  # fmt: skip
-"""What steps are spent on; the last is what hosts do together, and makes no host slow."""
+"""The uses of time in steps. The last is joint work of hosts and does not make a host slow."""
 
 OWN_CAUSES = CAUSES[:-1]
 
@@ -71,11 +71,11 @@ _CELLS_AT_ONCE = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class SlowHosts:
-    """Hosts compared in the steps that they have in common.
+    """A comparison of hosts in the steps that they have in common.
 
     Attributes:
-        works: The hosts, two or more.
-        places: The steps that count, places in their columns; one or more.
+        works: The hosts, at least two.
+        places: Indices of the steps that count, at least one.
         joint: The collectives of the hosts in these steps.
     """
 
@@ -85,7 +85,7 @@ class SlowHosts:
 
     @cached_property
     def own_ps(self) -> Float64Array:
-        """How long each host worked in each of the steps, shape (n hosts, n steps)."""
+        """Working time of each host in each of the steps, shape (n hosts, n steps)."""
         own_ps = np.zeros((len(self.works), len(self.places)))
         for row, work in zip(own_ps, self.works, strict=True):
             row[:] = work.own_ps[self.places]
@@ -93,18 +93,18 @@ class SlowHosts:
 
     @cached_property
     def others_ps(self) -> Float64Array:
-        """The median of the other hosts in each step, shape (n hosts, n steps)."""
+        """Median of the other hosts in each step, shape (n hosts, n steps)."""
         return without_own(self.own_ps)
 
     @cached_property
     def order(self) -> list[int]:
-        """The hosts, the one that works longest first; of equal ones by name."""
+        """The hosts, the longest working time first; equal ones by name."""
         means = self.own_ps.mean(axis=1)
         return sorted(range(len(means)), key=lambda at: (-means[at], self.works[at].name))
 
     @property
     def slowest(self) -> int:
-        """The host that works longest."""
+        """The host with the longest working time."""
         return self.order[0]
 
     def excess_ps(self, host: int) -> float:
@@ -114,8 +114,8 @@ class SlowHosts:
     def interval_ps(self, host: int) -> Interval | None:
         """The same with its interval; None with too few steps.
 
-        Hosts are compared with each other, and the slowest is chosen afterwards: the more there
-        are, the more would be far off by chance. So the interval is wider for more hosts.
+        The slowest host is the result of a comparison: with more hosts, more are far off by chance.
+        So the interval is wider for more hosts.
         """
         if len(self.places) < FEWEST:
             return None
@@ -130,13 +130,13 @@ class SlowHosts:
 
     @property
     def straggles(self) -> bool:
-        """Whether the slowest host is slower than the others, beyond noise and a few percent."""
+        """Whether the slowest host exceeds the others by more than noise and a few percent."""
         interval = self.interval_ps(self.slowest)
         is_beyond = interval is not None and interval.low > 0
         return is_beyond and self.excess_ps(self.slowest) >= ALIKE * self.step_ps
 
     def waited_for_ps(self, host: int) -> float:
-        """How long another host waits for this one in a step, where this one comes last."""
+        """Mean wait of another host for this one in a step, in collectives that it reaches last."""
         is_last = self.joint.last == host
         n_waiting = self.joint.is_there.sum(axis=0) - 1
         waited = self.joint.waited_ps.sum(axis=0) / np.maximum(n_waiting, 1)
@@ -144,7 +144,7 @@ class SlowHosts:
 
     @property
     def delays(self) -> bool:
-        """Whether the others wait for most of what the slowest host works longer."""
+        """Whether the others wait for most of the extra working time of the slowest host."""
         return 2 * self.waited_for_ps(self.slowest) >= self.excess_ps(self.slowest)
 
     @cached_property
@@ -157,18 +157,18 @@ class SlowHosts:
         return self.spent_ps - without_own(self.spent_ps)
 
     def causes(self, host: int) -> list[tuple[Cause, float]]:
-        """In what a host exceeds the median of the others, ps in a step, the most first."""
+        """Causes by a host's excess over the median of the others, ps in a step, largest first."""
         excess = self._excess_by_cause_ps[host].tolist()[: len(OWN_CAUSES)]
         return sorted(zip(OWN_CAUSES, excess, strict=True), key=lambda pair: -pair[1])
 
     @property
     def each_step_ps(self) -> float:
-        """What a step would gain if its slowest host, whichever it is, were as fast as others."""
+        """Time that a step would save if its own slowest host were as fast as the others."""
         return float(gains(self.own_ps).mean())
 
 
 def without_own(amounts: Float64Array) -> Float64Array:
-    """The median of all other rows for each row, column by column; the rows' shape, two or more."""
+    """Median of all other rows for each row, by column; keeps the shape; at least two rows."""
     found = np.zeros(amounts.shape)
     for columns in _few_columns(amounts):
         found[:, columns] = _without_own(amounts[:, columns])
@@ -176,7 +176,7 @@ def without_own(amounts: Float64Array) -> Float64Array:
 
 
 def _few_columns(amounts: Float64Array) -> list[slice]:
-    """Columns that are worked on at once, so that temporary ones take little memory."""
+    """Columns to process at once, so that temporary arrays take little memory."""
     n_rows, n_columns = amounts.shape
     n_at_once = max(1, _CELLS_AT_ONCE // n_rows)
     return [slice(begin, begin + n_at_once) for begin in range(0, n_columns, n_at_once)]
@@ -189,7 +189,7 @@ def _without_own(amounts: Float64Array) -> Float64Array:
     low, high = (n_rows - 2) // 2, (n_rows - 1) // 2  # the middle of n - 1 others, in 0 … n - 2
 
     def at(place: int) -> Float64Array:
-        # A row's own rank is skipped: others from it on stand one place further.
+        # Skips the row's own rank: rows from that rank on are one place further.
         rows = np.where(rank <= place, place + 1, place)
         return np.take_along_axis(in_order, rows, axis=0)
 
@@ -197,7 +197,7 @@ def _without_own(amounts: Float64Array) -> Float64Array:
 
 
 def gains(own_ps: Float64Array) -> Float64Array:
-    """How much less each step would take if its slowest host were as fast as the others' median."""
+    """Time that each step would save if its slowest host were as fast as the others' median."""
     gained = np.zeros(own_ps.shape[1])
     for columns in _few_columns(own_ps):
         in_order = np.sort(own_ps[:, columns], axis=0)
@@ -212,7 +212,7 @@ def mean_spent(work: HostWork, places: Int64Array) -> Float64Array:
 
 
 def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
-    """Hosts compared in some of their steps; None with fewer than two hosts, or without steps."""
+    """Compare hosts in some of their steps; None with fewer than two hosts, or without steps."""
     if len(works) < 2 or not len(places):
         return None
     joint = joint_collectives(works)
@@ -221,5 +221,5 @@ def compared(works: Sequence[HostWork], places: Int64Array) -> SlowHosts | None:
 
 
 def slow_hosts(steps: RunSteps) -> SlowHosts | None:
-    """The hosts of a run compared in their typical steps, or None."""
+    """The comparison of a run's hosts in their typical steps, or None."""
     return compared(work_of_hosts(steps), steps.typical_places)

@@ -1,4 +1,4 @@
-"""Which iterator slows an input pipeline down: one answer for all tools."""
+"""The iterator that slows an input pipeline down, found the same way for all tools."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _MOST_CALLS = 64
 
 
 class Held(NamedTuple):
-    """The iterator that the slow calls of a pipeline waited for longest.
+    """The iterator on which the slow calls of a pipeline waited longest.
 
     Attributes:
         host: The host.
         pipeline: Name of the pipeline.
-        iterator: The iterator; of several copies, as interleave makes them, the slowest.
-        self_ps: Their own time in these calls, that of copies which run at once only once.
+        iterator: The iterator; the slowest one of several copies, such as those of interleave.
+        self_ps: Self time of all copies in these calls; times that overlap count only once.
         calls_ps: Time of the calls.
         n_calls: Number of analysed calls.
         n_slow: Number of slow calls of the pipeline.
         n_all: Number of all its calls.
-        is_first_slowest: Whether the first in time was the longest by far: buffers filled.
-        n_copies: How many copies there are of it.
+        is_first_slowest: Whether the first call was by far the longest, because buffers were empty.
+        n_copies: Number of copies of the iterator.
         first_ps: Time of the pipeline's first call.
         span_ps: From the start of that call to the end of the last one.
-        calls_python: Whether its function calls Python.
+        calls_python: Whether the function of the iterator calls Python.
     """
 
     host: Host
@@ -69,7 +69,7 @@ class Held(NamedTuple):
 
 
 def pipelines_of(host: Host) -> TfData:
-    """The pipelines of a host, worked out once."""
+    """The pipelines of a host; computed once."""
     forest = host.forest()
     return host.memo.once("tf_data", lambda: find_pipelines(forest, rules=host.rules))
 
@@ -79,7 +79,7 @@ class ToldPipelines(NamedTuple):
 
     Attributes:
         data: The pipelines.
-        slowest: The iterator that the slow calls of each waited for longest.
+        slowest: For each pipeline, the iterator on which its slow calls waited longest.
         python: Names of iterators, and of threads that make elements for them, whose functions
             call Python.
     """
@@ -97,7 +97,7 @@ class ToldPipelines(NamedTuple):
 def told_pipelines(host: Host) -> ToldPipelines:
     """The pipelines of a host with their slowest iterators.
 
-    Of what iterators did, only the slowest call of each is kept; ``pipelines_of`` tells the others.
+    Keeps details of iterators only for the slowest call of each; ``pipelines_of`` has all calls.
     """
     data = pipelines_of(host)
     slowest = []
@@ -109,9 +109,9 @@ def told_pipelines(host: Host) -> ToldPipelines:
 
 
 def are_looped_over(hosts: Iterable[Host]) -> bool:
-    """Whether loops inside functions take elements of datasets on any of these hosts.
+    """Whether loops inside functions read elements of datasets on any of these hosts.
 
-    What the iterators of such a loop do is not taken apart, as its body is one of them.
+    Iterators of such a loop are not analysed, because its body is one of them.
     """
     return any(_is_looped_over(host) for host in hosts)
 
@@ -139,7 +139,7 @@ _MOST_PYTHON_OPS = 1000
 
 
 def _callers_of_python(host: Host) -> tuple[str, ...]:
-    """Names of iterators, and of what makes elements for them, whose functions call Python."""
+    """Names of iterators, and of threads that make elements for them, that call Python."""
     return host.memo.once("callers_of_python", lambda: _found_callers(host))
 
 
@@ -157,20 +157,23 @@ _CALLER = re.compile(r"Iterator::|\w+Produce$")
 
 
 def _calls_python(iterator: DataIterator, callers: tuple[str, ...]) -> bool:
-    """Threads that make elements for a parallel iterator have the name of its kind only."""
+    """Whether an iterator is among the callers, by its own name or by the name of its threads.
+
+    Threads that make elements for a parallel iterator only have the name of its kind.
+    """
     return (
         iterator.long_name in callers or f"{plain_iterator_type(iterator.type)}Produce" in callers
     )
 
 
 def held_by(host: Host, data: TfData, pipeline: Pipeline, step: Steps | None = None) -> Held | None:
-    """The slowest iterator of a pipeline; None if no call was slow, or it is unknown.
+    """The slowest iterator of a pipeline; None if no call was slow, or if it is unknown.
 
     Args:
         host: The host.
         data: Its pipelines.
-        pipeline: One of them.
-        step: The step that its calls are limited to.
+        pipeline: One of these pipelines.
+        step: The step to which its calls are limited.
     """
     return host.memo.once(("held", pipeline.root, step), lambda: _held(host, data, pipeline))
 
@@ -208,16 +211,16 @@ def _held(host: Host, data: TfData, pipeline: Pipeline) -> Held | None:
 
 
 def _once(copies: list[IteratorTimes]) -> int:
-    """The own time of copies of a stage in a call; no longer than from the first to the last."""
+    """Self time of the copies of a stage in a call; at most the span from first to last."""
     begin = min(times.start_ps for times in copies)
     end = max(times.start_ps + times.duration_ps for times in copies)
     return min(sum(times.self_ps for times in copies), end - begin)
 
 
 def slow_calls(pipeline: Pipeline) -> list[Call]:
-    """Calls that took longer than 50 µs, the longest first.
+    """Calls longer than 50 µs, the longest first.
 
-    The first call is left out if it was by far the slowest, because buffers were still empty.
+    Omits the first call if it was by far the slowest, because buffers were still empty.
     """
     calls = pipeline.calls[pipeline.is_first_slowest :]
     slow = [call for call in calls if call.duration_ps > SLOW_CALL_PS]

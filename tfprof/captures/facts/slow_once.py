@@ -1,4 +1,4 @@
-"""Single steps in which a host was much slower than the others, and than it usually is."""
+"""Single steps in which a host was much slower than the others, and than in its other steps."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tfprof.captures.facts.steps import ONE_IN
 from tfprof.core.columns.columns import Int64Array
 
 _FEWEST = 5
-"""Of fewer steps none is a single one."""
+"""With fewer steps, none can stand out."""
 
 _SPREADS = 8.0
-"""So many times as far from its usual excess as others are on average: that is no noise."""
+"""Multiple of the mean deviation from the usual excess; a step beyond it is not noise."""
 
 
 class SlowOnce(NamedTuple):
-    """A step in which a host was slow; times are ps.
+    """A step in which a host was slow; times are in ps.
 
     Attributes:
-        host: The host, a place among all.
-        step: The step, a place among all.
-        own_ps: How long it worked.
-        others_ps: How long the others did, their median.
+        host: Index of the host.
+        step: Index of the step.
+        own_ps: Working time of the host.
+        others_ps: Median working time of the others.
     """
 
     host: int
@@ -36,16 +36,16 @@ class SlowOnce(NamedTuple):
 
     @property
     def excess_ps(self) -> float:
-        """How much longer it worked."""
+        """How much longer the host worked than the others."""
         return self.own_ps - self.others_ps
 
 
 def slow_once(works: Sequence[HostWork], places: Int64Array) -> list[SlowOnce]:
-    """Single slow steps of hosts, the slowest first; at most one in twenty steps is a single one.
+    """Single slow steps of hosts, the slowest first; empty if more than one in twenty is slow.
 
     Args:
         works: The hosts.
-        places: The steps to look at, places in the columns of the hosts.
+        places: Indices of the steps to check.
     """
     if len(works) < 2 or len(places) < _FEWEST:
         return []

@@ -1,4 +1,4 @@
-"""Shares, and average, deviation, minimum and maximum, as tools show them."""
+"""Shares; averages, deviations, minima and maxima in the form that tools show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Summary(NamedTuple):
     maximum: float
 
     def texts(self, prefix: str, form: Callable[[float], str]) -> dict[str, str]:
-        """The numbers as the reference's properties: ``prefix_average`` and so on."""
+        """The numbers as properties of the reference: ``prefix_average`` and so on."""
         names = ("average", "standard_deviation", "minimum", "maximum")
         return {f"{prefix}_{name}": form(number) for name, number in zip(names, self, strict=True)}
 
@@ -29,7 +29,7 @@ def summary(values: Sequence[float]) -> Summary:
     if not values:
         return Summary(0.0, 0.0, 0.0, 0.0)
     lowest, highest = min(values), max(values)
-    # A rounded quotient may lie outside, and would give equal numbers a deviation.
+    # A rounded quotient may lie outside, and equal numbers would then have a deviation.
     average = min(max(math.fsum(values) / len(values), lowest), highest)
     squares = math.fsum((value - average) ** 2 for value in values)
     deviation = math.sqrt(squares / (len(values) - 1)) if len(values) > 1 else 0.0
@@ -37,7 +37,7 @@ def summary(values: Sequence[float]) -> Summary:
 
 
 def part(amount: float, whole: float) -> float:
-    """A part as a fraction; 0 of nothing."""
+    """A part as a fraction; 0 if the whole is 0."""
     return amount / whole if whole else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Which steps of several hosts are the same step, with notes where they differ."""
+"""Finds which steps of several hosts are the same step, with notes where they differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Matched(NamedTuple):
     Attributes:
         places: The hosts that are matched.
         alignment: How their steps match.
-        left_out: Notes on hosts whose steps are left out, as they share too few.
+        left_out: Notes on hosts whose steps are omitted, as they share too few.
     """
 
     places: list[int]
@@ -41,18 +41,18 @@ class Matched(NamedTuple):
 def matched(cores: Sequence[HostSteps], notes: list[Note], rules: Rules) -> Matched:
     """Match steps by their numbers if users gave them, by time otherwise.
 
-    By default hosts without steps are left out, and such as have too few in common with the others
-    (``shared_steps``); in the reference these take steps from all hosts.
+    By default, hosts without steps are omitted, and hosts that share too few steps with the others
+    (``shared_steps``); in the reference, such hosts reduce the steps of all hosts.
 
     Args:
         cores: The steps of each host.
-        notes: Receives what was left out, and what makes the match uncertain.
+        notes: Receives notes on omitted steps and on doubts about the match.
         rules: How to match.
     """
     places = list(range(len(cores)))
     alignment, is_by_number = _aligned(cores, rules)
     fewest = most_agree(len(cores) - len(alignment.without_steps))
-    n_left: dict[int, int] = {}  # hosts that are left out: the steps that would be left with them
+    n_left: dict[int, int] = {}  # omitted hosts: the number of steps that they would leave
     while not rules.matches_steps_by_time:
         far_fewer = _far_fewer([cores[place] for place in places], alignment, fewest)
         if not far_fewer:
@@ -84,7 +84,7 @@ def matched(cores: Sequence[HostSteps], notes: list[Note], rules: Rules) -> Matc
 
 
 def _aligned(cores: Sequence[HostSteps], rules: Rules) -> tuple[Alignment, bool]:
-    """How the steps of hosts match, and whether by their numbers."""
+    """The alignment of the hosts' steps, and whether it is by number."""
     for numbers_of in () if rules.matches_steps_by_time else (_numbers_in_capture, _numbers):
         numbers = [numbers_of(steps) for steps in cores]
         if all(own is not None for own in numbers):
@@ -100,7 +100,7 @@ def _aligned(cores: Sequence[HostSteps], rules: Rules) -> tuple[Alignment, bool]
 
 
 def _far_fewer(cores: Sequence[HostSteps], alignment: Alignment, fewest: int) -> dict[int, int]:
-    """Hosts that have far fewer steps in common than most, and how many of those they have."""
+    """Hosts with far fewer shared steps than most, and how many of the shared steps they have."""
     spans = {
         place: range(alignment.offsets[place], alignment.offsets[place] + len(steps.times))
         for place, steps in enumerate(cores)
@@ -120,7 +120,7 @@ def _far_fewer(cores: Sequence[HostSteps], alignment: Alignment, fewest: int) ->
 def _left_out_notes(
     cores: Sequence[HostSteps], n_left: Mapping[int, int], alignment: Alignment, n_others: int
 ) -> list[Note]:
-    """Hosts that are left out, and what the others would lose with them."""
+    """Notes on omitted hosts, with the number of steps that the others would lose with them."""
     n_others -= len(alignment.without_steps)
     return [
         Note("warning", f"has {n_own:,} of the {plural(alignment.n_steps, 'step')} that "
@@ -132,10 +132,10 @@ def _left_out_notes(
 
 
 def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:
-    """Which hosts share the numbers of most; where one host has no such numbers, none.
+    """Which hosts share the numbers of most hosts; if one host has no such numbers, none.
 
-    If one host counts otherwise, all are matched by time, and a host whose clock is off has other
-    steps then, though its numbers are right.
+    If one host counts differently, all hosts are matched by time. A host whose clock is off then
+    has other steps, although its numbers are right.
     """
     spans = []
     for steps in cores:
@@ -148,7 +148,7 @@ def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:
 
 
 def _bases_ns(cores: Sequence[HostSteps]) -> list[int]:
-    """What the times of hosts count from, by their clocks; if one does not tell, as written."""
+    """Zero of the hosts' times, by their clocks; if one is unknown, the values in the files."""
     known = [base for steps in cores if (base := unix_base_ns(steps.host)) is not None]
     return known if len(known) == len(cores) else [steps.host.base_ns for steps in cores]
 
@@ -167,7 +167,7 @@ def _number_notes(cores: Sequence[HostSteps], alignment: Alignment) -> list[Note
         number: own for number, own in others.items()
         if own.rpartition(" ")[2] != theirs.rpartition(" ")[2]
     }  # fmt: skip
-    if len(differ) > 1 and len(differ) == len(others) - 1:  # so it is the chief who is alone
+    if len(differ) > 1 and len(differ) == len(others) - 1:  # so only the chief differs
         number, own = next(iter(differ.items()))
         return [
             Note("warning", f"its steps have other numbers than on the {len(differ)} others: {own} "
@@ -234,7 +234,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def _numbers_in_capture(steps: HostSteps) -> Int64Array | None:
-    """In a slice, which steps of the whole capture these are: there they have been matched."""
+    """In a slice, indices of the steps in the whole capture, where they are matched already."""
     first = _first_of_slice(steps.host)
     if not isinstance(first, int) or not 0 <= first < _MOST_STEPS:
         return None

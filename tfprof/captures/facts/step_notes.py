@@ -73,16 +73,16 @@ def _of_host(steps: HostSteps, words: Words) -> list[Note]:
 
 
 def _has_work(steps: HostSteps) -> bool:
-    """Whether any step spent time on more than the program's own code."""
+    """Whether any step has time beyond the program's own code and the runtime."""
     return bool(steps.times.of(*(kind for kind in Spent if kind > Spent.HOST_RUNTIME)).any())
 
 
 _SEVERAL_BATCHES = "multi_step_on_iterator"
-"""Keras's name of a step of one or more batches."""
+"""Keras's name for a step of one or more batches."""
 
 
 def _about_calls(calls: Calls) -> str:
-    """What counts as a step if none was marked."""
+    """Text on what counts as a step if no step was marked."""
     said = f"each call of {calls.function or 'a function'} counts as one"
     if calls.function == _SEVERAL_BATCHES:
         said += " (of several batches, if steps_per_execution is set in Keras)"
@@ -113,9 +113,9 @@ def _without_work(steps: HostSteps) -> Note:
 
 
 def cut_notes(steps: RunSteps) -> list[Note]:
-    """Notes on aligned steps that the beginning or end of the capture has cut."""
+    """Notes on aligned steps that the beginning or end of the capture cuts."""
     kept = "there are no others" if steps.is_cut.all() else "averages are of the others"
-    first_cores = {one.host.name: one for one in reversed(steps.hosts)}  # all cores are cut alike
+    first_cores = {one.host.name: one for one in reversed(steps.hosts)}  # cores have equal cuts
     return [
         note
         for name in sorted(first_cores)
@@ -124,11 +124,11 @@ def cut_notes(steps: RunSteps) -> list[Note]:
 
 
 def left_out_notes(steps: HostSteps, rows: Int64Array) -> list[Note]:
-    """Notes on cut steps that are left out, as they cannot be matched with those of other hosts.
+    """Notes on cut steps that are omitted, as they cannot be matched with steps of other hosts.
 
     Args:
         steps: The steps of the host.
-        rows: Those that are left out.
+        rows: Indices of the omitted steps.
     """
     return _cut_notes(steps, rows, "left out, as other hosts may not have it")
 
@@ -149,7 +149,7 @@ def _cut_notes(steps: HostSteps, rows: Int64Array, kept: str) -> list[Note]:
 
 
 def judges_all_steps() -> Note:
-    """What to say where a tool's sentences are about all steps, and its tables about some."""
+    """Note for tools whose sentences cover all steps, while their tables cover only some."""
     return Note(
         "info",
         "verdict, averages and advice are about all steps; only tables are of the chosen ones",

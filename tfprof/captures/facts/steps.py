@@ -28,7 +28,7 @@ Steps = int | tuple[int, ...]
 
 
 def kinds_of(category: Category, rules: Rules) -> tuple[Spent, ...]:
-    """The kinds of time that a category consists of."""
+    """The kinds of time in a category."""
     if rules.drops_copies_on_host or category.key != "host_compute":
         return category.kinds
     return (*category.kinds, Spent.HOST_TO_HOST)
@@ -41,11 +41,11 @@ def times_by_category(times: StepTimes, rules: Rules) -> Int64Array:
 
 
 UNUSUAL = 3.0
-"""A step is unusual from this multiple of the median on: often the first one, which traces and
-compiles, or fills the buffers of its input."""
+"""A step is unusual from this multiple of the median on. It is often the first one, which traces
+and compiles, or fills the buffers of its input."""
 
 ONE_IN = 20
-"""At most one of 20 steps is unusual, or one of fewer. What happens more often is usual."""
+"""At most one of 20 steps is unusual, or one of fewer. More frequent events are usual."""
 
 _SHORT_GAP = 0.02
 """Up to this part of a period, the time between steps does not matter."""
@@ -54,7 +54,7 @@ _NUMBER = re.compile(r"([ _]*\d+)+$")
 _TRAINS = re.compile(r"train|fit", re.IGNORECASE)
 
 FEWEST = 3
-"""With fewer steps none counts as unusual, and no verdict is given."""
+"""With fewer steps, none counts as unusual, and there is no verdict."""
 
 
 def unusual(durations_ps: Int64Array) -> BoolArray:
@@ -83,10 +83,10 @@ class HostSteps:
             instead of 1.
         times: Times of the steps.
         names: Names of the steps.
-        is_implicit: No step was marked; each call of a function counts as one.
+        is_implicit: Whether no step was marked; then each call of a function counts as one.
         calls: These calls.
-        core: The TPU core, if the steps are of one.
-        program: The TPU program whose runs count as steps, if none was marked.
+        core: The TPU core, if the steps belong to one.
+        program: The TPU program whose runs count as steps if none was marked.
         cut: Reasons by group, for steps cut by the beginning or end of the capture.
         without_work: Names of marked steps without computation.
     """
@@ -120,7 +120,7 @@ class HostSteps:
 
     @property
     def is_cut(self) -> BoolArray:
-        """Which steps the beginning or end of the capture has cut, shape (n,)."""
+        """Which steps the beginning or end of the capture cuts, shape (n,)."""
         return np.isin(self.times.groups, list(self.cut))
 
     def of(self, category: Category) -> Int64Array:
@@ -130,7 +130,7 @@ class HostSteps:
 
 @dataclass(frozen=True, eq=False)
 class TakenSteps(Sequence[HostSteps]):
-    """Some steps of hosts, taken when a host is looked at: runs may have many hosts."""
+    """Some steps of hosts, selected on access to a host, because runs may have many hosts."""
 
     hosts: Sequence[HostSteps]
     rows: Int64Array
@@ -153,13 +153,13 @@ class RunSteps:
     """Steps that all hosts have.
 
     Attributes:
-        hosts: The aligned steps of each host or TPU core; hosts without steps are left out.
-        n_steps: How many steps.
+        hosts: The aligned steps of each host or TPU core; hosts without steps are omitted.
+        n_steps: Number of steps.
         has_device: Whether there are GPUs or TPUs.
-        notes: What was left out, or guessed.
-        left_out: Those of the notes that are on hosts whose steps are left out, as they have too
-            few in common with the others.
-        awaited: The place of the host that the others wait for; None to find it.
+        notes: Notes on omissions and guesses.
+        left_out: Those of the notes on hosts whose steps are omitted, because they share too few
+            with the others.
+        awaited: Index of the host that the others wait for; None to find it.
     """
 
     hosts: Sequence[HostSteps]
@@ -171,12 +171,12 @@ class RunSteps:
 
     @cached_property
     def rules(self) -> Rules:
-        """How their hosts are counted."""
+        """The rules for counting on these hosts."""
         return self.hosts[0].host.rules if self.hosts else OURS
 
     @property
     def scope(self) -> str:
-        """Which steps these are, for claims: ``12 steps of worker0``."""
+        """A description of these steps, for claims: ``12 steps of worker0``."""
         hosts = listed(sorted({one.host.name for one in self.hosts}))
         return f"{plural(self.n_steps, 'step')} of {hosts}"
 
@@ -187,7 +187,7 @@ class RunSteps:
 
     @cached_property
     def is_cut(self) -> BoolArray:
-        """Which steps the capture has cut on some host, shape (n_steps,)."""
+        """Which steps the capture cuts on any host, shape (n_steps,)."""
         cut = np.zeros(self.n_steps, np.bool_)
         for one in self.hosts:
             cut |= one.is_cut
@@ -217,20 +217,20 @@ class RunSteps:
 
     @property
     def typical_places(self) -> Int64Array:
-        """Which of these steps are the ``typical`` ones."""
+        """Indices of the ``typical`` steps."""
         typical: Int64Array = self._whole_places[self._is_typical]
         return typical
 
     @cached_property
     def kinds(self) -> Sequence[str]:
-        """What each step is called without its number: ``train``, ``eval``."""
+        """The name of each step without its number: ``train``, ``eval``."""
         return [_NUMBER.sub("", name) for name in self.names]
 
     @cached_property
     def main_kind(self) -> str:
-        """The kind that averages and verdicts are about: training, else what takes the most time.
+        """The kind behind averages and verdicts: training, else the kind with the most total time.
 
-        Steps of several kinds have nothing in common but that somebody marked them.
+        Steps of several kinds have nothing in common except their marks.
         """
         took: dict[str, int] = {}
         for kind, duration in zip(self.kinds, self.slowest_ps().tolist(), strict=True):
@@ -246,7 +246,7 @@ class RunSteps:
 
     @cached_property
     def is_last(self) -> BoolArray:
-        """Which steps no other follows on some host: their periods are unknown, (n_steps,)."""
+        """Which steps have no next step on some host: their periods are unknown, (n_steps,)."""
         is_open = np.zeros(self.n_steps, np.bool_)
         for one in self.hosts:
             ends = one.times.start_ps + one.times.duration_ps
@@ -255,7 +255,7 @@ class RunSteps:
 
     @cached_property
     def _is_typical(self) -> BoolArray:
-        """Which of the ``whole`` steps averages and verdicts are about, shape (n whole,)."""
+        """Which of the ``whole`` steps averages and verdicts cover, shape (n whole,)."""
         whole = self.whole
         typical = whole.is_main & ~self.is_unusual
         others = typical & ~whole.is_last
@@ -271,12 +271,12 @@ class RunSteps:
 
     @cached_property
     def is_unusual(self) -> BoolArray:
-        """Which of the ``whole`` steps averages leave out, because they took so long."""
+        """Which of the ``whole`` steps averages omit because they took so long."""
         steps = self.whole
         is_unusual = np.zeros(steps.n_steps, np.bool_)
         if self.rules.keeps_all_steps or not steps.n_steps:
             return is_unusual
-        # Waiting for input between steps is never left out: an epoch that begins is no accident.
+        # Waits for input between steps never count as unusual: the start of an epoch is normal.
         waits = steps.between(Spent.HOST_WAIT_INPUT, Spent.DEVICE_WAIT_HOST)
         main = np.flatnonzero(steps.is_main)
         is_unusual[main] = unusual((steps.slowest_ps() - waits)[main])
@@ -286,8 +286,8 @@ class RunSteps:
     def typical(self) -> RunSteps:
         """The steps for averages, shares and verdicts: of the main kind, not cut, not unusual.
 
-        If much of the time lies between steps, those are left out that no other step follows: how
-        long their periods are is unknown.
+        If much of the time lies between steps, this omits steps that no other step follows, because
+        the length of their periods is unknown.
         """
         if self._is_typical.all():
             return self.whole
@@ -297,7 +297,7 @@ class RunSteps:
         """Indices of the steps with these numbers at the ends of their names; all for None.
 
         Raises:
-            UsageError: There is no such step.
+            UsageError: The step does not exist.
         """
         if step is None:
             return list(range(self.n_steps))
@@ -313,7 +313,7 @@ class RunSteps:
 
     @cached_property
     def own_time_ps(self) -> Int64Array:
-        """Time of the whole steps besides communication on each host, shape (n hosts,)."""
+        """Time of the whole steps outside communication on each host, shape (n hosts,)."""
         rows = self._whole_places
         return np.array(
             [
@@ -325,11 +325,11 @@ class RunSteps:
 
     @cached_property
     def _awaited(self) -> int | None:
-        """The place of the host that steps are those of; None if each step has its own.
+        """Index of the host that provides all steps; None if each step has its own.
 
-        The reference takes the slowest host of each step. But hosts that train together differ from
-        step to step, and not in the long run: the mean of the largest times is that of no host. So
-        it is the one that the others wait for, the first of equal ones.
+        The reference takes the slowest host of each step. But hosts that train together differ in
+        single steps, not in the long run: the mean of the largest times is not that of any host. So
+        this is the host that the others wait for, or the first of equal ones.
         """
         if self.awaited is not None or self.rules.takes_largest_of_hosts or not self.hosts:
             return self.awaited
@@ -337,7 +337,7 @@ class RunSteps:
 
     @cached_property
     def _slowest(self) -> Int64Array:
-        """The slowest host of each step, shape (n_steps,): the one that the others wait for."""
+        """The slowest host of each step, which the others wait for, shape (n_steps,)."""
         if self._awaited is not None:
             return np.full(self.n_steps, self._awaited, np.int64)
         slowest = np.zeros(self.n_steps if self.hosts else 0, np.int64)
@@ -355,12 +355,12 @@ class RunSteps:
     def of(self, category: Category) -> Int64Array:
         """Time of a category in each step on the slowest host, ps, shape (n_steps,).
 
-        The other hosts wait for that one. So categories add up to ``slowest_ps``.
+        The other hosts wait for that one, so categories add up to ``slowest_ps``.
         """
         return self.decided(lambda one: one.of(category))
 
     def own_ps(self) -> Int64Array:
-        """Duration of each step on the slowest host without the time behind it, (n_steps,)."""
+        """Duration of each step on the slowest host without the time after it, shape (n_steps,)."""
         return self.decided(lambda one: one.times.own_ps)
 
     def gap_ps(self) -> Int64Array:
@@ -368,7 +368,7 @@ class RunSteps:
         return self.decided(lambda one: one.times.gap_ps)
 
     def between(self, *kinds: Spent) -> Int64Array:
-        """The part of ``spent`` that lies between each step and the next, shape (n_steps,)."""
+        """The part of ``spent`` between each step and the next, shape (n_steps,)."""
         return self.decided(lambda one: one.times.between(*kinds))
 
     def spent(self, *kinds: Spent) -> Int64Array:
@@ -376,7 +376,7 @@ class RunSteps:
         return self.decided(lambda one: one.times.of(*kinds))
 
     def decided(self, amounts: Callable[[HostSteps], Int64Array]) -> Int64Array:
-        """What a step has on the slowest host, shape (n_steps,)."""
+        """An amount of each step on its slowest host, shape (n_steps,)."""
         decided = np.zeros(len(self._slowest), np.int64)
         for number in np.unique(self._slowest).tolist():
             is_slowest = self._slowest == number
@@ -385,23 +385,23 @@ class RunSteps:
 
     @cached_property
     def has_ops(self) -> bool:
-        """Whether an op was recorded in any step: without, it is unknown when ops run."""
+        """Whether any step has a recorded op; otherwise it is unknown when ops run."""
         work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
         return any(one.core is not None or one.times.of(*work).any() for one in self.hosts)
 
     def share(self, amounts_ps: Int64Array) -> float:
-        """Amounts of the steps as a part of the step time; 0 without steps."""
+        """Total of an amount as a part of the step time; 0 without steps."""
         return part(int(amounts_ps.sum()), int(self.slowest_ps().sum()))
 
     def spent_share(self, *kinds: Spent) -> float:
-        """Some kinds of time as a part of the step time."""
+        """Time of some kinds as a part of the step time."""
         return self.share(self.spent(*kinds))
 
     def share_of(self, key: str) -> float:
-        """A category, by its key, as a part of the step time."""
+        """Time of a category, given by its key, as a part of the step time."""
         return self.share(self.of(BY_KEY[key]))
 
     def compute_shares(self) -> tuple[float, float]:
-        """Parts of the devices' computation with 32 and with 16 bits; zeros without any."""
+        """Parts of the devices' computation in 32 and in 16 bits; zeros without computation."""
         wide, narrow = (sum(one.times.compute_ps[place] for one in self.hosts) for place in (0, 1))
         return part(wide, wide + narrow), part(narrow, wide + narrow)

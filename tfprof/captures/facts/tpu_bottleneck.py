@@ -1,4 +1,4 @@
-"""What limits steps of TPUs (``op_stats_to_input_pipeline_analysis.cc``)."""
+"""The limit of steps on TPUs (``op_stats_to_input_pipeline_analysis.cc``)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MUCH_SPARSE = 10.0
 
 
 def find_tpu_bottleneck(steps: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
-    """Judge steps by their parts: of each, the core that decides it.
+    """Judge steps by their parts; each part is that of the core that decides it.
 
     Args:
         steps: The steps that count.
-        words: What the framework's users can do.
+        words: The remedies of the framework.
     """
     parts = steps.breakdown
     total = float(parts.total.sum())

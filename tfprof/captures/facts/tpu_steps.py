@@ -28,11 +28,11 @@ class TpuRunSteps:
     """Steps of all TPU cores of a run.
 
     Attributes:
-        breakdown: The TensorCores together.
+        breakdown: The parts of the steps, over all TensorCores.
         tensor_cores: The TensorCores.
         sparse_cores: The SparseCores of newer TPUs.
         names: Names of the steps.
-        n_unseen_chips: How many chips of the system are not in the capture, at least.
+        n_unseen_chips: Minimum number of chips of the system that are not in the capture.
     """
 
     breakdown: TpuBreakdown
@@ -50,7 +50,7 @@ class TpuRunSteps:
 
 
 def tpu_run_steps(run: Run, steps: RunSteps) -> TpuRunSteps | None:
-    """The steps of a run's TPUs; None if it has none."""
+    """The steps of a run's TPUs; None without TPUs."""
     if not any(map(uses_tpu, run.hosts)):
         return None
     pairs = [(one, one.core) for one in steps.hosts if one.core is not None]
@@ -138,7 +138,7 @@ def _columns(steps: TpuRunSteps, rules: Rules) -> tuple[Column, ...]:
 
 
 def _amounts_ms(steps: TpuRunSteps) -> dict[str, Float64Array]:
-    """Times of each step by the id of their column."""
+    """Times of each step by column id."""
     parts = steps.breakdown
     sparse = [
         one.core.span_ps - one.core.idle_ps for one in steps.sparse_cores if one.core is not None
@@ -167,7 +167,7 @@ def tpu_step_table(
         steps: The steps.
         properties: Further properties: averages, and the verdict.
         places: The steps to show.
-        rules: Whether there are columns of all-reduce and SparseCores.
+        rules: Whether there are columns for all-reduce and SparseCores.
     """
     columns = _columns(steps, rules)
     rows = _rows(steps, columns, places)
@@ -208,12 +208,12 @@ def _mean_ms(values_ps: Float64Array) -> str:
 
 
 def active_ms(steps: TpuRunSteps) -> str:
-    """The average time that TensorCores work in a step, as the reference writes it."""
+    """Mean working time of TensorCores in a step, in the format of the reference."""
     return _mean_ms(steps.breakdown.active)
 
 
 def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
-    """The reference's properties of the step table."""
+    """The properties of the step table in the reference."""
     parts = steps.breakdown
     whole = summary((parts.total / _PS_PER_MS).tolist())
     waiting = summary((100.0 * parts.infeed_share[2]).tolist())
@@ -239,7 +239,7 @@ def tpu_averages(steps: TpuRunSteps) -> dict[str, str]:
 
 
 def waiting_cores_table(steps: TpuRunSteps) -> Table:
-    """The same with a row for each step."""
+    """The core with the longest wait for input, a row for each step."""
     columns = (
         shared.STEP,
         text("core", "Core that waits the longest",

@@ -1,4 +1,4 @@
-"""How busy the TPUs of a run are."""
+"""Idle time and duty cycle of the TPUs of a run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class TpuUse(NamedTuple):
     """Idle time, as fractions; zeros without TPUs.
 
     Attributes:
-        device_idle: Time without an op, of the time from the first op of a core to its last.
-        host_idle: Time without an op, of the time of host threads.
-        duty: How long chips work.
+        device_idle: Time without an op, as a part of the time from a core's first op to its last.
+        host_idle: Time without an op, as a part of the time of host threads.
+        duty: Working time of the chips.
     """
 
     device_idle: float = 0.0
@@ -29,7 +29,7 @@ class TpuUse(NamedTuple):
 
 
 def tpu_use(hosts: Sequence[Host]) -> TpuUse:
-    """How busy the TPUs of some hosts are."""
+    """Idle time and duty cycle of the TPUs of some hosts."""
     if not any(map(uses_tpu, hosts)):
         return TpuUse()
     ops = device_ops.together(hosts)

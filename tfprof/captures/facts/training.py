@@ -1,4 +1,4 @@
-"""Whether a captured program trains: its names mention gradients."""
+"""Detects whether a captured program trains: its names then mention gradients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.captures.run.run import Host
 def is_backward(name: str, type_: str) -> bool:
     """Whether an op belongs to a backward pass, by the scopes in its name.
 
-    TensorFlow's are ``gradients`` with a number and ``gradient_tape``, JAX's are
+    The scopes of TensorFlow are ``gradients`` with a number and ``gradient_tape``, that of JAX is
     ``transpose(jvp(…))``, unlike its op ``transpose[permutation=…]``.
 
     Args:

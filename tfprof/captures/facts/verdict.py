@@ -1,7 +1,7 @@
-"""When a verdict may be given, and what it is (``docs/adr/0023-steps-and-verdicts.md``).
+"""Verdicts, and the conditions for one (``docs/adr/0023-steps-and-verdicts.md``).
 
-A verdict is about the typical steps, of which there must be enough. A step that took many times
-as long, because it traced, compiled or filled buffers, says nothing about the others. And the time
+A verdict covers the typical steps, and there must be enough of them. A step that took many times
+as long, because it traced, compiled or filled buffers, is not evidence for the others. And the time
 must be explained: the program's own code may read input, and time between steps may be waiting for
 input. With much of either, a capture does not show that the input is fast enough.
 """
@@ -44,14 +44,14 @@ from tfprof.core.text import how_to_capture
 from tfprof.core.text.claims import Claim, Detail, unknown
 
 _LEAST_CAUSE = 0.2
-"""A category is named from this part on of a slow step's additional time."""
+"""A category is named from this part of a slow step's additional time on."""
 
 _NAMED = 0.05
 """A function or annotation is named from this part of the step time on."""
 
 
 def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
-    """What a verdict on a run rests on."""
+    """The grounds of a verdict on a run."""
     steps = run_steps(run)
     return Grounds(
         steps.typical,
@@ -62,7 +62,7 @@ def grounds_of(run: Run, *, uses_tf_data: bool) -> Grounds:
 
 
 def _code_of(steps: RunSteps) -> list[CodeTime]:
-    """Code of all hosts; empty if there is little unexplained time."""
+    """Code times of all hosts; empty if there is little unexplained time."""
     if 100.0 * steps.share_of("other") < MODERATE:
         return []
     hosts = [one for one in steps.hosts if one.core is None]
@@ -71,13 +71,13 @@ def _code_of(steps: RunSteps) -> list[CodeTime]:
 
 
 class Grounds(NamedTuple):
-    """What a verdict rests on.
+    """The grounds of a verdict.
 
     Attributes:
         steps: The typical steps.
-        code: Time of the program's own code while nothing else runs.
+        code: Times of the program's own code in which nothing else runs.
         between: Time between the steps.
-        uses_tf_data: There is tf.data activity, which competes with launches for the CPU.
+        uses_tf_data: Whether there is tf.data activity, which competes with launches for the CPU.
     """
 
     steps: RunSteps
@@ -87,7 +87,7 @@ class Grounds(NamedTuple):
 
 
 def input_claim(run: Run) -> Claim:
-    """What the verdict on a run states of its input: a share, or why it is unknown."""
+    """The verdict's statement on the input of a run: a share, or the reason why it is unknown."""
     steps = run_steps(run)
     tpu = tpu_run_steps(run, steps.typical)
     if tpu is not None:
@@ -131,11 +131,11 @@ def _kind(claim: Claim) -> str:
 
 
 def input_share(grounds: Grounds) -> Claim:
-    """How much of the periods of steps is waiting for input, and copying it to devices.
+    """Part of the periods of steps spent waiting for input, or copying it to devices.
 
-    The one place that decides it: verdicts, budgets and advice take it from here. It is unknown if
-    there are too few steps, or if so much of the time may be input that is not recorded as such
-    that the answer would be another.
+    Only this function decides it; verdicts, budgets and advice use the result. The share is unknown
+    if there are too few steps, or if enough of the time may be unrecorded input to change the
+    verdict.
     """
     steps, between = grounds.steps, grounds.between
     waiting = steps.share_of("infeed")
@@ -209,7 +209,7 @@ def _sure_from(steps: RunSteps) -> float:
 
 
 def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Detail]]:
-    """Why the time in which no op runs leaves it open; empty if there is little of it."""
+    """Why time without an op leaves the verdict open; empty if there is little such time."""
     steps, between = grounds.steps, grounds.between
     other = unexplained_share(grounds)
     if 100.0 * other >= HIGH and not _shows_input(steps):
@@ -227,14 +227,14 @@ def _doubt_of_dark(grounds: Grounds, waiting: float) -> tuple[str, dict[str, Det
 
 
 def _shows_input(steps: RunSteps) -> bool:
-    """Whether most steps take their input from a recorded pipeline; copies are no sign of one."""
+    """Whether most steps read input from a recorded pipeline; copies alone do not count."""
     return bool((steps.spent(*WAITING) > 0).mean() > 0.5)
 
 
 def unexplained_share(grounds: Grounds) -> float:
-    """Part of the step time in which no op runs, and the program waits for none.
+    """Part of the step time in which no op runs, and the program does not wait for one.
 
-    0 where no op was recorded: then the capture does not tell when ops run.
+    0 if no op was recorded: then the capture does not show when ops run.
     """
     if not grounds.steps.has_ops:
         return 0.0
@@ -242,7 +242,7 @@ def unexplained_share(grounds: Grounds) -> float:
 
 
 def unexplained_ps(steps: RunSteps) -> Int64Array:
-    """Time in which no op runs and the program waits for none, on the slowest host, (n_steps,)."""
+    """Time without an op, and without waiting for one, on the slowest host, shape (n_steps,)."""
     other = steps.of(BY_KEY["other"])
     if 100.0 * steps.share(other) < MODERATE:
         return other
@@ -272,7 +272,7 @@ def described(one: CodeTime) -> str:
 
 
 def _where(grounds: Grounds) -> tuple[Claim, ...]:
-    """What ran while no op did."""
+    """Code that ran while no op did."""
     code = [one for one in grounds.code if not one.waits]
     named = [one for one in code if code_share(grounds, one) >= _NAMED][:2]
     if named:
@@ -321,14 +321,14 @@ def _on_gaps(between: Between) -> Judged:
 
 
 def _named_code(between: Between) -> str:
-    """The code that took the most of the time between the steps; empty if none stands out."""
+    """The code with the most time between the steps; empty if none stands out."""
     total = sum(one.total_ps for one in between.code)
     named = [described(one) for one in between.code[:2] if one.total_ps >= 0.2 * total > 0]
     return " and ".join(named)
 
 
 def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[Claim, ...]:
-    """How long a step takes, and which steps are left out; nothing without steps.
+    """The duration of a step, and the omitted steps; empty without steps.
 
     Args:
         steps: All steps.
@@ -359,7 +359,7 @@ def about_step_time(steps: RunSteps, tpu: TpuRunSteps | None = None) -> tuple[Cl
 
 
 def _about_kinds(steps: RunSteps) -> list[Claim]:
-    """Steps of other kinds, which no average includes."""
+    """Steps of other kinds, which averages do not include."""
     whole = steps.whole
     kinds, took = np.array(whole.kinds, np.str_), whole.slowest_ps()
     claims = []
@@ -373,7 +373,7 @@ def _about_kinds(steps: RunSteps) -> list[Claim]:
             words="Of the steps called {kind} there are {step_count}, {value} each on average; "
             "all else is about those called {main}.",
         )  # fmt: skip
-        if not took_ps.all():  # periods begin when the work of the steps before is done
+        if not took_ps.all():  # periods begin at the end of the work of earlier steps
             claim = replace(
                 claim, value=None, unknown="they ran beside work of the steps before them",
                 words="Of the steps called {kind} there are {step_count}; how long they take is "
@@ -384,7 +384,7 @@ def _about_kinds(steps: RunSteps) -> list[Claim]:
 
 
 def _about_unusual(steps: RunSteps) -> list[Claim]:
-    """Steps that took much longer than the others, and what took longer in them."""
+    """Steps that took much longer than the others, with the categories that took longer."""
     whole, is_unusual = steps.whole, steps.is_unusual
     usual_ms = float(np.median(steps.typical.slowest_ps())) / 1e9
     usual_gap_ms = float(np.median(steps.typical.gap_ps())) / 1e9
