@@ -1,4 +1,4 @@
-"""Practices for the program's own code: how it calls functions, and what it does between steps."""
+"""Practices for the program's own code: function calls, and activity between steps."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
 
 _DARK = (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)
-"""No op runs."""
+"""Kinds of time in which no op runs."""
 
 _PAUSES = re.compile(r".*\b(sleep|acquire|wait|get|select|poll|recv\w*|join|read\w*|result)")
-"""Functions of Python that do nothing but wait: for a thread, a process, a file, a clock."""
+"""Python functions that only wait: for a thread, a process, a file, a clock."""
 
 _TAKES_INPUT = ("get_next", "__next__")
-"""Ends of the names of functions that take the next batch."""
+"""Ends of the names of functions that fetch the next batch."""
 
 _MOST = 0.5
-"""From this part of the time on in which no op runs, code explains it."""
+"""Code explains the time without ops from this part of it on."""
 
 _CALLS = 0.5
-"""From so many calls of compiled functions in a step on, it calls one."""
+"""From this mean number of calls on, a step counts as calling a compiled function."""
 
 _LAUNCH_MS = 0.3
-"""So long a call of a compiled function may take before anything runs."""
+"""Maximum time from the call of a compiled function until something runs."""
 
 _EAGER_MS = 0.1
-"""So long Python takes for an op that it calls by itself."""
+"""Typical time for Python to call one eager op."""
 
 _MANY_EAGER = 30
-"""Of fewer eager ops in a step the call of one function, and its runtime, may take as long: with 13
-ops, measured, it saves nothing."""
+"""With fewer eager ops in a step, the call of one function and its runtime may take as long: a
+measurement with 13 ops showed no gain."""
 
 
 def python_time(evidence: Evidence) -> Iterator[Advice]:
-    """Steps in which no op runs for much of the time, and the program's own code meanwhile."""
+    """Steps in which no op runs for much of the time, with the program's own code meanwhile."""
     if evidence.tpu is not None:
-        return  # there, time without an op counts as idle
+        return  # on TPUs, time without an op counts as idle
     steps = evidence.steps
     share = unexplained_share(evidence.grounds) - steps.share(steps.between(*_DARK))
     if 100.0 * share < HIGH or not evidence.has_verdict:
         return
     if steps.share_of("compile") > share:
-        return  # tracing is Python, too, and ``compiling`` has the remedy
+        return  # tracing is Python, too, and the advice of ``compiling`` fits better
     numbers: Details = {"python_share": share, "step_ms": evidence.step_ms}
     code = _code_in_steps(evidence)
     if evidence.calls_per_step >= _CALLS:
@@ -86,8 +86,8 @@ def python_time(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _about(code: CodeTime, share: float) -> tuple[str, Details]:
-    """Words for a function with its caller, or for an annotation, that takes so much of the time;
-    and the numbers of it."""
+    """Text and numbers for a function with its caller, or for an annotation, with its share of the
+    time."""
     numbers: Details = {
         "python": code.name, "python_self_ms": code.total_ps / 1e9, "code_share": share,
         "run_ms": code.total_ps / code.n_runs / 1e9,
@@ -100,7 +100,7 @@ def _about(code: CodeTime, share: float) -> tuple[str, Details]:
 
 
 def _without_names(evidence: Evidence) -> tuple[str, Details]:
-    """Words for what is known of time in which no op runs, if no code was recorded."""
+    """Text and numbers for time in which no op runs, if no code was recorded."""
     runtime, unseen = (_inside(evidence, kind) for kind in (Spent.HOST_RUNTIME, Spent.UNKNOWN))
     if runtime > unseen:
         return (
@@ -122,7 +122,7 @@ def _inside(evidence: Evidence, *kinds: Spent) -> float:
 
 
 def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
-    """The program's own code while steps last, the most first, without what only waits for ops."""
+    """The program's own code during steps, without mere waits for ops; the longest time first."""
     outside = {(one.name, one.is_annotation): one.total_ps for one in evidence.grounds.between.code}
     inside = [
         replace(one, total_ps=one.total_ps - outside.get((one.name, one.is_annotation), 0))
@@ -133,14 +133,14 @@ def _code_in_steps(evidence: Evidence) -> list[CodeTime]:
 
 
 def _is_launching(evidence: Evidence) -> bool:
-    """Whether most time of steps in which no op runs goes to the runtime, or to short calls."""
+    """Whether most time without ops in steps goes to the runtime, or to short calls."""
     dark, launching = _inside(evidence, *_DARK), _inside(evidence, Spent.HOST_RUNTIME)
     per_call_ms = dark * evidence.step_ms / max(evidence.calls_per_step, 1e-9)
     return launching >= dark / 2 or per_call_ms < _LAUNCH_MS
 
 
 def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
-    """Whether that time is the program's own code, and no call of the runtime."""
+    """Whether that time is the program's own code, not a call of the runtime."""
     if worst is None:
         return False
     most = code_share(evidence.grounds, worst) >= _MOST * _inside(evidence, *_DARK)
@@ -148,20 +148,20 @@ def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
 
 
 def _pauses(one: CodeTime) -> bool:
-    """Whether it does nothing but wait."""
+    """Whether a function only waits."""
     return _PAUSES.fullmatch(one.name) is not None or one.caller.endswith(_TAKES_INPUT)
 
 
 def _may_wait(evidence: Evidence) -> bool:
-    """Whether the program may wait for a queue or a thread beside what was recorded.
+    """Whether the program may wait for a queue or a thread besides the recorded activity.
 
-    What a step saves in calls and launches, it then waits longer.
+    Any time saved in calls and launches then becomes waiting time.
     """
     return not input_share(evidence.grounds).is_known or is_held_up(evidence)
 
 
 def _gain(evidence: Evidence, worst: CodeTime | None) -> float:
-    """The part of the step time that the remedy saves at most: a function, or launches."""
+    """Maximum part of the step time that the remedy saves: that of a function, or of launches."""
     if worst is not None and _is_own(evidence, worst):
         return code_share(evidence.grounds, worst)
     launches_ms = evidence.calls_per_step * _LAUNCH_MS
@@ -178,8 +178,8 @@ def _has_many_eager(evidence: Evidence) -> bool:
 
 
 def _remedy(evidence: Evidence, worst: CodeTime | None) -> tuple[str, Details, tuple[Claim, ...]]:
-    """What to do about time of steps in which no op runs, by what was recorded there: words, their
-    numbers, and the functions that they list."""
+    """The remedy for time without ops in steps, by the activity then: text, its numbers, and the
+    functions that it lists."""
     words, calls = evidence.words, evidence.calls_per_step
     is_own = _is_own(evidence, worst)
     if is_own and worst is not None and _pauses(worst):
@@ -204,7 +204,7 @@ def _to_wait_less(evidence: Evidence) -> str:
 
 
 def _of_one_call(evidence: Evidence) -> tuple[str, Details]:
-    """What to do if a step calls one function and does little else."""
+    """The remedy for steps that call one function and do little else."""
     words = evidence.words
     one_call = "A step is one call already, of {called}"
     called: Details = {"called": evidence.called[0].name}
@@ -224,7 +224,7 @@ def _of_one_call(evidence: Evidence) -> tuple[str, Details]:
 
 
 def _batches_of_step(evidence: Evidence) -> float:
-    """How many elements of a pipeline a step takes; 0 with several devices, which share them."""
+    """Elements of a pipeline per step; 0 with several devices, which share the elements."""
     ops = evidence.host_ops
     if any(op.type.startswith("MultiDeviceIterator") for op in ops):
         return 0.0
@@ -233,7 +233,7 @@ def _batches_of_step(evidence: Evidence) -> float:
 
 
 def _often(evidence: Evidence) -> tuple[Claim, ...]:
-    """The functions that are called most often."""
+    """The functions with the most calls."""
     most = sorted(evidence.called, key=lambda one: -one.n_runs)[:3]
     return tuple(
         Claim(one.name, "run_count", one.n_runs, "count", words="{subject} {value:time}")
@@ -242,7 +242,7 @@ def _often(evidence: Evidence) -> tuple[Claim, ...]:
 
 
 def time_between(evidence: Evidence) -> Iterator[Advice]:
-    """Time between steps in which the program does not wait for input, and what it does."""
+    """Time between steps without waiting for input, and the activity in it."""
     between = evidence.between
     share = between.share - between.wait_share
     if evidence.tpu is not None or not evidence.has_verdict or 100.0 * share < HIGH:
@@ -291,7 +291,7 @@ def time_between(evidence: Evidence) -> Iterator[Advice]:
 
 
 def compiling(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that trace or compile functions again and again."""
+    """Steps that repeatedly trace or compile functions."""
     share = evidence.steps.share_of("compile")
     if not share or not evidence.has_verdict:
         return
@@ -332,9 +332,9 @@ def compiling(evidence: Evidence) -> Iterator[Advice]:
 
 
 def eager_ops(evidence: Evidence) -> Iterator[Advice]:
-    """Ops that run one by one, called by Python."""
+    """Ops that Python calls one by one."""
     if evidence.words is JAX:
-        return  # its ops are compiled, one by one or together
+        return  # JAX compiles its ops, one by one or together
     on_host = [
         op for op in evidence.host_ops
         if not (op.is_eager and op.occurrences < evidence.n_host_steps)

@@ -1,4 +1,4 @@
-"""What practices look at: numbers that several of them need."""
+"""Evidence for practices: numbers that several of them need."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FRAMEWORKS_OWN = re.compile(r"_EagerConst|.*(Optional|Dataset|Iterator).*")
 
 
 class Evidence:
-    """A run as practices see it; what they share is worked out once.
+    """A run prepared for practices; shared numbers are computed once.
 
     Args:
         run: The run.
@@ -65,7 +65,7 @@ class Evidence:
     def input_floor(self) -> float:
         """Part of the time of steps in which the busiest thread of tf.data works.
 
-        It reads ahead while the rest of a step runs; whatever that saves, steps become no shorter.
+        It reads ahead while the rest of a step runs; savings in that rest do not shorten the step.
         """
         floor = 0.0
         for host in self.hosts:
@@ -77,14 +77,14 @@ class Evidence:
 
     @cached_property
     def slow_hosts(self) -> SlowHosts | None:
-        """The hosts compared with each other; None if there is only one, or no step."""
+        """The comparison of the hosts; None if there is only one host, or no step."""
         return slow_hosts(run_steps(self.run))
 
     @cached_property
     def communication_share(self) -> float:
         """Part of the step time in collectives while nothing is computed.
 
-        Waiting for hosts that come later is left out: less communication would not shorten it.
+        Excludes waits for late hosts, because less communication would not shorten them.
         """
         slow = self.slow_hosts
         if slow is None or not len(slow.joint):
@@ -101,7 +101,7 @@ class Evidence:
 
     @cached_property
     def n_host_steps(self) -> int:
-        """Steps that the hosts ran, including those that are cut or that other hosts lack."""
+        """Number of steps on these hosts, including steps that are cut or that other hosts lack."""
         return sum(
             len(host_steps(host, number * 1000 + 1).times)
             for number, host in enumerate(self.run.hosts)
@@ -115,33 +115,33 @@ class Evidence:
 
     @cached_property
     def words(self) -> Words:
-        """The framework's remedies."""
+        """The remedies of the framework."""
         return words_for(self.run.hosts)
 
     @cached_property
     def every_step(self) -> RunSteps:
-        """The whole steps of the main kind, those that took unusually long, too."""
+        """The whole steps of the main kind, including unusually long ones."""
         whole = run_steps(self.run).whole
         return whole.take(np.flatnonzero(whole.is_main))
 
     @cached_property
     def between(self) -> Between:
-        """What lies between these steps."""
+        """The time between these steps."""
         return between_steps(self.every_step)
 
     @cached_property
     def called(self) -> list[Called]:
-        """The compiled functions that steps call, the most time first."""
+        """The compiled functions that steps call, the longest time first."""
         return self._in_steps(called_in_steps)
 
     @cached_property
     def calls_per_step(self) -> float:
-        """How many compiled functions a step calls; 0 without steps."""
+        """Mean number of compiled functions that a step calls; 0 without steps."""
         return sum(one.n_runs for one in self.called) / max(self.n_host_steps, 1)
 
     @cached_property
     def eager(self) -> list[Called]:
-        """The ops that run one by one in steps, the most time first."""
+        """The ops that run one by one in steps, the longest time first."""
         return self._in_steps(eager_in_steps)
 
     def _in_steps(self, calls: Callable[[Host], list[Called]]) -> list[Called]:
@@ -150,7 +150,7 @@ class Evidence:
 
     @cached_property
     def periods_ps(self) -> int:
-        """The periods of all steps of these hosts together."""
+        """Total of the periods of all steps on all hosts."""
         return sum(int(one.times.duration_ps.sum()) for one in self.every_step.hosts)
 
     @cached_property
@@ -165,7 +165,7 @@ class Evidence:
 
     @cached_property
     def steps_ps(self) -> int:
-        """Time of all steps, each on its slowest host."""
+        """Total time of all steps, each on its slowest host."""
         return int(self.steps.slowest_ps().sum())
 
     @cached_property
@@ -192,13 +192,13 @@ class Evidence:
 
     @cached_property
     def device_ops(self) -> list[Op]:
-        """Ops on devices without idle time and kernels of no op, the largest self time first."""
+        """Ops on devices, the largest self time first; without idle time and kernels of no op."""
         ops = self._on_devices[0]
         return in_order(op for op in ops if op.type != IDLE and op.name != WITHOUT_OP)
 
     @cached_property
     def outside_ops(self) -> list[DeviceOp]:
-        """Ops that exchange data with the host within a program, the longest first."""
+        """Ops within a program that exchange data with the host, the longest first."""
         whole = device_ops.together(self.hosts)
         ops = [op for op in whole.ops if op.is_outside_compilation]
         return sorted(ops, key=lambda op: (-op.self_ps, op.key.name, op.key.program))
@@ -217,7 +217,7 @@ class Evidence:
 
     @cached_property
     def kernels(self) -> list[KernelTimes]:
-        """Kernels of GPUs, the most time first."""
+        """Kernels of GPUs, the longest time first."""
         return host_kernels.together(self.hosts)
 
     @cached_property
@@ -228,14 +228,14 @@ class Evidence:
 
     @cached_property
     def functions(self) -> list[FunctionCalls]:
-        """Calls of functions of all hosts."""
+        """Calls of functions on all hosts."""
         return [call for host in self.hosts for call in host_functions(host)]
 
     @cached_property
     def stages_below(self) -> dict[str, dict[str, list[InputOp]]]:
-        """The copies of each stage that an iterator waits for, as far as they take time.
+        """The copies of each stage that an iterator waits for, if they take time.
 
-        By the iterator, then by the stage; those with the largest self time first.
+        By iterator, then by stage; copies with the largest self time first.
         """
         below: dict[str, dict[str, list[InputOp]]] = {}
         for op in input_ops(host_times.together(self.hosts)):
@@ -252,16 +252,16 @@ class Evidence:
 
 @fact
 def host_functions(host: Host) -> list[FunctionCalls]:
-    """Calls of functions of a host."""
+    """Calls of functions on a host."""
     return function_calls(host.timeline)
 
 
 def first_of_alike(found: Iterable[T], key: Callable[[T], Hashable]) -> list[tuple[T, int]]:
-    """What was seen on several hosts as one, the first of them, with the number of the others.
+    """Merge equal findings of several hosts: the first one, with the number of the others.
 
     Args:
-        found: What was seen, the most important first.
-        key: What those have in common that are alike.
+        found: The findings, the most important first.
+        key: Key that is equal for findings to merge.
     """
     alike: dict[Hashable, list[T]] = {}
     for one in found:
@@ -270,7 +270,7 @@ def first_of_alike(found: Iterable[T], key: Callable[[T], Hashable]) -> list[tup
 
 
 def and_others(n_others: int) -> str:
-    """Words for the others, to follow the name of a host."""
+    """Text for the other hosts, to follow the name of a host."""
     return " and {other_host_count:other host}" if n_others else ""
 
 
@@ -280,7 +280,7 @@ def self_time(ops: Sequence[Op]) -> int:
 
 
 def named(op: Op) -> tuple[str, Details]:
-    """Words for an op, with its type unless the name says it; and the names in them."""
+    """Text for an op, with its type unless the name contains it; and the names in the text."""
     if op.type in ("Unknown", op.name):
         return "{op:folded}", {"op": op.name}
     return "{op:folded} ({op_type})", {"op": op.name, "op_type": op.type}

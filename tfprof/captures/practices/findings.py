@@ -28,14 +28,14 @@ WARNING_GAIN, CRITICAL_GAIN = 0.05, 0.2
 _COST_ELSEWHERE = {
     "tf-function/eager", "tf-function/retracing", "tf-function/run-eagerly", "memory/capacity",
 }  # fmt: skip
-"""Rules whose cost may lie outside the steps: warnings without a gain."""
+"""Rules whose cost may lie outside the steps: their findings are warnings even without a gain."""
 
 
 class Subject(NamedTuple):
-    """What findings lead to.
+    """The tool and the guide for more information on findings.
 
     Attributes:
-        tool: The tool that shows more; empty if none does.
+        tool: The tool that shows more; empty if there is none.
         guide: Page of TensorFlow's guides.
     """
 
@@ -60,7 +60,7 @@ _SUBJECTS: Mapping[str, Subject] = {
     "ops": Subject("op-stats", "guide/profiler"),
     "memory": Subject("memory"),
 }
-"""By the rule of a practice or tool, or its first part."""
+"""By the rule of a practice or tool, or by the first part of the rule."""
 
 _TO_MICROS = {"ms": 1000.0, "us": 1.0}
 
@@ -68,15 +68,15 @@ _TO_MICROS = {"ms": 1000.0, "us": 1.0}
 def capture_findings(
     run: Run, wanted: Collection[str] | None = None, *, host: str | None = None
 ) -> list[Finding]:
-    """The findings of the practices, the one with the largest gain first.
+    """The findings of the practices, the largest gain first.
 
     Args:
         run: The run.
-        wanted: Names in ``PRACTICES``; None is all of them.
-        host: Ops, kernels and memory of one host only.
+        wanted: Names in ``PRACTICES``; None for all of them.
+        host: Use ops, kernels and memory of one host only.
 
     Raises:
-        UsageError: There is no such rule, or no such host.
+        UsageError: The rule or the host does not exist.
     """
     for rule in wanted or ():
         if rule not in PRACTICES:
@@ -86,19 +86,19 @@ def capture_findings(
 
 
 def findings_of(run: Run, advised: Iterable[Advice]) -> list[Finding]:
-    """Advice on a run as findings, whose gains are parts of its mean step."""
+    """Advice on a run as findings; gains are parts of its mean step."""
     step_micros = Evidence(run, run.hosts).step_ms * 1000
     guide = words_for(run.hosts).guide
     return [finding_of(one, step_micros, guide) for one in advised]
 
 
 def capture_notes(run: Run) -> list[Note]:
-    """Remarks on the data: files that could not be read, steps that are missing or cut."""
+    """Notes on the data: unreadable files, steps that are missing or cut."""
     return [*run.notes, *run_steps(run).notes]
 
 
 def subject_of(rule: str) -> Subject:
-    """What findings of a rule lead to."""
+    """The tool and the guide for findings of a rule."""
     return _SUBJECTS.get(rule) or _SUBJECTS.get(rule.partition("/")[0], Subject())
 
 
@@ -107,7 +107,7 @@ def finding_of(advised: Advice, step_micros: float, guide: str = TENSORFLOW.guid
 
     Args:
         advised: The advice.
-        step_micros: Mean duration of a step; 0 if unknown, and then the finding has no gain.
+        step_micros: Mean duration of a step; 0 if unknown, and the finding then has no gain.
         guide: Address of the framework's guide.
     """
     part = advised.gain_fraction
@@ -132,7 +132,7 @@ def _severity(advised: Advice) -> Severity:
 
 
 def _number(name: str, value: float) -> tuple[str, float]:
-    """The number in the unit that findings use, and the name to match."""
+    """The number in the unit of findings, and the matching name."""
     words, _, unit = name.rpartition("_")
     factor = _TO_MICROS.get(unit)
     return (name, value) if factor is None else (f"{words}_micros", value * factor)

@@ -33,8 +33,8 @@ _RUN_AHEAD = ("Prefetch", "MapAndBatch", "ParallelMap", "ParallelInterleave", "P
 def waiting_share(evidence: Evidence) -> float:
     """Part of the step time spent waiting for input, without copies to devices.
 
-    If the program waits between the steps instead: the part of the time from step to step. Of TPUs
-    it is that of the verdict: of the core that waits longest.
+    If the program waits between steps instead, it is the part of the time from step to step. For
+    TPUs, it is the value in the verdict: that of the core with the longest wait.
     """
     if evidence.tpu is not None:
         return find_tpu_bottleneck(evidence.tpu).claim.value or 0.0
@@ -51,9 +51,9 @@ def _is_bound(evidence: Evidence) -> bool:
 
 
 def is_held_up(evidence: Evidence) -> bool:
-    """Whether steps wait much for pipelines that run ahead, so that they last as long as these.
+    """Whether the duration of steps depends on pipelines that run ahead, for which they wait long.
 
-    What a few steps save by themselves, others then wait longer for their batch.
+    In that case, time saved in a few steps makes other steps wait longer for their batch.
     """
     if not evidence.has_verdict or 100.0 * waiting_share(evidence) < HIGHLY_INPUT_BOUND:
         return False
@@ -63,7 +63,7 @@ def is_held_up(evidence: Evidence) -> bool:
 
 
 def input_bound(evidence: Evidence) -> Iterator[Advice]:
-    """Steps that wait for input: the slowest iterator, and what helps."""
+    """Steps that wait for input, with the slowest iterator and the remedy."""
     if not _is_bound(evidence):
         return
     share = waiting_share(evidence)
@@ -110,8 +110,8 @@ def input_bound(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
-    """How often iterators are made in and between steps, and how long that takes, with the first
-    call of each, which waits for all buffers to fill; None if that is once."""
+    """Number and time of iterators made in and between steps, with the first call of each, which
+    waits until all buffers are full; None if fewer than two were made."""
     own = {one.name: one for one in (*evidence.between.ran, *evidence.eager)}
     made = own.get("MakeIterator")
     if made is None or made.n_runs < 2:
@@ -121,7 +121,7 @@ def _iterators_made(evidence: Evidence, held: list[Held]) -> Called | None:
 
 
 def _slow_calls(held: Held) -> str:
-    """Words for the analysed calls with their average duration."""
+    """Text on the analysed calls, with their mean duration."""
     if held.n_calls == 1:
         return "its slow call of {call_ms}"
     return "its {analysed_count} slow calls, {call_ms} each on average"
@@ -138,10 +138,10 @@ def _numbers_of(held: Held) -> Details:
 
 
 def no_prefetch(evidence: Evidence) -> Iterator[Advice]:
-    """Pipelines that steps wait for, and that prepare nothing ahead.
+    """Pipelines that steps wait for, and that do not prepare batches ahead.
 
     Prefetching overlaps the input with the rest of the step. A step then takes as long as the
-    longer of the two, so at most the shorter is saved.
+    longer of the two, so it saves at most the shorter.
     """
     if not _is_bound(evidence):
         return
@@ -173,7 +173,7 @@ def _runs_ahead(data: TfData) -> bool:
 
 
 def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
-    """Slow iterators, if it is unknown whether steps wait for their pipelines."""
+    """Slow iterators in runs where it is unknown whether steps wait for their pipelines."""
     if _is_bound(evidence):
         return
     most = 1.0
@@ -201,16 +201,16 @@ def slow_pipelines(evidence: Evidence) -> Iterator[Advice]:
 
 
 def _waited_at_most(evidence: Evidence, held: Held, most: float) -> float:
-    """The part of the time that waits for a pipeline at most: as long as its slow calls.
+    """Maximum part of the time spent waiting for a pipeline: the time of its slow calls.
 
-    Of the time of all steps, or, without steps, from the pipeline's first call to its last.
+    It is a part of the time of all steps, or, without steps, from the first call to the last.
     """
     calls_ps = held.calls_ps * held.n_slow / held.n_calls
     return min(most, part(calls_ps, evidence.periods_ps or held.span_ps))
 
 
 def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
-    """The op with the largest self time of those that an iterator waits for, copies together."""
+    """The op with the largest self time below an iterator that waits for it; copies are merged."""
     stages = evidence.stages_below.get(iterator, {}).values()
     most = max(stages, key=lambda each: sum(op.self_ps for op in each), default=[])
     if not most:
@@ -220,8 +220,8 @@ def _heaviest_below(evidence: Evidence, iterator: str) -> InputOp | None:
 
 
 def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details, bool]:
-    """What helps with an iterator, and with what it waits for if it only keeps a buffer; the
-    numbers of that; and whether what is slow is a Python function, so that the gain is unknown."""
+    """The remedy for an iterator, and for the one that it waits for if it only keeps a buffer; its
+    numbers; and whether the slow part is a Python function, so that the gain is unknown."""
     rule, remedy, numbers = _advised(evidence, held.iterator.long_name)
     below = _heaviest_below(evidence, held.iterator.long_name)
     if "Prefetch" not in held.iterator.type or below is None:
@@ -236,7 +236,7 @@ def _remedy(evidence: Evidence, held: Held) -> tuple[str, Details, bool]:
 
 
 def _advised(evidence: Evidence, long_name: str) -> Suggestion:
-    """What helps with an iterator of this name on any of the hosts."""
+    """The remedy for an iterator with this name on any of the hosts."""
     alike = [
         (iterator.parallelism, told.calls_python(iterator))
         for told in map(told_pipelines, evidence.hosts)

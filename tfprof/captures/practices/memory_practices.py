@@ -12,11 +12,11 @@ from tfprof.captures.run.result import Advice
 NEAR_CAPACITY = 0.9
 FRAGMENTED = 0.3
 FULL_ENOUGH = 0.7
-"""Below, fragmentation does no harm, as most of the memory is free."""
+"""Below this, fragmentation does no harm, as much of the memory is free."""
 
 
 def memory_near_capacity(evidence: Evidence) -> Iterator[Advice]:
-    """Allocators that have hardly any memory left."""
+    """Allocators with hardly any free memory."""
     full = [one for one in _allocators(evidence) if one[1] >= NEAR_CAPACITY]
     largest = _largest(evidence) if full else {}
     for (row, used), n_others in first_of_alike(full, _of_allocator):
@@ -74,7 +74,7 @@ def _of_allocator(one: tuple[dict[str, Any], float]) -> str:
 
 
 def _largest(evidence: Evidence) -> dict[tuple[str, str], dict[str, Any]]:
-    """What needs the most memory at the peak of each host's allocators, where that is known."""
+    """The largest entry at the peak of each host's allocators, where it is known."""
     largest: dict[tuple[str, str], dict[str, Any]] = {}
     for one in evidence.memory["peak"].to_rows():
         row: dict[str, Any] = dict(one)

@@ -13,7 +13,7 @@ from tfprof.captures.run.result import Advice
 from tfprof.core.text.claims import Details
 
 LOW_PRECISION = 0.1
-"""With less computation in 16 bits, mixed precision is worth a try."""
+"""Mixed precision is worth a try if less of the computation is in 16 bits."""
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2
@@ -22,14 +22,14 @@ SMALL_OP_PS = 10_000_000
 MANY_SMALL = 0.4
 MANY_OPS = 200
 _MOST = 0.5
-"""From this part of the time on, a category is named before its heaviest op."""
+"""From this part of the time on, the advice names a category before its heaviest op."""
 
 _TENSOR_CORES_SINCE = (7, 0)
 _MATRIX_OPS = re.compile(r"MatMul|Conv|Einsum|convolution|dot|gemm", re.IGNORECASE)
 
 
 def mixed_precision(evidence: Evidence) -> Iterator[Advice]:
-    """Devices that could compute with 16-bit numbers, and do not."""
+    """Devices that could compute with 16-bit numbers, but do not."""
     wide, share = evidence.steps.compute_shares()
     if not (wide or share) or share >= LOW_PRECISION or not _is_fast_with_16_bits(evidence):
         return
@@ -58,7 +58,7 @@ def _is_fast_with_16_bits(evidence: Evidence) -> bool:
 
 
 def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
-    """Kernels of ops that could use tensor cores, and do not."""
+    """Kernels of ops that could use tensor cores, but do not."""
     if not _is_fast_with_16_bits(evidence):
         return
     total = sum(times.total_ns for times in evidence.kernels)
@@ -85,7 +85,7 @@ def unused_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
 
 
 def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
-    """Compiled programs that leave ops to the host, and wait for them."""
+    """Compiled programs that leave ops to the host and wait for them."""
     ops = evidence.outside_ops
     outside, whole = sum(op.self_ps for op in ops), self_time(evidence.device_ops)
     share = part(outside, whole)
@@ -107,11 +107,11 @@ def outside_compilation(evidence: Evidence) -> Iterator[Advice]:
 
 
 def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
-    """Steps on the CPU with so many short ops that scheduling them matters."""
+    """Steps on the CPU with so many short ops that their scheduling matters."""
     if evidence.environment.hardware != "CPU_ONLY" or not evidence.steps.n_steps:
         return
     if evidence.words is JAX:
-        return  # XLA has fused what it can
+        return  # XLA has fused ops where possible
     ops = [op for op in evidence.host_ops if op.type != "Dataset" and not op.is_eager]
     small = [op for op in ops if op.self_ps < SMALL_OP_PS * op.occurrences]
     runs = sum(op.occurrences for op in small) / max(evidence.n_host_steps, 1)
@@ -132,14 +132,14 @@ def small_host_ops(evidence: Evidence) -> Iterator[Advice]:
 
 
 def heaviest_op(evidence: Evidence) -> Iterator[Advice]:
-    """The op that takes the most time: where to begin if nothing else helps."""
+    """The op that takes the most time: where to start if no other advice helps."""
     yield from _heaviest_instruction(evidence) or _heaviest_of_framework(evidence)
 
 
 def _heaviest_instruction(evidence: Evidence) -> list[Advice]:
     """The heaviest XLA instruction, if compiled programs take most of the time.
 
-    There instructions are what runs; each may stand for several ops of the framework.
+    These programs run instructions, each of which may stand for several ops of the framework.
     """
     compiled = evidence.compiled_ops
     ops = evidence.device_ops or evidence.host_ops
@@ -195,7 +195,7 @@ def _heaviest_of_framework(evidence: Evidence) -> list[Advice]:
 
 
 def _of_period(evidence: Evidence, share: float, ops_ps: int) -> float | None:
-    """The part of the step time that some ops take at most; None without steps.
+    """Maximum part of the step time that some ops take; None without steps.
 
     Args:
         evidence: The run.

@@ -1,7 +1,7 @@
 """The best practices of TensorFlow's guides, as recommendations with their evidence.
 
-The guides are those to the profiler, to the performance of GPUs, and to that of tf.data. A practice
-gives advice only if the capture shows that it was not followed, or what that costs.
+The guides cover the profiler, the performance of GPUs, and the performance of tf.data. A practice
+gives advice only if the capture shows that a program did not follow it, or what that costs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tfprof.captures.run.run import Run
 from tfprof.core.columns.findings import WORTH
 
 Practice = Callable[[Evidence], Iterable[Advice]]
-"""Looks at a run and gives advice, or none."""
+"""Examines a run and gives advice, or none."""
 
 PRACTICES: Mapping[str, Practice] = {
     "input-pipeline/bound": input_practices.input_bound,
@@ -50,21 +50,21 @@ PRACTICES: Mapping[str, Practice] = {
     "memory/fragmentation": memory_practices.fragmented_memory,
     "ops/heaviest": op_practices.heaviest_op,
 }
-"""Practices by the rule of their advice. Those for profiles are in ``advisor/registry.py``: they
-look at a table of op × step, these at events, so neither can look where the other does."""
+"""Practices by the rule of their advice. Practices for profiles are in ``advisor/registry.py``:
+those use a table of op × step, these use events, so neither can replace the other."""
 
 
 def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
-    """What to change, the largest gain first, unknown gains last.
+    """Recommended changes, the largest gain first, unknown gains last.
 
-    Gains are upper limits, and do not add up: what one change saves, another cannot.
+    Gains are upper limits and do not add up: two changes may save the same time.
 
     Args:
         run: The run.
-        host: Ops, kernels and memory of this host only; steps are those of all hosts.
+        host: Use ops, kernels and memory of this host only; steps are those of all hosts.
 
     Raises:
-        UsageError: There is no such host.
+        UsageError: The host does not exist.
     """
     hosts = run.chosen(host)
     key = ("advice", *(each.name for each in hosts))
@@ -72,7 +72,7 @@ def advice(run: Run, *, host: str | None = None) -> tuple[Advice, ...]:
 
 
 _MOST = 20
-"""Of one rule; files may hold any number of allocators, pipelines and functions."""
+"""Maximum for one rule; files may hold any number of allocators, pipelines and functions."""
 
 
 def _given(evidence: Evidence) -> tuple[Advice, ...]:
@@ -85,20 +85,20 @@ def _given(evidence: Evidence) -> tuple[Advice, ...]:
 
 
 def weight(one: Advice) -> float:
-    """Its gain; without one, of what the verdict names as the bottleneck, the part it is about."""
+    """Sort key: the gain; for the verdict's bottleneck without a gain, the share in question."""
     is_bottleneck = one.rule == "input-pipeline/bound" and one.gain_fraction is None
     return (one.share if is_bottleneck else one.gain_fraction) or 0.0
 
 
 def _possible(one: Advice, evidence: Evidence) -> Advice:
-    """The advice with no larger gain than is left beside the input, unless it is about that."""
+    """The advice with its gain limited to the time beside input, unless it is about input."""
     if one.gain_fraction is None or one.rule.startswith("input-pipeline/"):
         return one
     return replace(one, gain_fraction=min(one.gain_fraction, 1.0 - evidence.input_floor))
 
 
 def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
-    """What is worth saying by one rule, and how much more of it there is."""
+    """The worthwhile advice of one rule, up to the maximum, with a count of the rest."""
     worth = [one for one in advice if _is_worth(one)]
     more = len(worth) - _MOST
     if more <= 0:
@@ -108,5 +108,5 @@ def _first(rule: str, advice: Iterable[Advice]) -> list[Advice]:
 
 
 def _is_worth(one: Advice) -> bool:
-    """Whether advice is about enough of the time; what is not about time is, too."""
+    """Whether advice is about enough of the time; advice without times always is."""
     return all(part is None or part >= WORTH for part in (one.share, one.gain_fraction))

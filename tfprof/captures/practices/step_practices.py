@@ -1,4 +1,4 @@
-"""Practices for the time of steps besides computing: copies, launches, waiting."""
+"""Practices for the time of steps outside computation: copies, launches, waiting."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def copies_to_host(evidence: Evidence) -> Iterator[Advice]:
 
 
 def copies_between_memories(evidence: Evidence) -> Iterator[Advice]:
-    """Compiled programs that wait for arrays on their way from one memory to another."""
+    """Compiled programs that wait while arrays move from one memory to another."""
     ops = [op for op in evidence.compiled_ops if op.category.startswith(_BETWEEN_MEMORIES)]
     if not ops or not evidence.device_ops:
         return
@@ -133,7 +133,7 @@ def collectives(evidence: Evidence) -> Iterator[Advice]:
 
 
 def stragglers(evidence: Evidence) -> Iterator[Advice]:
-    """A host that works longer than the others, which wait for it."""
+    """A host that works longer than the others, so that they wait for it."""
     slow = evidence.slow_hosts
     if slow is None:
         return
@@ -161,7 +161,7 @@ def stragglers(evidence: Evidence) -> Iterator[Advice]:
 
 
 def idle_devices(evidence: Evidence) -> Iterator[Advice]:
-    """Devices that do nothing most of the time."""
+    """Devices that are idle most of the time."""
     share = evidence.idle_share
     if share < MOSTLY_IDLE or not evidence.device_ops:
         return
@@ -185,7 +185,7 @@ def idle_devices(evidence: Evidence) -> Iterator[Advice]:
 
 
 def idle_tensor_cores(evidence: Evidence) -> Iterator[Advice]:
-    """TensorCores that wait for the host between the ops of a step, and not for its input."""
+    """TensorCores that wait for the host between the ops of a step, but not for its input."""
     tpu = evidence.tpu
     total = 0.0 if tpu is None else float(tpu.breakdown.total.sum())
     if tpu is None or not total or evidence.idle_share >= MOSTLY_IDLE:
@@ -211,7 +211,7 @@ def _copies(evidence: Evidence, direction: str) -> Details:
 
 
 def _top(chosen: Sequence[Op], ops: Sequence[Op]) -> Details:
-    """Evidence: the first of the chosen ops, and its part of the time of all."""
+    """Evidence: the first of the chosen ops, with its part of the time of all ops."""
     if not chosen:
         return {}
     return {"op": chosen[0].name, "op_share": part(chosen[0].self_ps, self_time(ops))}
