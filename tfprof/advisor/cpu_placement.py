@@ -22,7 +22,7 @@ GPU_TYPES = frozenset(
         *("_FusedConv2D", "_FusedMatMul"),
     }
 )
-"""Types with a GPU kernel for floating-point elements in every release, and with enough work.
+"""Heavy types with a GPU kernel for floating-point elements in every release.
 
 Other types are omitted on purpose: TensorFlow itself keeps small integer ops on the CPU.
 """

@@ -18,7 +18,7 @@ LOW_UTILIZATION = 0.5
 """The original's limit: a GPU that idles for more than half of the step needs attention."""
 
 SHORT_KERNEL_MICROS = 10
-"""Approximate time in which the host schedules an op and launches its kernel."""
+"""Approximate time that the host needs to schedule an op and launch its kernel."""
 
 MIN_KERNELS = 50
 """Per step; fewer launches cost little."""

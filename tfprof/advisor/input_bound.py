@@ -22,7 +22,7 @@ INPUT_TYPES = frozenset(
 """Ops that fetch, read or decode input."""
 
 WARNING_SHARE, CRITICAL_SHARE = 0.05, 0.2
-"""TensorFlow's input-pipeline analysis calls programs moderately or highly bound from here on."""
+"""TensorFlow's input-pipeline analysis rates a program as moderately or highly bound from here."""
 
 MIN_WAIT_MICROS = 100
 """Scheduling alone takes up to this time."""

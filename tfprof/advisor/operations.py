@@ -79,7 +79,7 @@ def _batch_norms(context: CheckContext) -> list[Finding]:
 
 
 def _batch_norm_scope(name: str) -> str:
-    """The innermost scope in a name that is called a batch norm, or an empty string.
+    """The innermost scope of a name that is named after a batch norm, or an empty string.
 
     For ``batch_normalization/batchnorm`` it is the outer one: both are one layer.
     """

@@ -74,10 +74,10 @@ Wanted = Mapping[str, Any] | Iterable[str | Checker] | str | None
 
 
 def one_of(checkers: Wanted, options: Wanted) -> Wanted:
-    """The argument that is given.
+    """The argument that was given.
 
     Raises:
-        UsageError: Both are given.
+        UsageError: Both were given.
     """
     if checkers is not None and options is not None:
         raise UsageError("give checkers or options, which is TensorFlow's name for them, not both")

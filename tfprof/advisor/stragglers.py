@@ -13,7 +13,7 @@ from tfprof.core.text.wording import share_text, time_text
 from tfprof.profiles.model.executions import ACCELERATOR, HOST, Processor
 
 MIN_EXCESS = 0.2
-"""Part by which a straggler is busy longer than typical devices of its kind; less is chance."""
+"""Part by which a straggler is busy longer than typical devices of its kind; less is noise."""
 
 MIN_EXCESS_MICROS = 100
 """Per step; less is noise."""

@@ -1,4 +1,4 @@
-"""Counts of a host's recorded events, also as the file ``capture.json`` beside the capture."""
+"""Counts of the events in a capture, also as the file ``capture.json`` beside it."""
 
 from __future__ import annotations
 

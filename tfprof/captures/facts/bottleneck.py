@@ -168,7 +168,7 @@ def input_verdict(waiting: float, other: float) -> tuple[str, Claim]:
 
 
 def input_level(waiting: float) -> str:
-    """The level of input-boundness, by the percentage of waiting for input."""
+    """How strongly a program is input-bound, by the percentage of waiting for input."""
     if waiting >= HIGHLY_INPUT_BOUND:
         return "HIGHLY"
     return "MODERATELY" if waiting >= MODERATELY_INPUT_BOUND else "NOT"

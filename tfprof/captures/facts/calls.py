@@ -61,7 +61,7 @@ class CallsOfSteps:
     texts: tuple[str, ...]
 
     def of(self, groups: Int64Array) -> list[Called]:
-        """Everything that ran in some steps together, by time."""
+        """Total runs in some steps, by time."""
         names, *amounts = self.columns[1:, np.isin(self.columns[0], groups)]
         sums = (sums_by(names, column, len(self.texts)).tolist() for column in amounts)
         return most_first(

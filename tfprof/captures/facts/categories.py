@@ -18,8 +18,8 @@ class Category(NamedTuple):
         key: Its prefix in properties.
         kinds: The kinds of time in it.
         clock: The clock of these kinds.
-        meaning: Their meaning. A moment counts only once: for the first part in the list of what
-            limits a step.
+        meaning: Their meaning. A moment counts only once: for the part that comes first among the
+            limits of a step.
     """
 
     id: int

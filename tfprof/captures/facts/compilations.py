@@ -73,7 +73,7 @@ def tells_compilations(host: Host) -> bool:
 
 
 def _not_within_others(timeline: Timeline, events: Int64Array) -> list[int]:
-    """The events not within an event of another name, of which they are parts on other threads."""
+    """The events outside events of another name; those inside are their parts on other threads."""
     ends = timeline.ends_of(events)
     order = np.lexsort((-ends, timeline.starts_ps[events])).tolist()
     last: dict[int, int] = {}  # end of each of the two kinds that end last

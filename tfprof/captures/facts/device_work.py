@@ -1,4 +1,4 @@
-"""Joint work of the devices of a host; computed once."""
+"""Collectives that the devices of a host join; computed once."""
 
 from __future__ import annotations
 

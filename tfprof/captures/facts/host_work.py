@@ -90,7 +90,7 @@ class HostWork:
         return chosen
 
     def without_runs(self) -> HostWork:
-        """The same without single collectives, which take much memory and are matched by then."""
+        """The same without single collectives, which take much memory; for use after matching."""
         return replace(self, shared=replace(self.shared, joint=JointRuns.none()))
 
 

@@ -140,7 +140,7 @@ class ClockOffset(NamedTuple):
         host: Its name.
         reference: Name of the other host.
         ahead_ns: By how much its clock is ahead; None if that is unknown.
-        error_ns: Maximum error of ``ahead_ns``.
+        error_ns: By how much ``ahead_ns`` may be off.
         n_collectives: Number of collectives in the estimate.
     """
 
@@ -159,9 +159,9 @@ def clock_offsets(works: Sequence[HostWork], joint: JointCollectives) -> tuple[C
     """The clocks of hosts, compared with the first host that has the most collectives.
 
     The estimate is the median of the differences at the ends of collectives, limited to the bounds
-    that follow because no host leaves before another has arrived. Its error is at most the interval
-    of that median plus the time of a collective after the last host has arrived, as the ends may
-    be that far apart.
+    that follow because no host leaves before another has arrived. It may be off by the interval of
+    that median plus the time of a collective after the last host has arrived, as the ends may be
+    that far apart.
 
     Args:
         works: The hosts.

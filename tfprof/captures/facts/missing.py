@@ -80,7 +80,7 @@ def notes_of_missing(host: Host, asked: Asked | None = None) -> list[Note]:
 
 
 _TOLD_BY_TOOLS = ("steps", "one step", "devices")
-"""Parts that notes and verdicts on steps report themselves, with data of all hosts."""
+"""Missing parts that notes and verdicts on steps report themselves, from data of all hosts."""
 
 
 def notes_for_tools(run: Run) -> list[Note]:

@@ -28,7 +28,7 @@ class SumColumns(NamedTuple):
 
     Attributes:
         devices: Index in ``OpSums.devices``.
-        ops: Index in ``OpSums.ops``; for copies, that length plus the index in ``OpSums.copies``.
+        ops: Index in ``OpSums.ops``; for copies, ``len(ops)`` plus the index in ``OpSums.copies``.
         groups: Index in ``OpSums.groups``.
         n_runs: Number of runs.
         n_negative: Number of runs that end before they start.

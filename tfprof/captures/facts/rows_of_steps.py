@@ -15,7 +15,7 @@ PS_PER_MS = 1e9
 Row = tuple[Cell, ...]
 
 _BLOCK_STEPS = 16
-"""Number of steps, on all hosts, per batch of rows: cuts few columns for many rows."""
+"""Steps per batch of rows, on all hosts, so that few column cuts yield many rows."""
 
 MakeRow = Callable[[HostSteps, int, float, list[float], float], Row]
 """Makes a row from a host, the index of a step, the duration of the period, the time by category,

@@ -26,7 +26,7 @@ from tfprof.core.columns.intervals import (
 Float64Array = npt.NDArray[np.float64]
 
 ALIKE = 0.05
-"""Hosts count as equal if the slowest exceeds the others by less than this part of the step."""
+"""Hosts count as alike if the slowest exceeds the others by less than this part of the step."""
 
 
 class Cause(NamedTuple):

@@ -16,7 +16,7 @@ _FEWEST = 5
 """With fewer steps, none can stand out."""
 
 _SPREADS = 8.0
-"""Multiple of the mean deviation from the usual excess; a step beyond it is not noise."""
+"""Multiple of the typical deviation from the usual excess; a step beyond it is not noise."""
 
 
 class SlowOnce(NamedTuple):

@@ -134,8 +134,8 @@ def _left_out_notes(
 def _sharing_numbers(cores: Sequence[HostSteps]) -> list[bool]:
     """Which hosts share the numbers of most hosts; if one host has no such numbers, none.
 
-    If one host counts differently, all hosts are matched by time. A host whose clock is off then
-    has other steps, although its numbers are right.
+    If one host counts differently, all hosts are matched by time. In that case, a host whose clock
+    is off has other steps, although its numbers are right.
     """
     spans = []
     for steps in cores:

@@ -45,7 +45,7 @@ UNUSUAL = 3.0
 and compiles, or fills the buffers of its input."""
 
 ONE_IN = 20
-"""At most one of 20 steps is unusual, or one of fewer. More frequent events are usual."""
+"""At most one of 20 steps is unusual, or one of fewer. Anything more frequent is usual."""
 
 _SHORT_GAP = 0.02
 """Up to this part of a period, the time between steps does not matter."""
@@ -159,7 +159,7 @@ class RunSteps:
         notes: Notes on omissions and guesses.
         left_out: Those of the notes on hosts whose steps are omitted, because they share too few
             with the others.
-        awaited: Index of the host that the others wait for; None to find it.
+        awaited: Index of the host that the others wait for; None to search for it.
     """
 
     hosts: Sequence[HostSteps]
@@ -171,7 +171,7 @@ class RunSteps:
 
     @cached_property
     def rules(self) -> Rules:
-        """The rules for counting on these hosts."""
+        """The rules of these hosts."""
         return self.hosts[0].host.rules if self.hosts else OURS
 
     @property

@@ -21,7 +21,7 @@ _MUCH_SPARSE = 10.0
 
 
 def find_tpu_bottleneck(steps: TpuRunSteps, words: Words = TENSORFLOW) -> Bottleneck:
-    """Judge steps by their parts; each part is that of the core that decides it.
+    """Judge steps by their parts; each part comes from the core that decides it.
 
     Args:
         steps: The steps that count.

@@ -32,7 +32,7 @@ class TpuRunSteps:
         tensor_cores: The TensorCores.
         sparse_cores: The SparseCores of newer TPUs.
         names: Names of the steps.
-        n_unseen_chips: Minimum number of chips of the system that are not in the capture.
+        n_unseen_chips: Number of chips of the system that are not in the capture; a lower limit.
     """
 
     breakdown: TpuBreakdown

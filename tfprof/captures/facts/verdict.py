@@ -75,7 +75,7 @@ class Grounds(NamedTuple):
 
     Attributes:
         steps: The typical steps.
-        code: Times of the program's own code in which nothing else runs.
+        code: Times in which only the program's own code runs.
         between: Time between the steps.
         uses_tf_data: Whether there is tf.data activity, which competes with launches for the CPU.
     """

@@ -44,7 +44,7 @@ _LAUNCH_MS = 0.3
 """Maximum time from the call of a compiled function until something runs."""
 
 _EAGER_MS = 0.1
-"""Typical time for Python to call one eager op."""
+"""Approximate time for Python to call one eager op."""
 
 _MANY_EAGER = 30
 """With fewer eager ops in a step, the call of one function and its runtime may take as long: a
@@ -140,7 +140,7 @@ def _is_launching(evidence: Evidence) -> bool:
 
 
 def _is_own(evidence: Evidence, worst: CodeTime | None) -> bool:
-    """Whether that time is the program's own code, not a call of the runtime."""
+    """Whether time without ops in steps is the program's own code, not a call of the runtime."""
     if worst is None:
         return False
     most = code_share(evidence.grounds, worst) >= _MOST * _inside(evidence, *_DARK)
@@ -155,7 +155,7 @@ def _pauses(one: CodeTime) -> bool:
 def _may_wait(evidence: Evidence) -> bool:
     """Whether the program may wait for a queue or a thread besides the recorded activity.
 
-    Any time saved in calls and launches then becomes waiting time.
+    If so, time saved in calls and launches becomes waiting time.
     """
     return not input_share(evidence.grounds).is_known or is_held_up(evidence)
 

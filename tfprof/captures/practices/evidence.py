@@ -257,11 +257,11 @@ def host_functions(host: Host) -> list[FunctionCalls]:
 
 
 def first_of_alike(found: Iterable[T], key: Callable[[T], Hashable]) -> list[tuple[T, int]]:
-    """Merge equal findings of several hosts: the first one, with the number of the others.
+    """Merge alike items of several hosts: the first item, with the number of the others.
 
     Args:
-        found: The findings, the most important first.
-        key: Key that is equal for findings to merge.
+        found: The items, the most important first.
+        key: Key that alike items share.
     """
     alike: dict[Hashable, list[T]] = {}
     for one in found:

@@ -13,7 +13,7 @@ from tfprof.captures.run.result import Advice
 from tfprof.core.text.claims import Details
 
 LOW_PRECISION = 0.1
-"""Mixed precision is worth a try if less of the computation is in 16 bits."""
+"""Mixed precision is worth a try if a smaller part of the computation is in 16 bits."""
 
 MUCH_EAGER = 0.1
 MUCH_TRACING = 0.2

@@ -91,7 +91,7 @@ def weight(one: Advice) -> float:
 
 
 def _possible(one: Advice, evidence: Evidence) -> Advice:
-    """The advice with its gain limited to the time beside input, unless it is about input."""
+    """The advice with its gain limited to the time left beside input, unless it is about input."""
     if one.gain_fraction is None or one.rule.startswith("input-pipeline/"):
         return one
     return replace(one, gain_fraction=min(one.gain_fraction, 1.0 - evidence.input_floor))
