@@ -150,7 +150,7 @@ def as_record(
     Args:
         arrivals: The counts, by host.
         sizes: Bytes of each host's file.
-        notes: What is missing.
+        notes: Notes on missing parts.
         options: The requested options.
     """
     said = list(notes)

@@ -94,7 +94,7 @@ class OpTotals(NamedTuple):
         return bool((self.n_runs[self.groups >= 0] > 0).any())
 
     def outside(self, groups: Sequence[int]) -> tuple[int, float]:
-        """Number of runs in none of some groups, and their part of the total time."""
+        """Number of runs outside some groups, and their part of the total time."""
         is_outside = ~np.isin(self.groups, groups)
         share = self.durations_ps[is_outside].sum() / max(int(self.durations_ps.sum()), 1)
         return int(self.n_runs[is_outside].sum()), float(share)
