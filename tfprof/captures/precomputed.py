@@ -344,7 +344,6 @@ def _plain(value: Any, source: str, notes: list[Note]) -> Any:
 
 
 def _chrome(trace: pb.Trace) -> Row:
-    """A trace in Chrome's JSON."""
     events: list[Row] = []
     for pid, device in sorted(trace.devices.items()):
         about = {"ph": "M", "pid": pid}

@@ -73,8 +73,8 @@ class Rules:
     names_hosts_by_machine: bool = False
     """Hosts have the name of their machine."""
     ends_ops_with_parent: bool = False
-    """An op that ends at the same moment as the op around it, but follows it in the file, is lost:
-    its time counts for the outer op."""
+    """An op that ends at the same moment as the op around it, but follows it in order, is lost: its
+    time counts for the outer op."""
     counts_allocations_as_runs: bool = False
     """Allocations that name an op count as runs of it, and ops of programs and of Python do not."""
     keeps_negative_times: bool = False
@@ -114,7 +114,7 @@ class Rules:
     takes_file_order: bool = False
     """Of equal peaks of memory, the last one in the file counts, whatever its time."""
     keeps_unknown_fragmentation: bool = False
-    """Fragmentation may be NaN, as the recorder wrote it."""
+    """Fragmentation may be NaN or infinite, as the recorder wrote it."""
     names_one_step: bool = False
     """Only allocations in the step of the peak have names."""
     keeps_allocator_order: bool = False

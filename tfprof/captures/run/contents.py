@@ -40,7 +40,7 @@ def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
 
 
 def tools_of(hosts: Iterable[Host]) -> list[ToolData]:
-    """Check all tools for hosts, of which only facts may be left."""
+    """Check all tools for hosts, which may have only facts left."""
     return _together(map(_tools_of_host, hosts))
 
 

@@ -125,17 +125,17 @@ class Fact(Generic[H, P, T]):
 
 
 def fact(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
-    """Make a function of a host, and of options with defaults, a fact."""
+    """Turn a function of a host, and of options with defaults, into a fact."""
     return Fact(function, has_rules=False)
 
 
 def fact_by_rules(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
-    """Make a function that depends on the rules of its host a fact."""
+    """Turn a function that depends on the rules of its host into a fact."""
     return Fact(function, has_rules=True)
 
 
 def summed_fact(
     merged: Callable[[Sequence[T]], T], *, has_rules: bool = False
 ) -> Callable[[Callable[Concatenate[H, P], T]], Fact[H, P, T]]:
-    """Make a function a fact whose answers add up."""
+    """Turn a function into a fact whose answers add up."""
     return lambda function: Fact(function, merged, has_rules=has_rules)

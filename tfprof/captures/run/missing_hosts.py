@@ -92,7 +92,7 @@ def _local(file: Any) -> Path | None:
 
 
 def copy_note(copy: Copy, first: str) -> Note:
-    """Note that a host is left out because its file is a copy of the file of the first."""
+    """Write the note on a host that is left out because its file is a copy of the first one's."""
     said = f"has the same bytes as {first}, so it is left out: it is a copy"
     return Note("warning", said, copy.label)
 

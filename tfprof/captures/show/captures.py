@@ -81,7 +81,7 @@ class CaptureText:
         run: Its name; empty for files.
         runs: All runs of the folder; empty for files.
         hosts: Its hosts.
-        tools: The tools, with whether they have data.
+        tools: All tools, each with its missing data.
         path: The path in the suggested next command.
         glyphs: Characters to draw with.
     """

@@ -111,7 +111,6 @@ def tool_grids(
 
 
 def _groups(table: Table) -> dict[str, Sequence[tuple[Cell, ...]]]:
-    """The rows of each list."""
     ids = [column.id for column in table.columns]
     dividing = next((group for group in _GROUPS if group[0] in ids), ())
     places = [ids.index(name) for name in dividing if name in ids]

@@ -75,8 +75,8 @@ def memory(
     Args:
         run: The run.
         host: Only this host.
-        step: Only events in the step with this number, or in the steps with these numbers. Earlier
-            allocations that are in use at its peak also have names.
+        step: Only events in the step with this number, or in the steps with these numbers. The
+            allocations at the peak include earlier ones that are still in use.
         classic: The reference's numbers: only allocations in the step of the peak have names, and
             times count from the beginning of each thread.
 

@@ -31,7 +31,7 @@ _LARGE = 0.2
 """From this fraction of a step on, the verdict does not call an excess noise, though it may be."""
 
 _MOSTLY_LAST = 0.75
-"""The others wait for a host that is last at this share of collectives, whatever it recorded."""
+"""The others wait for a host that is last at this share of collectives, whatever its records."""
 
 _MOST_ONCE = 3
 """The verdict names at most so many single steps."""

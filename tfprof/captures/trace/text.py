@@ -128,7 +128,6 @@ class HostTrace:
                 yield metadata_event("thread_sort_index", at, f'"sort_index":{track.order}')
 
     def _block(self, rows: Sequence[Row]) -> Block:
-        """Some events of recorded lines."""
         timeline = self.tracks.timeline
         events = np.concatenate([row.events for row in rows])
         places = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row.events) for row in rows])
