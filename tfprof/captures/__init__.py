@@ -1,1 +1,1 @@
-"""What a captured run (XSpace) says: planes, lines and events, and the tools that read them."""
+"""Captured runs (XSpace): planes, lines and events, and the tools that read them."""

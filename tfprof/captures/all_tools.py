@@ -1,6 +1,7 @@
-"""The tools: everything that the command line, pages, assistants and documentation say of each.
+"""The tools: the texts and data on each for the command line, pages, assistants and documentation.
 
-A new tool is its module and one entry here. Nothing is imported: a tool is loaded at first use.
+A new tool needs its module and one entry here. This module imports no tool; each loads at first
+use.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Literal
 Needs = Literal[
     "events", "steps", "input", "iterators", "kernels", "allocations", "xla", "programs"
 ]
-"""What a capture must hold; ``run/contents.py`` finds out."""
+"""Data that a capture must hold; ``run/contents.py`` checks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +21,19 @@ class Tool:
     """A tool.
 
     Attributes:
-        name: On the command line and in addresses of pages; its function has underscores.
-        module: Where that function is, below ``tfprof.captures``.
-        title: Of its page.
+        name: Name on the command line and in addresses of pages; its function has underscores.
+        module: Module of that function, below ``tfprof.captures``.
+        title: Title of its page.
         line: One sentence, for lists of commands and pages.
         about: What its command does, for its help.
         examples: Command lines after ``tfprof NAME``.
-        needs: What a capture must hold for it.
-        min_hosts: So many hosts must hold it.
+        needs: Data that a capture must hold for it.
+        min_hosts: Minimum number of hosts with this data.
         options: Parameters of its function that few tools have.
         has_step: Whether it can answer for one step.
-        judges_all_steps: Whether its sentences are about all steps where its tables are not.
-        shows_events: Whether it shows events or programs themselves, for which many hosts are
-            opened at once.
+        judges_all_steps: Whether its sentences are about all steps even if its tables are not.
+        shows_events: Whether it shows events or programs themselves, which requires opening many
+            hosts at once.
         command: Module of its command in ``tfprof.cli.commands``.
     """
 
@@ -217,17 +218,17 @@ _TOOLS = (
 )
 
 TOOLS = {tool.name: tool for tool in _TOOLS}
-"""By name, in the order in which people look at them."""
+"""Tools by name, in the usual order of reading."""
 
 TABLE_TOOLS = [tool for tool in _TOOLS if tool.name != "trace"]
-"""Those that answer with tables, and whose command and page are made of them."""
+"""Tools that return tables, from which their command and page are made."""
 
 HOMES = {tool.name.replace("-", "_"): f"tfprof.captures.{tool.module}" for tool in _TOOLS}
 """The module of each tool's function."""
 
 
 def tool_function(name: str) -> Any:
-    """The function of a tool, which is loaded at first use.
+    """Return the function of a tool, which loads at first use.
 
     Args:
         name: Its name on the command line, or in ``tfprof.tools``: ``op-stats``, ``op_stats``.

@@ -1,8 +1,8 @@
-"""Results that profilers before XSpace left in log folders instead of what they were computed from.
+"""Results that profilers before XSpace wrote into log folders instead of the underlying data.
 
 TensorFlow 2.2 and 2.3 and the tools of Cloud TPU wrote the answer of each tool into a file of its
-own: ``<host>.overview_page.pb``, ``<host>.pod_viewer.json``, ``<host>.trace``, … They are shown as
-they were written: lists of objects as tables, sentences as the verdict, tips as advice.
+own: ``<host>.overview_page.pb``, ``<host>.pod_viewer.json``, ``<host>.trace``, … This module shows
+them as written: lists of objects as tables, sentences as the verdict, tips as advice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MESSAGES: Final = {
     "kernel_stats": "KernelStatsDb",
     "trace": "Trace",
 }
-"""The message that holds an answer; the others are always JSON."""
+"""The message that holds an answer. Answers of other tools are always JSON."""
 
 _TABLES: Final = {
     "stepnum": "steps",
@@ -58,9 +58,9 @@ _TABLES: Final = {
     "memoryProfilePerAllocator/*allocator/profileSummary": "allocators",
     "memoryProfilePerAllocator/*allocator/sampledTimelineSnapshots": "timeline",
 }
-"""Where rows of tables are in messages and JSON, and the names of the tables; ``*name`` stands for
-any key, which becomes a column of this name. Tables for Google's charts are at the name of their
-first column."""
+"""Paths to the rows of tables in messages and JSON, and the names of the tables. ``*name`` stands
+for any key, which becomes a column of this name. Tables for Google's charts are at the name of
+their first column."""
 
 _UNITS: Final = {
     "fraction": r"(?:Time|In)Percent$|_fraction$|_utilization$|^metrics\.(?:time|flops)$",
@@ -81,11 +81,11 @@ _REMARK: Final = re.compile(r"(?:^|\.)(error|warning|info)s?$", re.IGNORECASE)
 _UNSHOWN: Final = re.compile(r"color$|link|step_time_breakdown")
 _MOST_LEVELS: Final = 500
 _WRONG_FORM = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""Errors of reading answers that are not what their name says."""
+"""Errors of reading answers whose content does not match their name."""
 
 
 def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
-    """Read a result that was computed when the profile was captured.
+    """Read a result that the profiler computed during the capture.
 
     Args:
         path: ``*.overview_page``, ``*.input_pipeline`` (both ``.json`` or ``.pb``),
@@ -94,13 +94,13 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
             ``.gz`` or ``.xz``.
 
     Returns:
-        The content of the file; a note says that it was precomputed. ``to_gviz`` gives JSON files
+        The content of the file, with a note that it is precomputed. ``to_gviz`` returns JSON files
         as they are, and a ``*.trace`` as Chrome's JSON.
 
     Raises:
-        UnknownFormatError: The name is not that of a result.
-        InputError: The file cannot be read.
-        MalformedProfileError: It is damaged, or something else.
+        UnknownFormatError: The name does not belong to a result.
+        InputError: The file is unreadable.
+        MalformedProfileError: The file is damaged, or holds something else.
     """
     name = legacy_name(path)
     if name is None:
@@ -132,7 +132,7 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
 
 
 def plain_text(markup: str) -> str:
-    """What a piece of HTML says: no tags, entities as characters.
+    """Convert a piece of HTML to plain text, without tags and with entities as characters.
 
     >>> plain_text('use <a href="x">tf.data</a> &amp; prefetch')
     'use tf.data & prefetch'
@@ -168,7 +168,7 @@ def _read(name: LegacyName, data: bytes, source: str) -> ToolResult:
 
 
 def _integer(text: str) -> float:
-    """A number of JSON; what has more digits than 64-bit numbers is not exact."""
+    """A number of JSON; numbers with more digits than 64-bit numbers are not exact."""
     return int(text) if len(text) <= 20 else float(text)
 
 
@@ -230,7 +230,7 @@ def _charts(parts: Sequence[Mapping[str, Any]]) -> Row:
             for row in part.get("rows", ())
         ]
         first = ids[0] if ids else ""
-        if first == "dontcare":  # written for Google's own staff
+        if first == "dontcare":  # meant for Google's own staff
             continue
         tree |= {first: rows, **part.get("p", {})}
         if first in ("tip_type", "link", "severity"):
@@ -264,7 +264,7 @@ def _preorder(node: Mapping[str, Any], level: int = 0) -> Iterator[Row]:
 
 
 def _flat(data: Mapping[str, Any], above: str = "") -> Row:
-    """Fields of an object and of those in it, by dotted names; lists of objects are left out."""
+    """Fields of an object and of objects in it, by dotted names, without lists of objects."""
     flat: Row = {}
     for key, value in data.items():
         if isinstance(value, Mapping):
@@ -275,7 +275,7 @@ def _flat(data: Mapping[str, Any], above: str = "") -> Row:
 
 
 def _number(value: Any) -> Any:
-    """The value; a number if it is the text of one, as numbers of 64 bits are in JSON."""
+    """The value, converted to a number if it is the text of one, like 64-bit numbers in JSON."""
     is_text = isinstance(value, str) and re.fullmatch(r"-?(0|[1-9]\d{0,18})", value)
     return int(value) if is_text else value
 
@@ -319,7 +319,7 @@ def _in_use(profiles: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _plain(value: Any, source: str, notes: list[Note]) -> Any:
-    """A message as objects, lists and values; notes tell which packed ones are unknown."""
+    """A message as objects, lists and values, with notes on unknown packed messages."""
     if isinstance(value, pb.OverviewPageTip):
         return value.link
     if isinstance(value, pb.PackedMessage):
@@ -344,7 +344,6 @@ def _plain(value: Any, source: str, notes: list[Note]) -> Any:
 
 
 def _chrome(trace: pb.Trace) -> Row:
-    """A trace in Chrome's JSON."""
     events: list[Row] = []
     for pid, device in sorted(trace.devices.items()):
         about = {"ph": "M", "pid": pid}

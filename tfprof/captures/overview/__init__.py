@@ -1,1 +1,1 @@
-"""The overview page: what all tools say in short."""
+"""The overview page: a short version of the results of all tools."""

@@ -1,4 +1,4 @@
-"""The facts of the overview, worked out once for all of its tables."""
+"""The facts of the overview, computed once for all of its tables."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Shares(NamedTuple):
     """Shares of ops, as fractions.
 
     Attributes:
-        host_ops: Runs of ops on the host, of all runs.
-        device_ops: Runs of ops on devices, of all runs.
-        host_eager: Time of eager ops, of the time of all ops on the host.
+        host_ops: Runs of ops on the host, relative to all runs.
+        device_ops: Runs of ops on devices, relative to all runs.
+        host_eager: Time of eager ops, relative to the time of all ops on the host.
         device_eager: The same on devices.
-        wide: Computation with 32 bits, of the computation of devices.
+        wide: Computation with 32 bits, relative to all computation of devices.
         narrow: The same with 16 bits.
     """
 
@@ -53,13 +53,13 @@ class Collected(NamedTuple):
 
     @property
     def trains(self) -> bool:
-        """Whether a program computes gradients; by some rules only compiled ones tell."""
+        """Whether a program computes gradients; some rules only count compiled programs."""
         ops = () if self.run.rules.ignores_eager_gradients else (*self.on_host, *self.on_device)
         return any(is_backward(op.name, op.type) for op in ops) or programs_train(self.run.hosts)
 
 
 def collected(run: Run, hosts: Sequence[Host]) -> Collected:
-    """The facts of a run, and of the ops of some hosts."""
+    """Collect the facts of a run, and of the ops of some hosts."""
     on_host = all_host_ops(hosts)
     on_device, _ = all_device_ops(hosts)
     analysis = analyze_input(run, hosts)
@@ -94,6 +94,6 @@ def _eager(ops: list[Op]) -> float:
 
 
 def _functions(hosts: Sequence[Host]) -> list[FunctionCalls]:
-    """Calls of functions of all hosts, those whose tracing costs the most first."""
+    """Calls of functions of all hosts, the most expensive tracing first."""
     calls = [call for host in hosts for call in host_functions(host)]
     return sorted(calls, key=lambda call: (-call.expensive_share, call.name))

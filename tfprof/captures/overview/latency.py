@@ -33,13 +33,13 @@ _COLUMNS = timed_by(
 
 
 def latency(hosts: Sequence[Host], *, trains: bool) -> Table:
-    """Latency of requests (``compute_inference_latency.cc``).
+    """Make the table of the latency of requests (``compute_inference_latency.cc``).
 
-    Each row but the average is one request: that many of a hundred took at most as long.
+    Each row except the average is the request at a percentile of the total latency.
 
     Args:
-        hosts: The hosts that served them.
-        trains: Whether the run trains; if so, there are no requests, and the table is empty.
+        hosts: The hosts that served the requests.
+        trains: Whether the run trains. A training run has no requests, so the table is empty.
     """
     by_host = [] if trains else list(map(_requests, hosts))
     requests = together(by_host) if by_host else None

@@ -80,14 +80,14 @@ _FUNCTIONS = timed_by(
 def overview(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """The most important results of all tools on one page.
+    """Show the most important results of all tools on one page.
 
     Args:
         run: The run.
         host: Ops of this host only.
-        step: Only the step of this number, or those of these in the table.
-        classic: The reference's numbers: with GPUs the host's part of steps is left out, and of
-            more than five steps the first and the last are.
+        step: Only the step with this number, or the steps with these numbers, in the table.
+        classic: The reference's numbers. They leave out the host's part of steps with GPUs, and
+            the first and the last of more than five steps.
 
     Raises:
         UsageError: There is no such host or step.

@@ -1,1 +1,1 @@
-"""A captured run and its hosts, and the tables that tools answer with."""
+"""A captured run with its hosts, and the tables that tools return."""

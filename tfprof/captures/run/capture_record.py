@@ -1,4 +1,4 @@
-"""Reads ``capture.json``, which a capture leaves beside the files of its run."""
+"""Reads ``capture.json``, which a capture writes beside the files of its run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.files.run_folder import RECORD_NAME
 
 
 def record_of(folder: AnyPath) -> dict[str, Any]:
-    """The record of a run; empty if there is none, or if it is damaged or not readable."""
+    """Read the record of a run; empty if it is missing, damaged or unreadable."""
     path = folder / RECORD_NAME
     try:
         document: Any = json.loads(bytes(read_file(path))) if path.is_file() else {}
@@ -23,7 +23,7 @@ def record_of(folder: AnyPath) -> dict[str, Any]:
 
 
 def notes_at_capture(folder: AnyPath, host: str) -> list[Note]:
-    """What a host lacked when it was captured; a damaged record says nothing."""
+    """Notes on what a host lacked during its capture; a damaged record yields none."""
     try:
         notes = [Note(**each) for each in record_of(folder).get("missing", ())]
     except TypeError:

@@ -1,4 +1,4 @@
-"""How columns are declared: with their label, unit, meaning, clock and links."""
+"""Declarations of columns, with their label, unit, meaning, clock and links."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def amount(name: str, label: str, unit: str, meaning: str, clock: Clock = "") ->
 
 
 def timed_by(clock: Clock, *columns: Column) -> tuple[Column, ...]:
-    """Columns whose times, rates and parts of times are those of one clock.
+    """Set the clock of columns with times, rates or parts of times.
 
     Args:
-        clock: The clock of those that declare none.
+        clock: The clock of the columns that declare none.
         columns: All columns of a table, or some of them.
     """
     return tuple(

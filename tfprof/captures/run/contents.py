@@ -1,4 +1,4 @@
-"""Which tools have data in a capture, by its metadata alone."""
+"""Finds the tools that have data in a capture, from its metadata alone."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class ToolData:
 
 
 def tools_with_data(spaces: Iterable[XSpace]) -> list[ToolData]:
-    """All tools, in the order of the command line; a tool has data if one host has.
+    """Check all tools, in the order of the command line.
 
-    Those that compare hosts need two of them.
+    A tool has data if one host has data for it; tools that compare hosts need two such hosts.
     """
     return _together(map(_tools_of, spaces))
 
 
 def tools_of(hosts: Iterable[Host]) -> list[ToolData]:
-    """The same of hosts, of which facts may be all that is left."""
+    """Check all tools for hosts, which may have only facts left."""
     return _together(map(_tools_of_host, hosts))
 
 
@@ -50,7 +50,7 @@ def _tools_of_host(host: Host) -> tuple[str, ...]:
 
 
 def _tools_of(space: XSpace) -> tuple[str, ...]:
-    """The tools for which a host has data."""
+    """Names of the tools for which a host has data."""
     held = {need for need, (has_data, _) in _NEEDS.items() if has_data(space)}
     return tuple(tool.name for tool in TOOLS.values() if tool.needs in held)
 
@@ -81,7 +81,7 @@ def _has_xla(space: XSpace) -> bool:
 
 
 def _has_steps(space: XSpace) -> bool:
-    """Markers or calls of steps; on TPUs, runs of programs."""
+    """Whether there are markers or calls of steps or, on TPUs, runs of programs."""
     of_host = any(
         _has_stat(plane, name) for plane in _hosts(space) for name in ("_r", "step_num", "group_id")
     )
@@ -143,6 +143,6 @@ _NEEDS: Final[dict[Needs, tuple[Callable[[XSpace], bool], str]]] = {
     "xla": (_has_xla, "there are no ops of a device or of XLA"),
     "programs": (_has_programs, "there are no XLA programs; jit_compile=True makes some"),
 }
-"""Whether a host has it, and a message if none has."""
+"""Checks whether a host has this data, and the message if no host has it."""
 
 _TOO_FEW_HOSTS: Final = "no two hosts have {}; give the files of all hosts"

@@ -1,8 +1,8 @@
-"""What tools know of a host: facts, each worked out once, small enough to be sent elsewhere.
+"""Facts of a host, which tools use; each is computed once, and small enough to send elsewhere.
 
-A tool asks hosts for facts and never looks at their events itself. So it makes no difference
-whether a host has its events, or only the facts that another process has worked out of them
-(``captures/parts``). A fact depends on its host alone, not on other hosts of the run.
+A tool gets facts from hosts and never reads their events itself. So a host may have its events, or
+only the facts that another process computed from them (``captures/parts``). A fact depends on its
+host alone, not on other hosts of the run.
 
 >>> from tfprof.captures.run.fact import fact
 >>> @fact
@@ -32,12 +32,12 @@ T = TypeVar("T")
 
 
 class Key(NamedTuple):
-    """A fact that was asked for.
+    """Cache key of a fact.
 
     Attributes:
-        fact: ``module:function``, the module without what all have in common.
+        fact: ``module:function``; the module without the prefix that all share.
         options: Its arguments by name, in the order of their names.
-        rules: By which rules it is worked out (``captures/rules.py``).
+        rules: Name of the rules by which it is computed (``captures/rules.py``).
     """
 
     fact: str
@@ -46,10 +46,10 @@ class Key(NamedTuple):
 
 
 class Sums(Protocol[T]):
-    """How answers of several hosts become one: rows with equal keys add up.
+    """Merges the answers of several hosts into one: rows with equal keys add up.
 
-    ``merged`` must give the same for partly merged answers as for all at once, if their order is
-    kept.
+    ``merged`` must give the same result for partly merged answers as for all at once, if their
+    order stays the same.
     """
 
     def __call__(self, answers: Sequence[T]) -> T:
@@ -57,7 +57,7 @@ class Sums(Protocol[T]):
 
 
 class Answers(Protocol):
-    """What has facts: a host."""
+    """An object with facts, that is, a host."""
 
     rules: Rules
     memo: Memo
@@ -66,20 +66,20 @@ class Answers(Protocol):
         """The same host by other rules."""
 
     def sums(self, hosts: Sequence[Any], key: Key) -> Callable[[], Any] | None:
-        """The sum of a fact over hosts, if it is known without their own answers."""
+        """Return the sum of a fact over hosts, if it is available without their own answers."""
 
 
 H = TypeVar("H", bound=Answers)
 
 
 class Fact(Generic[H, P, T]):
-    """A function of a host that is called once for each host and options.
+    """A function of a host that runs once for each host and options.
 
     Attributes:
         name: ``module:function``.
-        merged: How answers of several hosts become one; None if they do not.
-        has_rules: Whether it depends on the rules of its host. Others are worked out by ours, and
-            once for all.
+        merged: Merges the answers of several hosts; None if they do not add up.
+        has_rules: Whether it depends on the rules of its host. Other facts are computed once, by
+            the rules of tfprof.
     """
 
     def __init__(
@@ -98,20 +98,20 @@ class Fact(Generic[H, P, T]):
         self._defaults = {one.name: one.default for one in others}
 
     def __call__(self, host: H, *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of a host."""
+        """Return the answer of a host."""
         asked: H = host if self.has_rules else host.by(OURS)
         key = self.key(*args, **kwargs)._replace(rules=asked.rules.name)
         return asked.memo.once(key, lambda: self.__wrapped__(asked, *args, **kwargs))
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
-        """Cache key of an answer by our rules."""
+        """Return the cache key of an answer by the rules of tfprof."""
         options = self._defaults | dict(zip(self._names, args, strict=False)) | kwargs
         return Key(self.name, tuple(sorted(options.items())))
 
     def together(self, hosts: Sequence[H], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answers of several hosts as one.
+        """Merge the answers of several hosts.
 
-        Where all hosts of a run were summed up elsewhere, their own answers are not needed.
+        If the sum over all hosts of a run is available, this does not need their own answers.
         """
         assert self.merged is not None, f"answers of {self.name} do not add up"
         if hosts:
@@ -125,17 +125,17 @@ class Fact(Generic[H, P, T]):
 
 
 def fact(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
-    """Make a function of a host, and of options with defaults, a fact."""
+    """Turn a function of a host, and of options with defaults, into a fact."""
     return Fact(function, has_rules=False)
 
 
 def fact_by_rules(function: Callable[Concatenate[H, P], T]) -> Fact[H, P, T]:
-    """The same for a function that depends on the rules of its host."""
+    """Turn a function that depends on the rules of its host into a fact."""
     return Fact(function, has_rules=True)
 
 
 def summed_fact(
     merged: Callable[[Sequence[T]], T], *, has_rules: bool = False
 ) -> Callable[[Callable[Concatenate[H, P], T]], Fact[H, P, T]]:
-    """The same for a fact whose answers add up."""
+    """Turn a function into a fact whose answers add up."""
     return lambda function: Fact(function, merged, has_rules=has_rules)

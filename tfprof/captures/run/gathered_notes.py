@@ -1,4 +1,4 @@
-"""One note for many hosts of which the same is to be said.
+"""Replaces equal notes on many hosts by one note.
 
     >>> from tfprof.captures.run.gathered_notes import gathered
     >>> from tfprof.captures.run.result import Note
@@ -18,16 +18,16 @@ from tfprof.captures.run.result import Note, listed
 from tfprof.core.text.wording import plural
 
 MOST_ALONE = 5
-"""Hosts that have a note of their own, if the same is said of others."""
+"""Up to so many hosts with equal notes keep notes of their own."""
 
 _MOST_KINDS = 3
-"""Different things that are said of hosts left out; what is beyond is added up."""
+"""Kinds of notes on hosts left out; one note stands for all further kinds."""
 
 _NUMBER = re.compile(r"\d[\d,.]*")
 
 
 def gathered(notes: Iterable[Note]) -> list[Note]:
-    """Notes in their order, with one in place of many that differ in hosts and numbers alone.
+    """Gather notes in their order, with one in place of many that differ only in host and numbers.
 
     Args:
         notes: Notes on hosts, and others.
@@ -51,11 +51,11 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
 
 
 def gathered_unread(notes: list[Note], n_files: int) -> list[Note]:
-    """Notes on files that could not be read: few as they are, of many the count and some names.
+    """Gather notes on unreadable files: a few stay as they are, many become a count and some names.
 
     Args:
         notes: A note for each file.
-        n_files: How many files there are.
+        n_files: Number of all files.
     """
     if len(notes) <= MOST_ALONE:
         return notes
@@ -70,7 +70,7 @@ def gathered_unread(notes: list[Note], n_files: int) -> list[Note]:
 
 
 def _kind(note: Note) -> tuple[str, str]:
-    """What two notes that say the same have in common; empty if it is on no host."""
+    """Key that notes with the same statement share; its text is empty for a note on no host."""
     if not note.host:
         return note.severity, ""
     # A name is also part of the path of its file.

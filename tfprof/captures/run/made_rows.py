@@ -1,4 +1,4 @@
-"""Rows of a table that are made when they are read, so that a table of all hosts takes no memory.
+"""Rows of a table that are made on reading, so that a table of all hosts takes no memory.
 
 >>> from tfprof.captures.run.made_rows import MadeRows
 >>> squares = MadeRows(1_000_000_000, lambda begin, end: [(n, n * n) for n in range(begin, end)])
@@ -20,13 +20,13 @@ class MadeRows(Sequence[tuple[Cell, ...]]):
     """Rows in blocks of neighbours; equal to a list of the same rows.
 
     Args:
-        n_rows: How many there are.
+        n_rows: Number of rows.
         make: Makes the rows ``[begin, end)``.
-        block_rows: How many are made together where all are read.
+        block_rows: Number of rows to make together when all are read.
     """
 
     __slots__ = ("_block_rows", "_make", "_n_rows")
-    __hash__ = None  # type: ignore[assignment]  # as of lists
+    __hash__ = None  # type: ignore[assignment]  # as in lists
 
     def __init__(
         self,

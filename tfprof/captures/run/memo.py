@@ -1,4 +1,4 @@
-"""What was worked out of something, kept beside it."""
+"""A cache of results beside the object from which they are computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Memo:
-    """Answers that are worked out once, even if several threads ask."""
+    """A cache that computes each answer once, even if several threads request it."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -18,11 +18,11 @@ class Memo:
         self._parts: dict[str, Memo] = {}
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The answer of a key; ``make`` is called the first time."""
+        """Return the answer of a key; the first time, ``make`` computes it."""
         return self.own(key, make)
 
     def own(self, key: Hashable, make: Callable[[], T]) -> T:
-        """An answer that is kept here, also where ``once`` takes answers from elsewhere."""
+        """Return an answer from this cache, even where ``once`` takes answers from elsewhere."""
         with self._lock:
             if key not in self._answers:
                 self._answers[key] = make()
@@ -30,7 +30,7 @@ class Memo:
             return answer
 
     def part(self, name: str) -> Memo:
-        """Answers about the same thing by other rules; both are given up together."""
+        """Return the cache of the same object for other rules; ``forget`` clears both."""
         with self._lock:
             return self._parts.setdefault(name, self._part(name))
 
@@ -38,10 +38,10 @@ class Memo:
         return Memo()
 
     def forget(self) -> None:
-        """Give up all answers.
+        """Drop all answers.
 
-        They refer to the host that they are of. Without this, its events would stay in memory
-        until Python looks for such circles, which with few objects it does late.
+        They refer to their host. Without this call, its events would stay in memory until Python
+        collects such reference cycles, which happens late if there are few objects.
         """
         with self._lock:
             self._answers.clear()

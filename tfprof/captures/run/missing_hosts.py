@@ -1,6 +1,6 @@
-"""Which hosts a run lacks, or has twice, before any file is read.
+"""Finds hosts that a run lacks, or has twice, before it reads any file.
 
-Nothing is left out silently: each answer is a list of notes with the names.
+It leaves out nothing silently: each answer is a list of notes with the names.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tfprof.files.same_content import same_content
 
 
 def absent_hosts(folder: AnyPath, files: Iterable[AnyPath]) -> list[Note]:
-    """Notes on hosts that belong to a run, but have no file.
+    """Write notes on hosts that belong to a run, but have no file.
 
-    These are links to files that are gone, hosts that ``capture.json`` counts, and workers that
-    it says were not captured.
+    These are links to files that are gone, hosts that ``capture.json`` counts, and workers that it
+    lists as not captured.
 
     Args:
         folder: The folder of the run.
-        files: The files that are there.
+        files: The existing files.
     """
     there = {host_name(file) for file in files}
     gone = [name for name in map(host_name, gone_files(folder)) if name not in there]
@@ -43,12 +43,12 @@ def _missing(why: str, name: str) -> Note:
 
 
 class Copy(NamedTuple):
-    """A file with the bytes of another one.
+    """A file with the same bytes as another one.
 
     Attributes:
-        path: Where it is.
-        first_path: Where the other one is.
-        first: The place of the other one among the files that are no copies.
+        path: Its path.
+        first_path: Path of the other file.
+        first: Place of the other file among the files that are not copies.
     """
 
     path: Path
@@ -57,18 +57,18 @@ class Copy(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What its host would be called."""
+        """Name that its host would have."""
         return host_name(self.path)
 
 
 def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
-    """The files of a run without those that have the bytes of another one, and these.
+    """Separate the files of a run from copies, which have the same bytes as another file.
 
-    Times are in nanoseconds: no two hosts have the same bytes, but files are copied under other
-    names.
+    Times in a file are in nanoseconds, so no two hosts have the same bytes. But users copy files
+    under other names.
 
     Args:
-        files: Paths, or sources of other kinds, which are never copies.
+        files: Paths, or sources of other kinds, which never count as copies.
     """
     first_of = same_content(path for path in map(_local, files) if path is not None)
     kept: list[Any] = []
@@ -87,27 +87,27 @@ def without_copies(files: Sequence[Any]) -> tuple[list[Any], list[Copy]]:
 
 
 def _local(file: Any) -> Path | None:
-    """The path of a file on this machine; those of others are not read only to be compared."""
+    """Path of a file on this machine. Files elsewhere are not read for a mere comparison."""
     return Path(file) if isinstance(file, (str, Path)) and not is_remote(file) else None
 
 
 def copy_note(copy: Copy, first: str) -> Note:
-    """That a host is left out because its file is a copy of that of the first."""
+    """Write the note on a host that is left out because its file is a copy of the first one's."""
     said = f"has the same bytes as {first}, so it is left out: it is a copy"
     return Note("warning", said, copy.label)
 
 
 def check_not_empty(file: Any) -> None:
-    """Whether a file has any bytes; a capture of nothing has some.
+    """Check that a file has any bytes; even a capture of nothing has some.
 
     Raises:
-        MalformedProfileError: It has none.
+        MalformedProfileError: The file is empty.
     """
     path = _local(file)
     if path is not None:
         try:
             is_empty = path.is_file() and not path.stat().st_size
-        except (OSError, ValueError):  # whoever reads it says why
+        except (OSError, ValueError):  # reading it reports why
             return
         if is_empty:
             raise MalformedProfileError(
@@ -117,7 +117,7 @@ def check_not_empty(file: Any) -> None:
 
 
 def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
-    """Hosts that have arrived, and why others have not, as ``capture.json`` says."""
+    """Hosts that have arrived, and why others have not, according to ``capture.json``."""
     document = record_of(folder)
     try:
         hosts = [str(each["host"]) for each in document["hosts"]]
@@ -125,5 +125,5 @@ def _recorded(folder: AnyPath) -> tuple[list[str], list[str]]:
             str(each["message"]) for each in document["missing"]
             if each["severity"] == "error" and not each["host"]
         ]  # fmt: skip
-    except (TypeError, KeyError):  # of another version
+    except (TypeError, KeyError):  # the file has another version
         return [], []

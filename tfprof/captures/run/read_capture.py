@@ -1,4 +1,4 @@
-"""Reads the file of a host, and refuses one that holds nothing of a capture."""
+"""Reads the file of a host, and rejects a file without any data of a capture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def read_capture(file: Any, memory_bytes: int | None = None) -> XSpace:
     """Read the file of a host. Arguments and errors as for ``read_xspace``.
 
     Raises:
-        MalformedProfileError: Also if it is empty, or so damaged that no event could be read.
+        MalformedProfileError: Also if it is empty, or so damaged that no event is readable.
     """
     check_not_empty(file)
     space = read_xspace(file, memory_bytes=memory_bytes)

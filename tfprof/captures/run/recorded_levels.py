@@ -1,4 +1,4 @@
-"""The levels of the tracers with which a capture was made, as the capture itself states them."""
+"""The levels of the tracers during a capture, as the capture itself states them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tfprof.core.wire.message_fields import BrokenError, message_fields
 
 HOST_LEVEL, DEVICE_LEVEL = "host_tracer_level", "device_tracer_level"
 _LEVEL_FIELDS = {2: HOST_LEVEL, 3: DEVICE_LEVEL, 4: "python_tracer_level"}
-"""Numbers of fields of the message ``ProfileOptions``."""
+"""Names by field number of the message ``ProfileOptions``."""
 
 LEVELS = tuple(_LEVEL_FIELDS.values())
 
 
 def recorded_levels(space: XSpace) -> dict[str, int] | None:
-    """Levels of the tracers that a capture says it was made with; None if it does not say."""
+    """Read the levels of the tracers from a capture; None if it does not state them."""
     for plane in space.planes:
         if plane.name == TASK_PLANE:
             message = plane.own_stats().get("profile_options")

@@ -1,4 +1,4 @@
-"""Where the reference's JSON of an answer is made: a module for each tool in ``xprof_json``."""
+"""Makes the reference's JSON of an answer, with the tool's module in ``xprof_json``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 def reference_json(tool: str, *parts: Any) -> Callable[[], Any]:
-    """Makes the JSON when someone asks for it.
+    """Return a function that makes the JSON on request.
 
     Args:
         tool: Name of the tool in ``tfprof.tools``.
-        parts: What ``to_json`` of its module takes.
+        parts: Arguments for ``to_json`` of its module.
     """
     return lambda: import_module(f"tfprof.captures.xprof_json.{tool}").to_json(*parts)

@@ -1,4 +1,4 @@
-"""What a capture lacks, told by looking at it: what, why, and how to mend it."""
+"""Finds what a capture lacks, why, and what to do about it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ON_THAT_MACHINE = "run 'tfprof doctor' on the machine that was profiled; it says
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Something that a capture of one host lacks: a ``Note`` on answers, a check of the doctor.
+    """Missing data in the capture of one host, as a ``Note`` on answers or a check of the doctor.
 
     Attributes:
         name: Stable short name, for programs.
-        severity: As of notes.
+        severity: As in ``Note``.
         what: What is missing or wrong, as a clause.
-        why: Why, as a clause; empty if nothing is known.
-        remedy: What to do about it, as a clause; empty if there is nothing.
-        code: Lines of the remedy alone; empty if it is in words only.
-        is_quoted: Whether ``what`` are the profiler's own words.
+        why: Why, as a clause; empty if unknown.
+        remedy: What to do about it, as a clause; empty if there is no remedy.
+        code: Lines of code of the remedy; empty if it is in words only.
+        is_quoted: Whether ``what`` holds the profiler's own words.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Lack:
     is_quoted: bool = False
 
     def note(self, host: str = "") -> Note:
-        """All of it in one sentence or two; the profiler's own words as they are."""
+        """Put it in one or two sentences; the profiler's own words stay as they are."""
         if self.is_quoted:
             return Note(self.severity, self.what, host)
         said = f"{self.what}: {self.why}" if self.why else self.what
@@ -52,9 +52,9 @@ class Lack:
 
 
 def remarks(space: XSpace) -> Iterator[Lack]:
-    """What the capture of a host says about itself, and what is implausible in it.
+    """Report what the capture of a host states about itself, and what is implausible in it.
 
-    Nothing is counted, so it costs next to nothing when a capture is opened.
+    This counts nothing, so it hardly delays opening a capture.
     """
     for text in dict.fromkeys(space.errors):
         yield _recorded("recorded errors", "error", text)
@@ -76,9 +76,9 @@ def remarks(space: XSpace) -> Iterator[Lack]:
 
 
 def _nothing(space: XSpace) -> Iterator[Lack]:
-    """A capture without events: its levels say whether there could be any.
+    """A capture without events; its levels show whether it could have any.
 
-    Where it states none, programs may be all that it is for.
+    If it states no levels, it may be meant for programs alone.
     """
     programs = any(len(plane.event_metadata) for plane in space.planes)
     if space.n_events or (programs and recorded_levels(space) is None):
@@ -95,7 +95,7 @@ def _nothing(space: XSpace) -> Iterator[Lack]:
 
 
 def n_dropped(space: XSpace) -> int:
-    """Events that the profiler says it lost."""
+    """Number of events that the profiler reports as lost."""
     lost = [plane.own_stats().get(_DROPPED) for plane in space.planes]
     return sum(number for number in lost if isinstance(number, int))
 
@@ -117,7 +117,7 @@ _OF_CUPTI = (
 
 
 def why_without_cupti(space: XSpace) -> str:
-    """Why CUPTI recorded nothing, as the profiler has said; empty if it has not."""
+    """Why CUPTI recorded nothing, according to the profiler; empty if it does not report it."""
     for text in (*space.errors, *space.warnings):
         if "cupti" in text.lower():
             for pattern, why in _OF_CUPTI:

@@ -1,4 +1,4 @@
-"""What a tool answers."""
+"""The result of a tool."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMES = 8
 
 
 def scope_of(hosts: Sequence[str], step: int | tuple[int, ...] | None = None) -> str:
-    """What an answer is about: ``the capture of worker0``, ``step 3 of worker0, worker1``."""
+    """Scope of an answer: ``the capture of worker0``, ``step 3 of worker0, worker1``."""
     steps = () if step is None else (step,) if isinstance(step, int) else step
     word = "step" if len(steps) == 1 else "steps"
     what = f"{word} {listed([*map(str, steps)])}" if steps else "the capture"
@@ -26,7 +26,7 @@ def scope_of(hosts: Sequence[str], step: int | tuple[int, ...] | None = None) ->
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a sentence; many are shortened in the middle."""
+    """List names for a sentence; a long list omits those in the middle."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return ", ".join([*names[: _MOST_NAMES // 2], "…", *names[-_MOST_NAMES // 2 + 1 :]])
@@ -34,15 +34,15 @@ def listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark on an answer: what is missing, and what that means.
+    """A remark on an answer: missing data, and its consequences.
 
     A ``Notice`` is a remark on a profile: it has a count, and no host (ADR 0028).
 
     Attributes:
-        severity: ``error`` if there is no answer because of it, ``warning`` if numbers are
-            incomplete, ``info`` otherwise.
+        severity: ``error`` if it prevents an answer, ``warning`` if numbers are incomplete,
+            ``info`` otherwise.
         message: A full sentence, with the remedy if there is one.
-        host: The host it is about; empty for all.
+        host: The host it is about; empty for all hosts.
     """
 
     severity: Severity
@@ -55,20 +55,20 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A recommendation with its evidence, as a practice or tool gives it.
+    """A recommendation of a practice or tool, with its evidence.
 
-    Its gain is a part of the step, and its evidence has names. A ``Finding`` is made of it for
-    people (``captures/practices/findings.py``), as of those on profiles.
+    Its gain is a fraction of the step, and its evidence has names. For readers,
+    ``captures/practices/findings.py`` makes a ``Finding`` of it, as for advice on profiles.
 
     Attributes:
         rule: Short name of the practice, such as ``input-pipeline/slow-source``.
-        words: What was found and what to change, with the names of evidence in braces, as those of
-            claims. They are part of this program; names from files are evidence.
+        words: The problem and the change to make, with the names of evidence in braces, like the
+            words of claims. They are part of tfprof; names from files are evidence.
         evidence: The numbers and names behind it: op, share of the step, … Names of numbers end in
             their unit. The first number is the main one.
-        gain_fraction: The part of the step time that it may save at most; None if unknown.
-        share: The part of the step time that it is about; None if it is about something else, or
-            if that is unknown.
+        gain_fraction: The fraction of the step time that it may save at most; None if unknown.
+        share: The fraction of the step time that it is about; None if it is about something else,
+            or if unknown.
         parts: Claims that the words list.
     """
 
@@ -81,12 +81,12 @@ class Advice:
 
     @property
     def message(self) -> str:
-        """The words with their numbers and names."""
+        """The words, filled in with their numbers and names."""
         return self.claim.text
 
     @property
     def claim(self) -> Claim:
-        """What was found, as data; its value is the first number of the evidence."""
+        """The problem as data; its value is the first number of the evidence."""
         numbers = [name for name, one in self.evidence.items() if not isinstance(one, str)]
         subject = next((str(self.evidence[k]) for k in _SUBJECTS if k in self.evidence), "run")
         main = numbers[0] if numbers else ""
@@ -97,7 +97,7 @@ class Advice:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data for JSON."""
+        """Return all of it as plain data for JSON."""
         return {
             "rule": self.rule, "message": self.message, "evidence": dict(self.evidence),
             "gain_fraction": self.gain_fraction, "share": self.share, "claim": self.claim.to_dict(),
@@ -105,12 +105,12 @@ class Advice:
 
 
 _SUBJECTS = ("op", "python", "function", "host", "step")
-"""Evidence that names what advice is about, the most telling first."""
+"""Evidence that names the subject of advice, the most informative first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Data for a chart; nothing is drawn here.
+    """Data for a chart, without any drawing.
 
     Attributes:
         name: Unique in a result.
@@ -141,16 +141,16 @@ def pie(
     series: str = "time",
     per_us: float = 1e6,
 ) -> list[Chart]:
-    """A pie of times, the largest first; none without any time.
+    """Make a pie of times, the largest first; none if all times are 0.
 
     Args:
         name: Unique in a result.
         title: Its heading.
-        x_label: What the parts are.
-        parts: Names and times, in any unit; times of one name are added up.
+        x_label: Label of the parts.
+        parts: Names and times, in any unit. Times with the same name add up.
         most: How many parts to show, the rest as "others"; 0 is all.
-        series: What the times are.
-        per_us: How many of the unit are a microsecond.
+        series: Name of the times.
+        per_us: Number of these units in a microsecond.
     """
     sums: dict[str, float] = {}
     for part, time in parts:
@@ -178,7 +178,7 @@ class ToolResult(NotebookMixin, DiffMixin):
         tables: Tables by name, in the order in which to read them.
         charts: Chart data.
         advice: Recommendations.
-        notes: What is missing, or was guessed.
+        notes: Notes on missing data and on guesses.
         data: Plain data that is not a table, such as a tree.
         gviz: Makes the reference's JSON.
     """
@@ -203,7 +203,7 @@ class ToolResult(NotebookMixin, DiffMixin):
         return tuple(claim.text for claim in self.claims)
 
     def table(self, name: str = "") -> Table:
-        """A table by name; without one, the first.
+        """Return a table by name; without a name, the first.
 
         Raises:
             UsageError: There is no table of this name.
@@ -220,7 +220,7 @@ class ToolResult(NotebookMixin, DiffMixin):
         return self.tables[name]
 
     def to_rows(self, table: str = "") -> list[Row]:
-        """The rows of a table, by default of the first, as dicts by column id.
+        """Return the rows of a table, by default of the first, as dicts by column id.
 
         Raises:
             UsageError: There is no such table.
@@ -228,7 +228,7 @@ class ToolResult(NotebookMixin, DiffMixin):
         return self.table(table).to_rows()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data for JSON."""
+        """Return everything as plain data for JSON."""
         data: dict[str, Any] = {"tool": self.tool, "title": self.title}
         data["verdict"] = list(self.verdict)
         data["claims"] = [claim.to_dict() for claim in self.claims]
@@ -246,10 +246,10 @@ class ToolResult(NotebookMixin, DiffMixin):
         return data | ({"data": dict(self.data)} if self.data else {})
 
     def to_gviz(self) -> Any:
-        """The answer in the form of the reference's JSON.
+        """Return the answer in the form of the reference's JSON.
 
-        In classic mode it has the reference's names, labels and numbers, but for the differences
-        in ``docs/differences.md``. What the reference does not have is left out.
+        In classic mode it has the reference's names, labels and numbers, except for the
+        differences in ``docs/differences.md``. It leaves out everything that the reference lacks.
 
         Raises:
             UsageError: The reference has no such tool.

@@ -1,4 +1,4 @@
-"""A captured run: the files of its hosts, and what all tools work out of them once.
+"""A captured run: the files of its hosts, and the results that all tools share.
 
 >>> from tfprof.captures.run.run import open_run
 >>> run = open_run("logs")                                             # doctest: +SKIP
@@ -57,16 +57,16 @@ T = TypeVar("T")
 _MOST_NAMED = 5
 
 _ADDRESS = re.compile(r"(.+)_\d{1,5}")
-"""Files of ``client.trace`` are named ``address_port``."""
+"""``client.trace`` names files ``address_port``."""
 
 
 class Host:
-    """What one host has captured.
+    """The capture of one host.
 
     Attributes:
         name: Name of its file, up to ``.xplane.pb``; unique in a run.
-        rules: How it is counted.
-        memo: What tools have worked out of it by these rules.
+        rules: The rules by which its results are computed.
+        memo: Cache of the results of tools by these rules.
     """
 
     def __init__(self, name: str, space: XSpace) -> None:
@@ -79,26 +79,26 @@ class Host:
 
     @property
     def has_events(self) -> bool:
-        """Whether its events are there, and need not be read again."""
+        """Whether its events are available without reading them again."""
         return True
 
     @property
     def space(self) -> XSpace:
-        """Its events, as they were recorded."""
+        """Its events, as recorded."""
         return self._space
 
     @property
     def machine(self) -> str:
-        """Name of the machine; workers on one machine have the same."""
+        """Name of the machine; workers on one machine share it."""
         return _machine(self)
 
     @property
     def base_ns(self) -> int:
-        """The moment from which its times count, in ns since 1970."""
+        """The zero of its times, in ns since 1970."""
         return _base_ns(self)
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
-        """The sum of a fact over these hosts, if it is known without their own answers.
+        """Return the sum of a fact over these hosts, if available without their own answers.
 
         Args:
             hosts: The hosts.
@@ -107,7 +107,7 @@ class Host:
         return None
 
     def by(self, rules: Rules) -> Host:
-        """The same host, counted by these rules: its events are decoded once."""
+        """Return the same host by these rules; both share the decoded events."""
         first = self._first or self
         if rules.name == first.rules.name:
             return first
@@ -120,7 +120,7 @@ class Host:
 
     @property
     def address(self) -> str:
-        """The address of the profiler's service in the name of its file; empty if there is none."""
+        """Address of the profiler's service, from the name of its file; empty without one."""
         match = _ADDRESS.fullmatch(self.name)
         return match[1] if match else ""
 
@@ -130,10 +130,10 @@ class Host:
         return self._with_regions()[0]
 
     def forest(self, *, classic: bool = False) -> Forest:
-        """Its events with their parents and the events that lead to them.
+        """Return its events with their parents and the events that lead to them.
 
         Args:
-            classic: By the rules of the reference.
+            classic: Use the rules of the reference.
         """
         return self._in_mode(classic)._forest()
 
@@ -162,7 +162,7 @@ class Host:
         return self.memo.once("eager", lambda: ran_eagerly(forest))
 
     def period_ends(self) -> Mapping[int, int]:
-        """When the periods of steps end that a slice keeps without the next step, ps, by group."""
+        """Ends of the periods of steps in ps, by group, where a slice lacks the next step."""
         given = self.space.slice_facts.get(SLICE_ENDS)
         if not isinstance(given, bytes) or len(given) % 8:
             return {}
@@ -190,9 +190,9 @@ class Run(NotebookMixin, DiffMixin):
 
     Attributes:
         name: Folder of the run; empty for files and bytes.
-        hosts: In the order of their names.
-        notes: What could not be read, and which run was chosen.
-        memo: What tools have worked out of all hosts together.
+        hosts: Its hosts, in the order of their names.
+        notes: Notes on unreadable files and on the choice of the run.
+        memo: Cache of the results of tools on all hosts together.
     """
 
     name: str
@@ -206,13 +206,13 @@ class Run(NotebookMixin, DiffMixin):
 
     @property
     def rules(self) -> Rules:
-        """How its hosts are counted."""
+        """The rules by which its results are computed."""
         return self.hosts[0].rules if self.hosts else OURS
 
     def in_mode(self, *, classic: bool) -> Run:
-        """The same run by the rules of the reference; or this one.
+        """Return the same run by the rules of the reference in classic mode, else this run.
 
-        Both are made of the same events, and keep what they have worked out to themselves.
+        Both share the same events, but each has its own cache of results.
         """
         if not classic or self.rules.name == REFERENCE.name:
             return self
@@ -223,7 +223,7 @@ class Run(NotebookMixin, DiffMixin):
         return self.memo.once(("reference", self.hosts), make)
 
     def chosen(self, host: str | None) -> tuple[Host, ...]:
-        """The hosts with the name of a file or machine; all for None.
+        """Select the hosts by the name of a file or machine; all for None.
 
         Raises:
             UsageError: There is no such host.
@@ -243,21 +243,21 @@ def open_run(
 ) -> Run:
     """Open a capture of the TensorFlow 2 profiler.
 
-    Files are read at once; what tools need is worked out when the first one asks.
+    This reads the files. The first tool that needs a result computes it.
 
     Args:
         source: A log folder, a run folder, ``.xplane.pb`` files (also compressed), or the bytes
             or message of an XSpace; or a list of files.
         run: Which run of a log folder; by default the latest.
-        memory: How much memory the events of all hosts, and what is worked out of them, may take:
-            bytes, or a text such as ``4G``. What does not fit lies in files (``read_xspace``). By
-            default all is in memory.
+        memory: How much memory the events of all hosts and the results from them may take: bytes,
+            or a text such as ``4G``. Files hold the rest (``read_xspace``). By default all is in
+            memory.
 
     Raises:
-        InputError: A path cannot be read, or there is no room on the disk for what does not fit.
-        EmptyProfileError: There is no capture in a folder.
-        UsageError: There is no such run; or there are several paths, one of which is a folder.
-        MalformedProfileError: None of the files can be read.
+        InputError: A path is unreadable, or the disk has no room for data that exceeds the memory.
+        EmptyProfileError: A folder has no capture.
+        UsageError: There is no such run, or one of several paths is a folder.
+        MalformedProfileError: None of the files is readable.
     """
     opened = files_of(source, run)
     memory_bytes = bytes_of(memory) if isinstance(memory, str) else memory
@@ -272,7 +272,7 @@ class RunFiles(NamedTuple):
         name: Folder of the run; empty for files and bytes.
         files: One for each host.
         copies: Further files with the same bytes.
-        notes: Which run was chosen, and which hosts have no file.
+        notes: Notes on the choice of the run, and on hosts without a file.
     """
 
     name: str
@@ -282,12 +282,12 @@ class RunFiles(NamedTuple):
 
 
 def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFiles:
-    """The files of a run; arguments and errors are those of ``open_run``."""
+    """Find the files of a run; arguments and errors are the same as for ``open_run``."""
     sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
     if not sources:
         raise EmptyProfileError("no files: give a log folder, a run folder or .xplane.pb files")
     notes: list[Note] = []
-    sources = [named(one) if is_remote(one) else one for one in sources]  # nothing secret shows
+    sources = [named(one) if is_remote(one) else one for one in sources]  # hides secrets
     name, files = "", list(sources)
     folders = [one for one in sources if _is_folder(one, is_alone=len(sources) == 1)]
     if folders and len(sources) > 1:
@@ -308,10 +308,10 @@ def files_of(source: Source | Sequence[Source], run: str | None = None) -> RunFi
 
 
 def _is_folder(source: Any, *, is_alone: bool) -> bool:
-    """Whether a source is a folder; of several, one that cannot be asked for is a file."""
+    """Whether a source is a folder. One of several counts as a file if the check fails."""
     try:
         return isinstance(source, (str, Path)) and is_folder(source)
-    except InputError:  # reading it says why, as of one host of several
+    except InputError:  # reading it reports why, as for one host of several
         if is_alone:
             raise
         return False
@@ -324,7 +324,7 @@ def _others(runs: Sequence[str]) -> str:
 
 
 def _hosts(run: RunFiles, memory_bytes: int | None) -> tuple[list[Host], list[Note]]:
-    """The hosts that can be read, and notes on the others."""
+    """The readable hosts, and notes on the others."""
     errors: list[TfprofError] = []
     read: list[ReadHost] = []
     of_each = None if memory_bytes is None else memory_bytes // max(1, len(run.files))
@@ -347,10 +347,10 @@ class ReadHost(NamedTuple):
     """A file of a run.
 
     Attributes:
-        label: What its host is called, as long as no other is called so.
-        make: Makes the host by its name; None if the file could not be read.
-        notes: On the host.
-        error: Why it could not be read.
+        label: Name of its host, as long as no other host has the same name.
+        make: Makes the host by its name; None if the file is unreadable.
+        notes: Notes on the host.
+        error: Why the file is unreadable.
     """
 
     label: str
@@ -362,7 +362,7 @@ class ReadHost(NamedTuple):
 def hosts_of(
     files: Mapping[int, ReadHost], copies: Sequence[Copy] = ()
 ) -> tuple[list[Host], list[Note]]:
-    """The hosts of a run by names that tell them apart, and notes on them and on what is missing.
+    """Make the hosts of a run with distinct names, and notes on them and on missing hosts.
 
     Args:
         files: The files of the run by their places, in order.

@@ -30,10 +30,10 @@ class Column:
         type: Type of its cells; None in a cell means "unknown".
         unit: ``us``, ``ms``, ``bytes``, ``fraction`` (of one, shown as a percentage), ``percent``,
             ``gflops_per_s``, ``gib_per_s`` …; empty for texts and plain numbers.
-        role: ``tooltip`` for what the reference shows on hovering.
+        role: ``tooltip`` if the reference shows it on hovering.
         meaning: What it holds.
         clock: The clock of its times: ``host``, ``device``, ``both`` or ``of the row``.
-        links: Pages that have more on what a cell names; the first that has it is the one.
+        links: Pages with details on the name in a cell; the first page that has them counts.
     """
 
     id: str
@@ -71,12 +71,12 @@ class Table(NotebookMixin, DiffMixin):
         return f"<Table {self.name}: {len(self):,} rows of {len(self.columns)} columns>"
 
     def to_rows(self) -> list[Row]:
-        """The rows as dicts by column id."""
+        """Return the rows as dicts by column id."""
         ids = [column.id for column in self.columns]
         return [dict(zip(ids, row, strict=True)) for row in self.rows]
 
     def column(self, column_id: str) -> list[Cell]:
-        """The cells of a column.
+        """Return the cells of a column.
 
         Raises:
             KeyError: There is no such column.
@@ -87,13 +87,13 @@ class Table(NotebookMixin, DiffMixin):
         raise KeyError(f"table {self.name} has no column {column_id!r}")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table for pandas, polars, pyarrow or DuckDB; units are in the fields' metadata.
+        """Export the table to pandas, polars, pyarrow or DuckDB; field metadata holds the units.
 
         ``polars.DataFrame(table)``, ``pandas.DataFrame.from_arrow(table)``. Numbers are int64 if
-        all that are known are whole, else float64.
+        all known ones are whole, else float64.
 
         Args:
-            requested_schema: Is not heeded, as the protocol permits.
+            requested_schema: Ignored, as the protocol permits.
         """
         cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         made = [
@@ -103,7 +103,7 @@ class Table(NotebookMixin, DiffMixin):
         return stream_of([field for field, _ in made], [[values for _, values in made]])
 
     def to_dict(self) -> dict[str, Any]:
-        """Columns, rows and properties as plain data."""
+        """Return columns, rows and properties as plain data."""
         columns = [
             {"id": column.id, "label": column.label, "type": column.type, "unit": column.unit}
             for column in self.columns
@@ -112,7 +112,7 @@ class Table(NotebookMixin, DiffMixin):
         return data | ({"properties": dict(self.properties)} if self.properties else {})
 
     def to_gviz(self) -> dict[str, Any]:
-        """The table as the reference writes it: numbers are floats, and there are no units."""
+        """Return the table as the reference writes it: numbers as floats, without units."""
         columns = []
         for column in self.columns:
             entry: dict[str, Any] = {"id": column.id, "label": column.label, "type": column.type}

@@ -1,1 +1,1 @@
-"""Answers of tools as text and files."""
+"""Results of tools as text and files."""

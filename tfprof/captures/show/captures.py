@@ -1,4 +1,4 @@
-"""A captured run as text: its hosts and devices, and which tools have data."""
+"""A captured run as text: its hosts and devices, and the tools that have data."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from tfprof.core.text.wording import time_text
 
 @dataclass(frozen=True, slots=True)
 class HostFigures:
-    """What one host has captured.
+    """Figures on the capture of one host.
 
     Attributes:
         name: Name of its file.
         machine: Name of its machine.
         devices: Names of devices with events.
-        lines: Threads and streams with events.
-        events: Events of all planes.
-        marked_steps: Events that mark a step; calls of functions that count as steps are none.
-        ops: Ops that ran on its threads.
-        kernels: Kernels that ran on its devices.
-        dropped: Events that the profiler says it lost.
-        covered_us: From the first event to the last end, in microseconds.
+        lines: Number of threads and streams with events.
+        events: Number of events of all planes.
+        marked_steps: Number of events that mark a step, without calls of functions that count as
+            steps.
+        ops: Number of ops that ran on its threads.
+        kernels: Number of kernels that ran on its devices.
+        dropped: Number of events that the profiler reports as lost.
+        covered_us: Time from the first event to the last end, in microseconds.
     """
 
     name: str
@@ -50,7 +51,7 @@ class HostFigures:
 
 
 def host_figures(host: Host) -> HostFigures:
-    """What a host has captured."""
+    """Count what a host has captured."""
     return replace(_figures(host), name=host.name)
 
 
@@ -80,7 +81,7 @@ class CaptureText:
         run: Its name; empty for files.
         runs: All runs of the folder; empty for files.
         hosts: Its hosts.
-        tools: Which tools have data.
+        tools: All tools, each with its missing data.
         path: The path in the suggested next command.
         glyphs: Characters to draw with.
     """
@@ -137,7 +138,7 @@ class CaptureText:
 
 
 def _devices(names: Sequence[str]) -> str:
-    """``GPU:0, GPU:1``; only the first of many."""
+    """Names such as ``GPU:0, GPU:1``; only the first of many."""
     short = [escaped(name.removeprefix("/device:")) for name in names]
     if len(short) > 4:
         short[3:] = [f"{len(short) - 3:,} more"]

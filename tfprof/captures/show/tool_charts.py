@@ -1,4 +1,4 @@
-"""Chart data of tools, drawn with characters."""
+"""Draws chart data of tools with characters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLOURS: Final = (
     BLUE, ORANGE, GREEN, PINK, "#f0e442", "#3355dd", "#b22222", "#aa4499", "#7a7a7a", "#ee6677",
     "#66dd66", "#dd66dd",
 )  # fmt: skip
-"""As many as fills; they also differ on terminals with 16 colours."""
+"""As many colours as fills; they also differ on terminals with 16 colours."""
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_LEVELS: Final = "_.-=+*#"
 _UNITS: Final = re.compile(r"\((\w+)\)$|^(us|µs|ms|ns|ps|s|bytes|fraction|percent)$")
@@ -32,12 +32,12 @@ _MOST_BAR: Final = 60
 
 
 def chart_lines(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[Text | Grid]:
-    """A chart as lines; none for kinds that need a picture, or if there is nothing to draw.
+    """Draw a chart as lines; none for kinds that need a picture, or if there is nothing to draw.
 
     Args:
         chart: The data.
         top: Bars or parts to draw; 0 is all.
-        width: Available cells.
+        width: Available width in cells.
         glyphs: Characters to draw with.
     """
     series = {
@@ -47,7 +47,7 @@ def chart_lines(chart: Chart, top: int, width: int, glyphs: Glyphs) -> Iterator[
     if not chart.x or not any(map(any, series.values())):
         return
     chart = replace(chart, series=series)
-    # Few named steps are clearer as bars.
+    # A few named steps are clearer as bars.
     are_named = chart.kind == "stacked_area" and all(isinstance(x, str) for x in chart.x)
     if chart.kind in ("stacked_bar", "bar") or are_named:
         yield from _stacked(chart, top, width, glyphs)
@@ -96,7 +96,7 @@ def _label(chart: Chart, x: object) -> str:
 
 
 def _cells(values: Sequence[float], longest: float, room: int) -> list[int]:
-    """The cells of each part of a bar; ends are rounded, so that errors do not add up."""
+    """Cells of each part of a bar. It rounds the ends, so that errors do not add up."""
     cells, before, end = [], 0, 0.0
     for value in values:
         end += max(value, 0.0)
@@ -119,7 +119,7 @@ def _legend(
     width: int,
     glyphs: Glyphs,
 ) -> Iterator[Text]:
-    """The name of each part, and its share of all bars; several on a line."""
+    """The name of each part and its share of all bars, several on a line."""
     whole = sum(map(sum, series.values()))
     line, used = text_line(""), 0
     for (name, values), (fill, colour) in zip(series.items(), styles, strict=True):

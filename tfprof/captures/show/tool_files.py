@@ -1,4 +1,4 @@
-"""Answers of tools as files: JSON, CSV, the reference's JSON, and traces."""
+"""Results of tools as files: JSON, CSV, the reference's JSON, and traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PACKED: Final = (".gz", ".xz", ".zst")
 
 
 def result_json(result: ToolResult) -> str:
-    """``to_dict`` as JSON with a line for each row; NaN and infinities are null."""
+    """Write ``to_dict`` as JSON with a line for each row; NaN and infinities become null."""
     data = result.to_dict()
     tables = data.pop("tables")
     parts = [f"{_json(key)}: {_json(value)}" for key, value in data.items()]
@@ -28,17 +28,17 @@ def result_json(result: ToolResult) -> str:
 
 
 def table_json(table: Table) -> str:
-    """One table as JSON with a line for each row."""
+    """Write one table as JSON with a line for each row."""
     return f"{_table(table.to_dict())}\n"
 
 
 def table_csv(table: Table) -> str:
-    """A header of column ids and one line for each row; None is an empty cell."""
+    """Write a header of column ids and one line for each row; None is an empty cell."""
     return "".join(csv_lines([column.id for column in table.columns], table.rows))
 
 
 def table_paths(path: Path, tables: Iterable[str]) -> dict[str, Path]:
-    """A file name for each table, made from a path.
+    """Make a file name for each table from a path.
 
     >>> table_paths(Path("out.csv"), ["steps"])
     {'steps': PosixPath('out.steps.csv')}
@@ -49,12 +49,12 @@ def table_paths(path: Path, tables: Iterable[str]) -> dict[str, Path]:
 
 
 def gviz_json(data: Any) -> str:
-    """The reference's JSON."""
+    """Write the reference's JSON."""
     return f"{_json(data)}\n"
 
 
 def trace_chunks(trace: Mapping[str, Any]) -> Iterator[bytes]:
-    """The content of a Chrome trace, with a line for each event."""
+    """Write the content of a Chrome trace, with a line for each event."""
     head = {key: value for key, value in trace.items() if key != "traceEvents"}
     start = f'{_json(head)[:-1]}{", " if head else ""}"traceEvents": [\n'
     events = trace["traceEvents"]
@@ -78,7 +78,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value for JSON of NumPy's numbers and other types."""
+    """Convert NumPy's numbers and other types to a value for JSON."""
     return value.item() if hasattr(value, "item") else str(value)
 
 

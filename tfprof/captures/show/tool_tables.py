@@ -1,6 +1,6 @@
 """Tables of tools as grids for a terminal.
 
-Columns with the same value in each row are named below the grid instead. So is the number of
+Columns with the same value in each row stand below the grid instead, together with the number of
 columns that did not fit.
 """
 
@@ -37,17 +37,17 @@ _DEPTHS: Final = ("depth", "level")
 """Columns with the depth of a row in a tree in preorder."""
 
 _HIDDEN: Final = {"rank", "suggestion", *_DEPTHS}
-"""Shown by the order of the rows, their indentation, or the advice below the tables."""
+"""Columns that the order of rows, their indentation, or the advice below the tables replaces."""
 
 _FIRST: Final = {
     "total_self_time", "selfTimeInMs", "stepTimeMs", "total_us", "total_duration_us",
     "occurrences", "count", "bottleneck", "peak_bytes", "capacity_bytes", "bound_by",
     "roofline_efficiency", "relative", "verdict",
 }  # fmt: skip
-"""Columns that stay longest."""
+"""Columns that are left out last."""
 
 _COMPARED: Final = ("difference_ms", "_difference")
-"""What ids of columns end in where two numbers have been compared."""
+"""Suffixes of the ids of columns that compare two numbers."""
 
 _DETAILS: Final = {
     "avg_self_time", "avg_time", "avg_duration_us", "cumulative_total_self_time_percent",
@@ -60,15 +60,15 @@ _DETAILS: Final = {
     "occupancy_pct", "allocations", "deallocations", "stack_bytes",
     "fragmentation", "include_infeed_outfeed",
 }  # fmt: skip
-"""Columns that go first if there is little room."""
+"""Columns that are left out first if there is little room."""
 
 _STEPS: Final = ("step", "stepnum", "stepNum", "stepname")
-"""A table of nothing but these says nothing."""
+"""A table with only these columns has no information."""
 
 _NOTHING: Final = ("Unknown", "unknown", "Total")
 
 _WISHED: Final = {"name": 38, "text": 20, "bar": 8}
-"""Width that columns should have before others are added."""
+"""Widths that columns should have before a grid gets more columns."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class ToolGrid:
     """A part of a table, ready to be drawn.
 
     Attributes:
-        title: Distinguishes it from the other parts; empty if there are none.
+        title: Distinguishes it from the other parts; empty if it is the only one.
         grid: The cells; None if there are no rows.
-        remarks: What the grid does not show.
+        remarks: Remarks on data that the grid does not show.
     """
 
     title: str
@@ -89,12 +89,12 @@ class ToolGrid:
 def tool_grids(
     table: Table, top: int, width: int, glyphs: Glyphs = UNICODE, *, whole: bool = False
 ) -> list[ToolGrid]:
-    """The first rows of a table, or of each list in it, such as host and device.
+    """Make grids of the first rows of a table, or of each list in it, such as host and device.
 
     Args:
         table: The table.
         top: Rows to show; 0 is all.
-        width: Available cells.
+        width: Available width in cells.
         glyphs: Characters to draw with.
         whole: Also show a table without rows, or with nothing but step numbers.
     """
@@ -111,7 +111,6 @@ def tool_grids(
 
 
 def _groups(table: Table) -> dict[str, Sequence[tuple[Cell, ...]]]:
-    """The rows of each list."""
     ids = [column.id for column in table.columns]
     dividing = next((group for group in _GROUPS if group[0] in ids), ())
     places = [ids.index(name) for name in dividing if name in ids]
@@ -149,7 +148,7 @@ def _tool_grid(
 
 
 def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> ToolGrid:
-    """A single row that is too wide, with a line for each column that says something."""
+    """A single row that is too wide, with a line for each column with a known value."""
     known: list[tuple[str, str]] = []
     for place in places:
         column, cell = table.columns[place], table.rows[0][place]
@@ -163,17 +162,17 @@ def _pairs(title: str, table: Table, places: Sequence[int], glyphs: Glyphs) -> T
 
 
 def _is_known(cell: Cell, column: Column) -> bool:
-    """Whether a cell says something: empty ones, "no" and "unknown" do not."""
+    """Whether a cell has information: empty ones, "no" and "unknown" do not."""
     return bool(cell) and cell_text(cell, column) not in (NOT_AVAILABLE, *_NOTHING)
 
 
 def _alike(table: Table, places: Sequence[int]) -> dict[int, Cell]:
-    """Columns with one value in several rows, and the value."""
+    """Columns with the same value in several rows, and the value."""
     if len(table) < 2:
         return {}
     first = table.rows[0]
     alike = list(places)
-    for row in table.rows:  # once, as they may be made one after the other
+    for row in table.rows:  # read once, as each read may make the rows anew
         if any(row[place] != first[place] for place in alike):
             alike = [place for place in alike if row[place] == first[place]]
             if not alike:
@@ -209,14 +208,14 @@ def _columns(table: Table, places: Sequence[int], glyphs: Glyphs) -> Iterator[gr
 
 
 def _rank(column_id: str, order: int, *, is_main: bool) -> int:
-    """When a column is left out: the highest goes first."""
+    """Order in which columns are left out, the highest rank first."""
     if is_main or column_id in _FIRST:
         return 1
     return order + (100 if column_id in _DETAILS else 2)
 
 
 def _barred(table: Table, places: Sequence[int]) -> int | None:
-    """The first share that is not a detail; what is compared can fall, which no bar shows."""
+    """The first share that is not a detail. Differences can be negative, which no bar shows."""
     if _first_difference(table, places) is not None:
         return None
     shares = (p for p in places if table.columns[p].unit in _SHARES)
@@ -224,12 +223,12 @@ def _barred(table: Table, places: Sequence[int]) -> int | None:
 
 
 def _first_difference(table: Table, places: Sequence[int]) -> int | None:
-    """The column that the rows of two compared tables are sorted by."""
+    """The column by which the rows of two compared tables are sorted."""
     return next((p for p in places if table.columns[p].id.endswith(_COMPARED)), None)
 
 
 def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
-    """Bars that compare values; the largest is full."""
+    """Bars that compare values; the bar of the largest is full."""
     numbers = [float(v) if isinstance(v, (int, float)) and v > 0 else 0.0 for v in values]
     longest = max(numbers, default=0.0)
     shares = [number / longest if number else None for number in numbers]
@@ -237,7 +236,7 @@ def _bar(values: Sequence[Cell], leave_out: int) -> grids.Column:
 
 
 def _guides(table: Table) -> Sequence[str]:
-    """The indentation of a table that is a tree; of two views, rows are sorted by their change."""
+    """The indentation of a table that is a tree. A comparison has none: changes sort its rows."""
     if any(column.id == "difference_ms" for column in table.columns):
         return ()
     place = next((p for p, column in enumerate(table.columns) if column.id in _DEPTHS), None)
@@ -262,7 +261,7 @@ def _fitting(
 
 
 def _folded(names: grids.Column, width: int, glyphs: Glyphs) -> grids.Column:
-    """Names shortened to the width that the other columns leave."""
+    """Names, shortened to the width that the other columns leave."""
     if names.kind != "name":
         return names
     guides = names.guides or [""] * len(names.cells)

@@ -1,4 +1,4 @@
-"""Answers of tools for a terminal: the verdict, then charts and tables, then advice."""
+"""Results of tools for a terminal: the verdict, then charts and tables, then advice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tfprof.core.text.tables import UNICODE, Glyphs, escaped, glued, unglued
 from tfprof.core.text.wording import shortened
 
 TOP: Final = 20
-"""Rows shown of each table."""
+"""Number of rows to show of each table."""
 
 _STYLES: Final = {"error": RED, "warning": ORANGE, "info": BLUE}
 _MAX_WIDTH: Final = 100
@@ -31,13 +31,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ToolText:
-    """The answer of a tool as a rich renderable.
+    """The result of a tool as a rich renderable.
 
     Attributes:
-        result: The answer.
+        result: The result.
         table: Show this table only; empty shows everything.
-        top: Rows of each table, bars of each chart, sentences, notes, charts and recommendations;
-            0 is all.
+        top: How many rows of each table, bars of each chart, sentences, notes, charts and
+            recommendations to show; 0 is all.
         glyphs: Characters to draw with.
     """
 
@@ -79,7 +79,7 @@ class ToolText:
 
     @property
     def _is_alone(self) -> bool:
-        """Whether there is only one table to show, so that it is shown even without rows."""
+        """Whether there is only one table to show, which then appears even without rows."""
         return bool(self.table) or len(self.result.tables) == 1
 
     def _notes(self, notes: Sequence[Note], width: int) -> RenderResult:
@@ -99,7 +99,7 @@ class ToolText:
     def _first(
         self, items: Sequence[T], what: str, width: int, show: Callable[[int, T], RenderResult]
     ) -> RenderResult:
-        """As many as of rows, and how many more there are."""
+        """The first items, as many as rows of a table, and the number of further ones."""
         shown = items[: self.top] if self.top else items
         for place, one in enumerate(shown):
             yield from show(place, one)
@@ -153,13 +153,13 @@ class ToolText:
 
 
 def _filled(text: str, width: int) -> list[str]:
-    """Lines of at most this width, but for single words such as paths."""
+    """Lines of at most this width, except for single words such as paths."""
     lines = wrap(glued(text), width, break_on_hyphens=False, break_long_words=False)
     return [unglued(line) for line in lines] or [""]
 
 
 def _variants(tables: Collection[str]) -> list[str]:
-    """Tables that vary another one, such as ``ops_with_idle`` beside ``ops``."""
+    """Tables that are variants of another one, such as ``ops_with_idle`` of ``ops``."""
     return [
         name
         for name in tables

@@ -1,4 +1,4 @@
-"""Cells of tool tables as text: numbers with units, names that cannot steer a terminal."""
+"""Cells of tool tables as text: numbers with units, names without control characters."""
 
 from __future__ import annotations
 
@@ -124,24 +124,24 @@ _HEADERS: Final = {
     "hbm_utilization": "HBM util.",
     "wasted_share": "wasted",
 }
-"""Short headers for column ids; labels are for pages."""
+"""Short headers by column id; labels are for pages."""
 
 
 _ABSURD: Final = 1e20
-"""No measurement is so large; 64-bit integers are smaller."""
+"""No real measurement is so large; 64-bit integers are smaller."""
 
 _LABELS: Final = {"device collective communication": "collectives"}
-"""Short headers for labels whose column ids differ between tools."""
+"""Short headers by label, where column ids differ between tools."""
 
 _IDENTIFIERS: Final = {
     "core", "step", "stepNum", "stepnum", "step_number", "program_id", "chip", "node", "chipId",
     "nodeId", "channelId", "srcCoreId", "dstCoreId", "address",
 }  # fmt: skip
-"""Columns of numbers that count nothing."""
+"""Columns whose numbers are identifiers, not counts."""
 
 
 def header_of(column: Column) -> str:
-    """The header of a column: short, and without a unit that the cells have.
+    """Make the header of a column: short, and without a unit that the cells have.
 
     >>> header_of(Column("busy", "Busy time (in ms)", unit="ms"))
     'busy time'
@@ -157,12 +157,12 @@ def header_of(column: Column) -> str:
 
 
 def text_line(text: str, style: str = "") -> Text:
-    """A line that rich does not fold."""
+    """Make a line that rich does not fold."""
     return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def cell_text(value: Cell, column: Column) -> str:
-    """One cell: ``87.2 µs``, ``30.3 %``, ``yes``, ``n/a`` for what is unknown."""
+    """Format a cell: ``87.2 µs``, ``30.3 %``, ``yes``, ``n/a`` if unknown."""
     if value is None:
         return NOT_AVAILABLE
     if isinstance(value, bool):
@@ -175,7 +175,7 @@ def cell_text(value: Cell, column: Column) -> str:
 
 
 def number_text(value: float, unit: str = "") -> str:
-    """A number with its unit, to three digits; whole numbers without a unit in full."""
+    """Format a number with its unit, to three digits; whole numbers without a unit in full."""
     if not math.isfinite(value):
         return NOT_AVAILABLE if math.isnan(value) else ("∞" if value > 0 else "-∞")
     if abs(value) >= _ABSURD:
@@ -192,7 +192,7 @@ def number_text(value: float, unit: str = "") -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number without a unit: whole numbers with commas, others to three digits."""
+    """Format a number without a unit: whole numbers with commas, others to three digits."""
     size = abs(value)
     if 0 < size < 0.001:
         return f"{value:.1e}"
@@ -207,7 +207,7 @@ def _percent(percent: float) -> str:
 
 
 def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
-    """A value in the unit that gives it one to three digits before the point."""
+    """Format a value in the unit that gives it one to three digits before the point."""
     factor, unit = scale[0]
     for factor, unit in scale:  # noqa: B007  (the last one tried is the result's)
         if abs(value) / factor < 999.5:

@@ -1,4 +1,4 @@
-"""Memory viewer: what a compiled program needs memory for, as planned by its compiler."""
+"""Memory viewer: how a compiled program uses memory, as its compiler planned it."""
 
 from __future__ import annotations
 
@@ -76,19 +76,19 @@ def memory_viewer(
     memory_space: int = 0,
     classic: bool = False,
 ) -> ToolResult:
-    """What a compiled program needs memory for at its peak.
+    """Show how a compiled program uses memory at its peak.
 
     Args:
         run: The run.
         host: Only this host.
-        program: Id or name of a program; by default the one that needs most memory, of those
-            that ran in the capture if it tells which did.
+        program: Id or name of a program. The default is the program that needs the most memory,
+            of those that ran in the capture if it shows which ones did.
         memory_space: Number of the device's memory space; 0 is the main one.
-        classic: The reference's numbers: temporary memory is left out if the compiler did not
-            record when it is in use.
+        classic: The reference's numbers, which leave out temporary memory if the compiler did
+            not record when it is in use.
 
     Raises:
-        UsageError: There is no such host, or no such program.
+        UsageError: There is no such host or no such program.
     """
     run = run.in_mode(classic=classic)
     rules = run.rules

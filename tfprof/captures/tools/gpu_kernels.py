@@ -69,14 +69,14 @@ def host_kernels(host: Host) -> list[KernelTimes]:
 def kernel_stats(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """The kernels of all GPUs, the longest total time first.
+    """List the kernels of all GPUs, the longest total time first.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these.
-        classic: The reference's numbers: rows of several hosts are not merged, 1,000 are kept, and
-            newer tensor cores are unknown.
+        step: Only the step with this number, or the steps with these numbers.
+        classic: The reference's numbers: it does not merge the rows of several hosts, keeps 1,000
+            rows, and does not support newer tensor cores.
 
     Raises:
         UsageError: There is no such host or step.
@@ -172,7 +172,7 @@ def _claims(kernels: Sequence[KernelTimes]) -> Iterator[Claim]:
 
 
 def _by_name(kernels: Sequence[KernelTimes]) -> dict[str, int]:
-    """Time of each kernel, ns, whichever ops launched it and however: what people call a kernel."""
+    """Time of each kernel name, ns, added up over ops and launch shapes."""
     sums: dict[str, int] = {}
     for times in kernels:
         name = times.kernel.name

@@ -62,14 +62,14 @@ def graph_viewer(
     expand_fusions: bool = False,
     classic: bool = False,
 ) -> ToolResult:
-    """The neighbourhood of an instruction in a compiled program.
+    """Show the neighbourhood of an instruction in a compiled program.
 
     Args:
         run: The run.
         host: Only this host.
-        program: Id or name of a program; by default the one that took the most time, of
-            those that have the node; of those that did not run, the largest.
-        node: Name of an instruction, also as ``%name``; by default the program's result.
+        program: Id or name of a program. The default is the program with this node that took the
+            most time, or the largest if none ran.
+        node: Name of an instruction, also as ``%name``. The default is the program's result.
         width: How many steps to go from there.
         expand_fusions: Show the instructions inside fusions.
         classic: Has no effect: the reference answers with a drawing instead of data.
@@ -110,7 +110,7 @@ def graph_viewer(
 def _center(
     programs: list[HostProgram], program: str | int | None, node: str | None
 ) -> tuple[HostProgram, Instruction | None]:
-    """The requested program and instruction.
+    """Find the requested program and instruction.
 
     Raises:
         UsageError: There is no such program or instruction.

@@ -1,4 +1,4 @@
-"""HLO stats: every instruction of compiled programs with its time, rates and limit."""
+"""HLO stats: every instruction of compiled programs, with its time, rates and limit."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ COLUMNS = timed_by(
 def hlo_stats(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """The instructions of compiled programs, the largest self time first.
+    """List the instructions of compiled programs, the largest self time first.
 
-    On GPUs, kernels of the framework's ops outside programs are listed, too.
+    On GPUs, the list includes kernels of the framework's ops outside programs.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these.
-        classic: The reference's numbers; see ``op_profile``. Shares are of the capture with its
-            idle time; there are none on a CPU.
+        step: Only the step with this number, or the steps with these numbers.
+        classic: The reference's numbers; see ``op_profile``. Shares are relative to the capture
+            with its idle time. On a CPU there are none.
 
     Raises:
         UsageError: There is no such host or step.

@@ -1,4 +1,4 @@
-"""Input pipeline analyzer: is the program limited by its input, and by which part of it?"""
+"""Input pipeline analyzer: does input limit the program, and which part of the input does?"""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ class InputAnalysis:
         steps: The steps that count.
         bottleneck: What limits them.
         ops: The input ops.
-        breakdown: Their time by kind of work, ps.
-        tpu: The steps of all TPU cores together, if there are any.
-        typical_tpu: The typical steps of these.
+        breakdown: Time of the input ops by kind of work, ps.
+        tpu: The steps of all TPU cores together; None without TPU cores.
+        typical_tpu: The typical ones of these steps.
     """
 
     steps: RunSteps
@@ -103,7 +103,7 @@ class InputAnalysis:
 
 
 def analyze_input(run: Run, hosts: Sequence[Host]) -> InputAnalysis:
-    """Judge the steps of a run and the input ops of some hosts."""
+    """Analyze the steps of a run and the input ops of some hosts."""
     rules = run.rules
     steps = run_steps(run, inner_only=rules.drops_outer_steps)
     times = host_ops.together(hosts)
@@ -128,14 +128,14 @@ def analyze_input(run: Run, hosts: Sequence[Host]) -> InputAnalysis:
 def input_pipeline(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """How much steps wait for input, and what the input's time goes to.
+    """Measure how long steps wait for input, and where the time of the input goes.
 
     Args:
         run: The run.
         host: Input ops of this host only.
-        step: Only the step of this number, or those of these in the tables.
-        classic: The reference's numbers: with GPUs the host's part of steps is left out, of more
-            than five steps the first and the last are, and only the first host's are shown.
+        step: Only the step with this number, or the steps with these numbers, in the tables.
+        classic: The reference's numbers. They leave out the host's part of steps with GPUs, and
+            the first and the last of more than five steps. They show only the first host's steps.
 
     Raises:
         UsageError: There is no such host or step.
@@ -172,7 +172,7 @@ def input_pipeline(
 
 
 def step_table(run: Run, analysis: InputAnalysis, *, step: Steps | None = None) -> Table:
-    """Steps of hosts by category; TPU cores are put together.
+    """Make the table of the steps of hosts by category, with all TPU cores together.
 
     Raises:
         UsageError: There is no such step.
@@ -238,7 +238,7 @@ def _properties(run: Run, analysis: InputAnalysis) -> dict[str, str]:
         properties[f"{category.key}_time_ms_sdv"] = one_digit(of_category.deviation)
     for key, one in judged.statements.items():
         properties[f"{key}_statement"] = one.text
-        # Today's reference writes the statement here, too; earlier ones wrote the level.
+        # The current reference also writes the statement here; earlier versions wrote the level.
         properties[f"{key}_bottleneck"] = one.text if run.rules.writes_text_as_level else one.level
     return properties
 
@@ -255,7 +255,7 @@ def _next_step(analysis: InputAnalysis) -> str:
 
 
 def _shares(analysis: InputAnalysis) -> list[Claim]:
-    """What the input's time goes to."""
+    """Where the time of the input goes."""
     amounts = analysis.breakdown._asdict()
     total = sum(amounts.values())
     if not total:

@@ -1,4 +1,4 @@
-"""What helps when an iterator of tf.data slows a pipeline down."""
+"""Suggestions for an iterator of tf.data that slows a pipeline down."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IS_CACHED = (
     "it. Capture a later one, too."
 )
 _CACHED = re.compile(r"::\w*Cache\w*(\[\d+\])?::")
-"""In the name of an iterator whose elements go into a cache."""
+"""Matches the name of an iterator whose elements go into a cache."""
 
 
 _ADVICE: tuple[tuple[frozenset[str], str, str], ...] = (
@@ -136,9 +136,9 @@ class Suggestion(NamedTuple):
     """What to do about an iterator.
 
     Attributes:
-        rule: Short name of what it goes by.
-        words: What to do, as words of a claim.
-        details: The numbers in them.
+        rule: Short name of the rule behind it.
+        words: What to do, as the words of a claim.
+        details: The numbers in these words.
     """
 
     rule: str
@@ -154,14 +154,14 @@ def suggestion(
     parallelism: int = 0,
     calls_python: bool = False,
 ) -> Suggestion:
-    """What to do about an iterator.
+    """Suggest what to do about an iterator.
 
     Args:
         iterator: Type of the iterator, with or without version: ``ParallelMapV2``.
-        long_name: Its name with those of its consumers: ``Iterator::Root::ParallelMapV2``.
-        is_alone: The capture has no iterator that it takes elements from.
-        parallelism: For how many elements at once it calls its function; 0 if unknown.
-        calls_python: Its function calls Python.
+        long_name: Its name after the names of its consumers: ``Iterator::Root::ParallelMapV2``.
+        is_alone: Whether the capture has no iterator from which it takes elements.
+        parallelism: How many elements its function processes at once; 0 if unknown.
+        calls_python: Whether its function calls Python.
     """
     rule, words = _suggestion(iterator, long_name, is_alone, parallelism)
     if calls_python and rule in _WITH_FUNCTION:

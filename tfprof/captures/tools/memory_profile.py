@@ -1,4 +1,4 @@
-"""Memory profile: what allocators held over time, and what was in use at the peak."""
+"""Memory profile: the memory that allocators held over time, and the allocations at the peak."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def memory(
     classic: bool = False,
     at_ms: float | None = None,
 ) -> ToolResult:
-    """What each allocator held over time, and what was in use at its peak, the fullest first.
+    """Show the memory of each allocator over time, and its use at the peak, the fullest first.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only events in the step of this number, or of these. Earlier allocations that are
-            in use at its peak are named, too.
-        classic: The reference's numbers: only allocations in the step of the peak are named, and
+        step: Only events in the step with this number, or in the steps with these numbers. The
+            allocations at the peak include earlier ones that are still in use.
+        classic: The reference's numbers: only allocations in the step of the peak have names, and
             times count from the beginning of each thread.
 
-        at_ms: What is in use at this moment in the table ``peak``, instead of at the peak; in
-            milliseconds, as in the charts.
+        at_ms: The table ``peak`` shows the memory in use at this moment instead of at the peak;
+            in milliseconds, as in the charts.
 
     Raises:
         UsageError: There is no such host or step.
@@ -129,11 +129,11 @@ def allocator_tables(
     looked_at: Sequence[ToldAllocator] | None = None,
     moment: str = "the peak",
 ) -> dict[str, Table]:
-    """The tables of some allocators.
+    """Make the tables of some allocators.
 
     Args:
-        allocators: What is said of them.
-        looked_at: The same at the moment for which the table ``peak`` says what is in use.
+        allocators: Their descriptions.
+        looked_at: Their descriptions at the moment that the table ``peak`` shows.
         moment: That moment in words.
     """
     summary = [_summary(allocator) for allocator in allocators]

@@ -1,7 +1,7 @@
-"""Monitor: the figures that the TPU profiler prints while a program runs, from a capture.
+"""Monitor: the figures that the TPU profiler prints while a program runs, taken from a capture.
 
-They are those of ``capture_tpu_profile --monitoring_level=2``: use of the matrix units, idle time
-of devices, step time, and waiting for input.
+``capture_tpu_profile --monitoring_level=2`` prints the same ones: use of the matrix units, idle
+time of devices, step time, and waiting for input.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _COLUMNS = timed_by(
 )  # fmt: skip
 
 _CONTAINERS = frozenset(("while", "call", "conditional"))
-"""Their floating point operations are those of the ops inside."""
+"""The floating point operations of these ops belong to the ops inside them."""
 
 _COUNTER = "matrix_unit_utilization_percent"
 
@@ -68,16 +68,16 @@ class _StepFigures(NamedTuple):
 def monitor(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """A run in a few figures.
+    """Summarize a run in a few figures.
 
-    Unknown figures are None: those of devices without any device, those of steps without steps, and
-    waiting for input where the capture does not tell.
+    Unknown figures are None: those of devices if the run has no device, those of steps if it has no
+    steps, and the wait for input if the capture does not show it.
 
     Args:
         run: The run.
         host: Devices of this host only; steps are those of all hosts.
-        step: Only the step of this number, or those of these.
-        classic: With GPUs the host's part of steps is left out, as in the reference.
+        step: Only the step with this number, or the steps with these numbers.
+        classic: Leave out the host's part of steps with GPUs, as the reference does.
 
     Raises:
         UsageError: There is no such host or step.
@@ -133,7 +133,7 @@ def _step_figures(run: Run, steps: RunSteps, step: Steps | None) -> _StepFigures
         took = steps.slowest_ps()[chosen].astype(np.float64)
         waiting = steps.of(BY_KEY["infeed"])[chosen].astype(np.float64)
     percent = summary((100.0 * waiting / np.maximum(took, 1)).tolist())
-    # The average is weighted: long steps count for more.
+    # The average is weighted: long steps count more.
     whole = 100.0 * float(waiting.sum()) / max(float(took.sum()), 1.0)
     return _StepFigures(
         len(chosen), summary((took / 1e9).tolist()), percent._replace(average=whole)
@@ -152,7 +152,7 @@ def _matrix_units(hosts: Sequence[Host]) -> tuple[float | None, list[Note]]:
         tpus, gpus = device_planes([host])
         peaks = [device_peaks(plane).gflops for plane in (*tpus, *gpus)]
         if peaks:
-            # 1e9 operations per second are 1e-3 in a picosecond.
+            # 1e9 operations per second are 1e-3 per picosecond.
             able += summary(peaks).average * 1e-3 * total_ps
         done += n_flops
     if not able or not done:
@@ -166,7 +166,7 @@ def _matrix_units(hosts: Sequence[Host]) -> tuple[float | None, list[Note]]:
 
 @fact_by_rules
 def _computed(host: Host) -> tuple[int, int]:
-    """Time of the devices of a host, ps, and their float operations."""
+    """Time of the devices of a host in ps, and their float operations."""
     ops = device_ops(host)
     done = sum(op.flops for op in ops.ops if op.category not in _CONTAINERS)
     return ops.total_ps, done
@@ -178,7 +178,7 @@ def _counter(host: Host) -> float:
 
 
 def _idle(hosts: Sequence[Host]) -> float | None:
-    """Percentage of the time of devices that they idle; None without devices."""
+    """Percentage of their time that devices are idle; None without devices."""
     use = tpu_use(hosts)
     if use.duty.busy_ps or use.duty.idle_ps:
         return 100.0 * (1.0 - use.duty.share)

@@ -1,4 +1,4 @@
-"""Op profile: a tree of how well the ops of compiled programs use a device."""
+"""Op profile: a tree that shows how well the ops of compiled programs use a device."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ COLUMNS = timed_by(
 
 
 def run_device_ops(hosts: Sequence[Host]) -> DeviceOps:
-    """Device ops of some hosts together; without any device, XLA ops on host threads."""
+    """Device ops of some hosts together; without devices, XLA ops on host threads."""
     ops = device_ops if any(map(has_device, hosts)) else compiled_ops
     return ops.together(hosts)
 
@@ -66,19 +66,19 @@ def op_profile(
     by: str = "program",
     limit: int = MOST_CHILDREN,
 ) -> ToolResult:
-    """How well ops use the device.
+    """Show how well ops use the device.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these.
+        step: Only the step with this number, or the steps with these numbers.
         classic: The reference's numbers: every kernel of an instruction counts as a run of it, and
             costs of GPU programs are in cycles.
         by: ``program``, ``category`` or ``provenance``.
         limit: How many children a node keeps.
 
     Raises:
-        UsageError: There is no such host or grouping.
+        UsageError: There is no such host, or ``by`` is not a grouping.
     """
     run = of_step(run.in_mode(classic=classic), step)
     grouping = next((known for known in _GROUPINGS if known == by), None)
@@ -116,17 +116,18 @@ def op_profile(
 
 
 def clock_scale(ops: DeviceOps) -> float:
-    """Time of ops at the nominal clock, as a part of their measured time; 0 without any."""
+    """Time of ops at the nominal clock, as a fraction of their measured time; 0 without any."""
     return part(sum(op.normalized_ps for op in ops.ops), sum(op.time_ps for op in ops.ops))
 
 
 def flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) -> float:
-    """Float operations of a node, as part of what the device can do in its time.
+    """Float operations of a node, as a fraction of what the device can do in the node's time.
 
     Args:
         node: The node.
         peaks: Peak rates of the device.
-        has_clock: The clock of the device is known: count as if it had run at the nominal one.
+        has_clock: Whether the clock of the device is known: count as if it had run at the nominal
+            one.
     """
     if not (node.time_ps and peaks.gflops):
         return 0.0
@@ -137,14 +138,14 @@ def flops_utilization(node: OpNode, peaks: Peaks, *, has_clock: bool = False) ->
 
 
 def moved_bytes(traffic: Traffic) -> tuple[int, int, int]:
-    """Bytes of the main memory, and bytes read from and written to on-chip memory."""
+    """Bytes moved in the main memory, and bytes read from and written to on-chip memory."""
     read = sum(amount for space, amount, _ in traffic.by_space if space != HBM)
     written = sum(amount for space, _, amount in traffic.by_space if space != HBM)
     return traffic.main_bytes, read, written
 
 
 def bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, float]:
-    """Each of the moved bytes as part of what the device can move in the time, at most 1."""
+    """Each of the moved bytes as a fraction of what the device can move in the time, at most 1."""
     seconds = node.time_ps / 1e12
     limits = (peaks.hbm_gb, peaks.sram_read_gb, peaks.sram_write_gb)
     main, read, written = (
@@ -155,7 +156,7 @@ def bandwidth_utilization(node: OpNode, peaks: Peaks) -> tuple[float, float, flo
 
 
 def _knows(tree: OpNode, peaks: Peaks) -> tuple[bool, bool]:
-    """Whether float operations, and bytes, can be compared with the peak rates."""
+    """Whether float operations and bytes can be compared with the peak rates."""
     return bool(peaks.gflops and tree.flops), bool(peaks.hbm_gb and tree.traffic.main_bytes)
 
 

@@ -53,7 +53,7 @@ TIME_COLUMNS = timed_by(
     amount("Host_cumulative_total_self_time_percent", "Cumulative total-self time on Host (%)",
            "fraction", "the same, of this row and those above it"),
 )  # fmt: skip
-"""What ran, how often and for how long; results of old versions have these columns, too."""
+"""What ran, how often and for how long; results of old versions also have these columns."""
 
 COLUMNS = timed_by(
     "of the row",
@@ -74,7 +74,7 @@ _TENSOR_CORES = "gpu_tensorcore_utilization"
 
 
 class Op(NamedTuple):
-    """An op before rows are sorted."""
+    """An op before the sorting of rows."""
 
     on_device: bool
     name: str
@@ -90,7 +90,7 @@ class Op(NamedTuple):
 
 
 def all_host_ops(hosts: Sequence[Host]) -> list[Op]:
-    """Ops on the threads of several hosts, then ``IDLE`` for the time without an op."""
+    """Collect ops on the threads of several hosts, then ``IDLE`` for the time without an op."""
     times = host_ops.together(hosts)
     columns = zip(
         times.ops, times.occurrences.tolist(), times.time_ps.tolist(), times.self_ps.tolist(),
@@ -104,7 +104,7 @@ def all_host_ops(hosts: Sequence[Host]) -> list[Op]:
 
 
 def all_device_ops(hosts: Sequence[Host]) -> tuple[list[Op], int]:
-    """Device ops of several hosts, then ``IDLE``; and the time of all devices, ps."""
+    """Collect device ops of several hosts, then ``IDLE``, and the time of all devices, ps."""
     whole = device_ops.together(hosts)
     rules = hosts[0].rules if hosts else OURS
     rows = [_device_op(op) for op in framework_ops(whole.ops, rules=rules)]
@@ -121,21 +121,21 @@ def _device_op(op: FrameworkOp) -> Op:
 
 
 def in_order(ops: Iterable[Op]) -> list[Op]:
-    """Ops by self time, the largest first; equal ones by name."""
+    """Sort ops by self time, the largest first; equal ones by name."""
     return sorted(ops, key=lambda op: (-op.self_ps, op.name))
 
 
 def op_stats(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """The framework's ops on host and device.
+    """List the framework's ops on host and device.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these.
-        classic: The reference's numbers: 500 rows each of host and device, and an op that ends
-            together with its parent is lost.
+        step: Only the step with this number, or the steps with these numbers.
+        classic: The reference's numbers: 500 rows each of host and device, without ops that end
+            together with their parent.
 
     Raises:
         UsageError: There is no such host or step.
@@ -216,7 +216,7 @@ class _TableMaker:
         return Table(name, tuple(columns), rows, self._guesses, title=title)
 
     def _row(self, rank: int, op: Op, share: float, so_far: float) -> tuple[Cell, ...]:
-        if id(op) not in self._cells:  # both tables have it
+        if id(op) not in self._cells:  # both tables contain it
             self._cells[id(op)] = self._cells_of(op)
         before, after = self._cells[id(op)]
         shares = (share, so_far, 0.0, 0.0) if op.on_device else (0.0, 0.0, share, so_far)
@@ -253,7 +253,7 @@ _BEFORE_PROGRAM = [column.id for column in COLUMNS].index("operation") + 1
 def _with_programs(
     columns: Sequence[Column], rows: list[tuple[Cell, ...]], programs: Sequence[str]
 ) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
-    """The table with the programs of ops, if any op is in one."""
+    """Add a column with the programs of ops, if any op is in one."""
     if not any(programs):
         return columns, rows
     place = _BEFORE_PROGRAM
@@ -276,17 +276,17 @@ def _without_op(on_device: Sequence[Op]) -> list[Note]:
 
 
 def has_known_cost(op: Op) -> bool:
-    """Whether it is known what an op computes or moves, as in programs of XLA and TPUs."""
+    """Whether the cost of an op is known, as in programs of XLA and TPUs."""
     return bool(op.flops or op.model_flops or op.traffic.all_bytes)
 
 
 def gflops_per_s(flops: int, time_ps: int) -> float:
-    """A rate of float operations, 10^9 per second."""
+    """Rate of float operations in 10^9 per second."""
     return part(flops, time_ps / 1000.0)
 
 
 def gib_per_s(size: int, time_ps: float) -> float:
-    """A rate of bytes, 2^30 per second."""
+    """Rate of bytes in 2^30 per second."""
     return part(size / 2**30, time_ps / 1e12)
 
 

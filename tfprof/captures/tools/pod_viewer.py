@@ -1,4 +1,4 @@
-"""Pod viewer: what each worker spent the time of each step on."""
+"""Pod viewer: how each worker spent the time of each step."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ COLUMNS = timed_by(
 def pod(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """What each worker spent the time of each step on.
+    """Show how each worker spent the time of each step.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these.
+        step: Only the step with this number, or the steps with these numbers.
         classic: The reference's numbers.
 
     Raises:
@@ -78,20 +78,20 @@ def pod(
 
 
 def bottleneck_of(amounts: list[float]) -> str:
-    """Name of the largest category; the last by name of equal ones."""
+    """Name of the largest category; of equal ones, the last by name."""
     names = [category.name for category in CATEGORIES]
     return max(zip(amounts, names, strict=True))[1]
 
 
 _MOST_NAMED = 8
-"""Workers named in the verdict; of more, the slowest. The table has all."""
+"""The verdict names at most so many workers, the slowest ones. The table has all."""
 
 _ALIKE = 1.05
-"""Workers count as equally fast up to this ratio."""
+"""Up to this ratio, workers count as equally fast."""
 
 
 def _claims(steps: RunSteps) -> Iterator[Claim]:
-    """How long the steps of each worker take, the slowest first if there are many."""
+    """Length of the steps of each worker, the slowest first if there are many."""
     if not steps.n_steps:
         yield unknown("hosts", "step_time", "No steps, so nothing to compare.")
         return

@@ -1,4 +1,4 @@
-"""Which compiled programs ran in a capture, and for how long."""
+"""The compiled programs that ran in a capture, and their times."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ProgramTimes = Callable[[HostProgram], int | None]
 
 
 def program_times(hosts: Sequence[Host]) -> ProgramTimes:
-    """The self time of the instructions of each program, in ps.
+    """Look up the self time of the instructions of each program, in ps.
 
     Args:
         hosts: The hosts whose runs count.
 
     Returns:
-        A function of a program; None for all of them if no instruction in the capture names its
-        program.
+        A function of a program. It returns None for all programs if no instruction in the capture
+        names its program.
     """
     times_ps: Counter[tuple[int | None, str]] = Counter()
     for op in run_device_ops(hosts).ops:

@@ -12,16 +12,16 @@ from tfprof.captures.run.run import Run
 GIB_OF_GB = 1e9 / 2**30
 
 _NO_VENDOR = "GPU"
-"""Type of a GPU of an unknown vendor. Old releases wrote no vendor, and knew only NVIDIA's."""
+"""Type of a GPU of an unknown vendor. Old releases wrote no vendor, and supported only NVIDIA's."""
 
 
 class Device(NamedTuple):
-    """What the ops ran on.
+    """The device that the ops ran on.
 
     Attributes:
         hardware: ``GPU``, ``TPU`` or ``CPU_ONLY``.
         name: Name of the device; empty without one.
-        n_cores: Devices of all hosts.
+        n_cores: Number of devices of all hosts.
         peaks: The roofs.
         megacore: Whether two cores of a TPU act as one.
         merged_vmem: Whether the VMEM of a TPU counts.
@@ -41,7 +41,7 @@ class Device(NamedTuple):
 
 
 def device_of(run: Run) -> Device:
-    """The devices of a run, which are all of one kind."""
+    """Describe the devices of a run, which are all of one kind."""
     known, peaks = environment(run), run_peaks(run)
     if run.rules.ignores_vendorless_peaks and known.device_type == _NO_VENDOR:
         peaks = Peaks(hbm_gb=peaks.hbm_gb)

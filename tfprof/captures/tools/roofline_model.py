@@ -1,4 +1,4 @@
-"""Roofline model: how fast ops are, what limits them, and how close they come to the limit."""
+"""Roofline model: how fast ops are, what limits them, and how close they come to this limit."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _MOST_CLASSIC = 1000
 def roofline(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """How fast ops are, and which limit of the device they come closest to.
+    """Show how fast ops are, and which limit of the device they come closest to.
 
     Args:
         run: The run.
         host: Only this host.
-        step: Only the step of this number, or those of these; in classic mode its rows beside
-            those of the whole capture.
+        step: Only the step with this number, or the steps with these numbers. In classic mode,
+            their rows stand beside those of the whole capture.
         classic: The reference's numbers: none without devices, a row of zeros for each step on
             GPUs, and at most 1000 ops.
 
@@ -143,7 +143,7 @@ def _parts(
     steps: Mapping[str, Sequence[StepCost]],
     device: Device,
 ) -> Iterator[Part]:
-    """Everything with infeeds and outfeeds; if there are any, then without them."""
+    """Parts with infeeds and outfeeds; if there are any, then the same parts without them."""
     has_zeros = run.rules.writes_zeros
     if not ops.ops and (device.hardware == "CPU_ONLY" or not has_zeros):
         return
@@ -190,7 +190,7 @@ def _program_of(costs: Sequence[StepCost], *, with_transfers: bool) -> DeviceOp:
 
 
 def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
-    """What time rates and shares refer to, as a part of the capture."""
+    """Note on the time that rates and shares refer to, as a part of the capture."""
     where = "threads" if device.hardware == "CPU_ONLY" else "devices"
     return Note(
         "info",
@@ -201,7 +201,7 @@ def _of_the_capture(ops: DeviceOps, device: Device, *, has_steps: bool) -> Note:
 
 
 def _step_notes(run: Run, device: Device, has_steps: bool) -> list[Note]:
-    """Why rows of steps are missing."""
+    """Reasons for missing rows of steps."""
     if device.hardware == "TPU" and not has_steps:
         return [Note("warning", "the TPUs recorded no steps: rows are of the whole capture only")]
     if device.hardware != "GPU":

@@ -1,4 +1,4 @@
-"""The table of the roofline model: a row for each op, and for all of them together."""
+"""The table of the roofline model: a row for each op, and one for all ops together."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _PLACES = {column.id: place for place, column in enumerate(COLUMNS)}
 
 
 _NOT_RECORDED = frozenset((_PLACES["dma_stall_percent"],))
-"""What no capture records; the reference shows 0."""
+"""Columns that no capture records; the reference shows 0."""
 
 _PROGRAM = frozenset((_PLACES["hlo_module_id"],))
 
@@ -109,7 +109,7 @@ _OF_SINGLE_OPS = frozenset(map(_PLACES.__getitem__, (
     "total_self_time", "avg_self_time", "total_self_time_percent",
     "cumulative_total_self_time_percent",
 )))  # fmt: skip
-"""Self times: all ops together hold no other ops; the reference shows 0 there."""
+"""Self times: the row of all ops together has none; the reference shows 0 there."""
 
 _OF_LIMITS = frozenset(map(_PLACES.__getitem__, (
     "bottleneck_operational_intensity", "optimal_flop_rate", "roofline_efficiency",
@@ -133,8 +133,8 @@ class Part(NamedTuple):
     Attributes:
         label: ``Total``, ``Average`` or the name of the step.
         program: All ops as one.
-        n_steps: Number of steps, by which times are divided.
-        ops: The shown ops in order.
+        n_steps: Number of steps, the divisor of times.
+        ops: The ops to show, in order.
         with_transfers: Whether infeeds and outfeeds count.
     """
 
@@ -146,7 +146,7 @@ class Part(NamedTuple):
 
 
 def columns_of(hardware: str) -> tuple[Column, ...]:
-    """The columns that make sense for ``GPU``, ``TPU`` or ``CPU_ONLY``."""
+    """Select the columns that make sense for ``GPU``, ``TPU`` or ``CPU_ONLY``."""
     if hardware != "GPU":
         return COLUMNS
     return tuple(
@@ -157,14 +157,14 @@ def columns_of(hardware: str) -> tuple[Column, ...]:
 
 
 def chosen_cells(row: Row, columns: Sequence[Column]) -> Row:
-    """The cells of some of the columns."""
+    """Select the cells of some of the columns."""
     return tuple([row[_PLACES[column.id]] for column in columns])
 
 
 def rows_of(part: Part, peaks: Peaks, n_cores: int, rules: Rules) -> Iterator[tuple[DeviceOp, Row]]:
-    """A row of all columns for the program, and one for each op.
+    """Make a row of all columns for the program, and one for each op.
 
-    Unknown cells are None; by the rules of the reference 0.
+    Unknown cells are None; by the rules of the reference, they are 0.
     """
     total_ps, so_far = part.program.time_ps, 0.0
     knows_some = not part.ops or any(op.has_known_cost for op in part.ops)

@@ -18,7 +18,7 @@ _DECADES = range(-3, 6)
 
 
 def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
-    """Ops by intensity and rate, and the roofs above them."""
+    """Charts of ops by intensity and rate, with the roofs above them."""
     rooflines = [op_roofline(op, device.peaks) for op in shown_ops(ops)]
     points = [(each.intensity.hbm, each.gflops) for each in rooflines if each.gflops]
     charts = []
@@ -43,7 +43,7 @@ def charts_of(ops: DeviceOps, device: Device) -> tuple[Chart, ...]:
 
 
 def claims_of(ops: DeviceOps, device: Device) -> Iterator[Claim]:
-    """How near the ops come to what the device can do, and what limits them."""
+    """Claims on how close the ops come to the limits of the device, and what limits them."""
     shown = [op for op in shown_ops(ops) if op.self_ps]
     busy = sum(op.self_ps for op in shown)
     if not busy:

@@ -1,4 +1,4 @@
-"""Tables of the tool for stragglers: hosts, steps, what hosts spend steps on, collectives."""
+"""Tables of the tool for stragglers: hosts, steps, how hosts spend steps, and collectives."""
 
 from __future__ import annotations
 
@@ -89,18 +89,18 @@ COLLECTIVES = timed_by(
 
 
 MOST_LISTED = 256
-"""Hosts of which each step is listed: the slowest ones."""
+"""At most so many hosts have each of their steps listed, the slowest ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class HostComparison:
-    """Hosts, and what they do together.
+    """Hosts and their joint work.
 
     Attributes:
         steps: The steps that they have in common.
         works: The hosts.
         joint: Their collectives.
-        clocks: Their clocks, one for each host, or none.
+        clocks: The clock of each host, or empty.
         places: The steps that count for averages.
     """
 
@@ -112,7 +112,7 @@ class HostComparison:
 
     @cached_property
     def slow(self) -> SlowHosts | None:
-        """Hosts compared; None if there is only one, or no step."""
+        """The comparison of the hosts; None if there is only one host, or no step."""
         return compared(self.works, self.places)
 
     @cached_property
@@ -127,27 +127,27 @@ class HostComparison:
 
     @cached_property
     def last_counts(self) -> list[int]:
-        """To how many collectives each host comes last."""
+        """Number of collectives at which each host arrives last."""
         counts: list[int] = np.bincount(self.counting.last, minlength=len(self.works)).tolist()
         return counts
 
     @cached_property
     def waits_ps(self) -> Int64Array:
-        """How long each host waits for the last one in each step, shape (n hosts, n steps)."""
+        """Wait of each host for the last one in each step, shape (n hosts, n steps)."""
         n_steps = self.steps.n_steps
         return np.stack([
             sums_by(self.joint.step, waited, n_steps) for waited in self.joint.waited_ps
         ]) if self.works else np.zeros((0, n_steps), np.int64)  # fmt: skip
 
     def mean_ps(self, amounts_ps: Int64Array) -> float:
-        """Mean over the steps that count; 0 without any."""
+        """Mean over the steps that count; 0 if there are none."""
         return float(amounts_ps[self.places].mean()) if len(self.places) else 0.0
 
 
 def tables_of(
     found: HostComparison, asked: Sequence[int], chosen: Collection[str]
 ) -> dict[str, Table]:
-    """The tables, without empty ones.
+    """Make the tables, without empty ones.
 
     Args:
         found: The hosts.
@@ -245,7 +245,7 @@ def _work(
 
 
 def _collectives(found: HostComparison) -> list[tuple[Cell, ...]]:
-    """Collectives by name, those for which hosts wait most first; times are means."""
+    """Collectives by name, those with the longest waits first; times are means."""
     joint = found.counting
     numbers: dict[str, int] = {}
     number = np.array([numbers.setdefault(kind.name, len(numbers)) for kind, _ in joint.kinds],

@@ -1,4 +1,4 @@
-"""Stragglers: which host the others wait for and why, and what hosts do together."""
+"""Stragglers: the host that the others wait for, why they wait, and the joint work of hosts."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tfprof.core.text.wording import plural
 _PS_PER_MS, _NS_PER_MS = 1e9, 1e6
 
 MOST_DRAWN = 8
-"""Hosts in a chart: the slowest ones."""
+"""A chart shows at most so many hosts, the slowest ones."""
 
 _LARGE = 0.2
-"""From this part of a step on an excess is not called noise, though it may be."""
+"""From this fraction of a step on, the verdict does not call an excess noise, though it may be."""
 
 _MOSTLY_LAST = 0.75
-"""Who comes last to so many collectives is waited for, whatever was recorded of it."""
+"""The others wait for a host that is last at this share of collectives, whatever its records."""
 
 _MOST_ONCE = 3
-"""So many single steps are named."""
+"""The verdict names at most so many single steps."""
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -42,13 +42,13 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 def stragglers(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> ToolResult:
-    """Which host the others wait for and why, and how much time hosts spend in collectives.
+    """Find the host that the others wait for and why, and the time that hosts spend in collectives.
 
     Args:
         run: The run.
-        host: Only this host in the tables of hosts; it is compared with all.
-        step: Only the step of this number, or those of these.
-        classic: Makes no difference: the reference has no such tool.
+        host: Only this host in the tables of hosts. The comparison includes all hosts.
+        step: Only the step with this number, or the steps with these numbers.
+        classic: Has no effect: the reference has no such tool.
 
     Raises:
         UsageError: There is no such host or step.
@@ -176,7 +176,7 @@ def _slowest(found: HostComparison, slow: SlowHosts) -> Iterator[Claim]:
 
 
 def _slow_once(found: HostComparison) -> Iterator[Claim]:
-    """Single steps in which a host was slow, which averages hide or leave out."""
+    """Single steps in which a host was slow. Averages hide them or leave them out."""
     whole = np.flatnonzero(~found.steps.is_cut & found.steps.is_main)
     for one in slow_once(found.works, whole)[:_MOST_ONCE]:
         yield Claim(
@@ -204,14 +204,14 @@ def _why(found: HostComparison, slow: SlowHosts) -> Claim:
 
 
 def _slow_code(found: HostComparison, at: int) -> str:
-    """What of the program's own code takes the most time on a host; empty if nothing tells."""
+    """The slowest part of the program's own code on a host; empty if unknown."""
     [steps, *_] = [one for one in found.steps.hosts if one.host.name == found.works[at].name]
     code = host_code_times(steps.host).of(steps.times.groups[found.places])
     return code[0].name if code else ""
 
 
 def _communication(found: HostComparison) -> Iterator[Claim]:
-    """How much time goes to collectives, and how much of it costs."""
+    """Time of collectives, and the part of it that delays the step."""
     n_hosts = len(found.works)
 
     def mean(amounts: Sequence[float]) -> float:
@@ -242,7 +242,7 @@ def _communication(found: HostComparison) -> Iterator[Claim]:
 
 
 def _clocks(found: HostComparison) -> Claim:
-    """How far clocks are apart, and how far that can be trusted."""
+    """Differences between clocks, and their errors."""
     if not found.clocks:
         return unknown(
             "hosts", "clock_offset",
@@ -363,7 +363,7 @@ def _charts(found: HostComparison, asked: Sequence[int]) -> Iterator[Chart]:
 
 
 def _positions(steps: RunSteps, asked: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of steps, if their names end in ascending ones; else their places."""
+    """Numbers of steps if their names end in ascending numbers; otherwise their places."""
     ends = [steps.names[at].rpartition(" ")[2] for at in asked]
     numbers = tuple(int(end) for end in ends if _NUMBER.fullmatch(end))
     is_ascending = all(one < other for one, other in pairwise(numbers))

@@ -1,4 +1,4 @@
-"""tf.data bottleneck analysis: which iterator makes the slowest calls of a pipeline slow."""
+"""tf.data bottleneck analysis: the iterator that makes the slowest calls of a pipeline slow."""
 
 from __future__ import annotations
 
@@ -117,10 +117,9 @@ def tf_data(
     Args:
         run: The run.
         host: Only this host.
-        step: Only calls that began in the step of this number, or of these. Elements that were
-            prepared ahead for it were made in earlier steps.
-        classic: The reference's numbers: iterators whose ids are written as unsigned numbers
-            count as one.
+        step: Only calls that began in the step with this number, or in the steps with these
+            numbers. Earlier steps made the elements that the pipeline prepared ahead.
+        classic: The reference's numbers: all iterators with an unsigned number as id count as one.
 
     Raises:
         UsageError: There is no such host or step.
@@ -189,7 +188,7 @@ def tf_data(
 
 
 def in_step(run: Run, hosts: Sequence[Host], step: Steps) -> list[SlowPipeline]:
-    """The pipelines of some hosts with the calls that began in a step."""
+    """Select the pipelines of some hosts, with the calls that began in a step."""
     steps = run_steps(run)
     spans = spans_at(steps, steps.places(step))
     chosen = []
@@ -210,12 +209,12 @@ def in_step(run: Run, hosts: Sequence[Host], step: Steps) -> list[SlowPipeline]:
 
 
 def whole_us(ps: int) -> int:
-    """Whole microseconds."""
+    """Convert picoseconds to whole microseconds."""
     return ps // _PS_PER_US
 
 
 def host_name(host: Host) -> str:
-    """What a host is called in the tables."""
+    """The name of a host in the tables."""
     return host.machine if host.rules.names_hosts_by_machine else host.name
 
 
@@ -348,7 +347,7 @@ def _iterators(pipelines: Sequence[SlowPipeline]) -> Table:
 
 
 def _other_stages(slow: SlowPipeline) -> list[Iterator]:
-    """The stages of a pipeline that its slowest call did not wait for: they ran at other times."""
+    """Stages that the slowest call of a pipeline did not wait for: they ran at other times."""
     iterators, times = slow.data.iterators, slow.call.times
     is_inside = dict.fromkeys((slow.pipeline.root, *times), True)
 

@@ -1,5 +1,5 @@
-"""What the pod viewer of Cloud TPU showed: parts of steps on each core, channels between cores,
-all-reduce ops, and where the cores are."""
+"""The data of Cloud TPU's pod viewer: parts of steps on each core, channels between cores,
+all-reduce ops, and the places of the cores."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _CORES = timed_by(
     amount("sparse_outfeed_us", "SparseCore outfeed", "us", "SparseCore: output"),
     amount("idle_us", "Idle", "us", "nothing ran"),
 )  # fmt: skip
-"""Parts of a step of a core; low-flops computation is the rest."""
+"""Parts of a core's step; the rest is low-flops computation."""
 
 
 class TpuPod:
@@ -97,7 +97,7 @@ class TpuPod:
 
     Attributes:
         steps: Steps of the cores.
-        replicas: The replica of the program that each core runs, if known.
+        replicas: The replica of the program that each core runs, where known.
         channels: Channels by the place of their step.
         collectives: Collectives by the place of their step.
     """
@@ -119,7 +119,7 @@ class TpuPod:
             self.collectives.setdefault(collective.step, []).append(collective)
 
     def tables(self, places: Sequence[int]) -> dict[str, Table]:
-        """The tables of some steps by name, without empty ones."""
+        """Make the tables of some steps by name, without empty ones."""
         every = (
             self._core_table(places),
             Table("channels", CHANNELS,
@@ -209,7 +209,7 @@ class TpuPod:
 
 @fact
 def _communication(host: Host) -> dict[int, CoreTransfers]:
-    """The communication of each core, by its plane."""
+    """Communication of each core, by its plane."""
     timeline, groups = host.timeline, host.groups()
     return {core.plane: core_transfers(timeline, groups, core) for core in tpu_cores(timeline)}
 
@@ -222,7 +222,7 @@ def _transfers(pair: tuple[HostSteps, CoreSteps]) -> CoreTransfers:
 
 @fact
 def _replicas(host: Host) -> dict[int, int]:
-    """The replica that each core runs, by its plane, if known."""
+    """Replica that each core runs, by its plane, where known."""
     timeline = host.timeline
     stat = timeline.stat("replica_id")
     known = {}

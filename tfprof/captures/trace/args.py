@@ -1,4 +1,4 @@
-"""What events of a trace say besides their name and time, as columns of JSON text."""
+"""Arguments of the events of a trace, beside name and time, as columns of JSON text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tfprof.core.columns.columns import Int64Array
 
 _CONNECTIONS = frozenset(("_pt", "_p", "_ct", "_c", "_r"))
 _MOST_SHOWN = 10_000
-"""Characters of a name in the reference."""
+"""The reference shows at most so many characters of a name."""
 
 
 class _PlaneStats:
@@ -39,12 +39,12 @@ class _PlaneStats:
         self._heads = [f"{quoted(name)}:" for name in names.names]
         hidden = INTERNAL_STATS if is_viewers else _CONNECTIONS
         self._is_hidden = np.array([*(name in hidden for name in names.names), False], np.bool_)
-        # References are to the same entries; what nobody refers to need not be quoted.
+        # References point to the same entries; only entries with references need quoting.
         self._references = ["" for _ in range(len(names))] + ['""']
         self._shared: list[str] | None = None
 
     def own(self, events: Int64Array, is_there: IntArray) -> OwnStats:
-        """Own stats of some events of the plane; of those that are not there, none."""
+        """Return own stats of some events of the plane; none of events that are not there."""
         table = self._plane.events.stats
         first = table.first[events].astype(np.int64)
         counts = (table.first[events + 1] - first) * is_there
@@ -65,7 +65,7 @@ class _PlaneStats:
         return OwnStats(ends, heads, kinds, values, self._heads, self._references, table.data)
 
     def _add_unknown(self, heads: Int32Array, keys: IntArray) -> None:
-        """Names of stats that the plane does not know."""
+        """Add names for stats without metadata in the plane."""
         unknown = np.flatnonzero(heads < 0)
         for key in np.unique(keys[unknown]).tolist() if len(unknown) else ():
             heads[unknown[keys[unknown] == key]] = len(self._heads)
@@ -73,7 +73,7 @@ class _PlaneStats:
             self._is_hidden = np.append(self._is_hidden, False)
 
     def _referred(self, keys: Int64Array) -> Int64Array:
-        """Places of texts that references are to; -1, to nothing, is the last one."""
+        """Places of the texts that references point to; the last one stands for -1, no text."""
         metadata, references = self._plane.stat_metadata, self._references
         places = metadata.by_key.rows(keys).astype(np.int64)
         places[places < 0] = len(references) - 1
@@ -82,7 +82,7 @@ class _PlaneStats:
         return places
 
     def shared(self, rows: IntArray) -> Texts | None:
-        """Stats of entries of the metadata; None if no entry has any."""
+        """Return stats of entries of the metadata; None if no entry has any."""
         table = self._plane.event_metadata.stats
         if not len(table):
             return None
@@ -93,13 +93,13 @@ class _PlaneStats:
         return Texts(np.asarray(rows, np.int32), self._shared)
 
     def overrides(self, own: OwnStats) -> bool:
-        """Whether any event may have a stat that its metadata has, too."""
+        """Whether any event may have a stat that its metadata also has."""
         table = self._plane.event_metadata.stats
         keys = self._plane.stat_metadata.by_key.rows(np.unique(table.metadata_ids))
         return bool(np.isin(keys, own.heads).any())
 
     def all_of(self, rows: IntArray, own: OwnStats) -> list[str]:
-        """Shared and own stats of each event, where own ones win."""
+        """Return shared and own stats of each event; own stats win."""
         table = self._plane.event_metadata.stats
         by_key = self._plane.stat_metadata.by_key
         bounds = np.concatenate([[0], own.ends])
@@ -122,10 +122,10 @@ class EventArgs:
     """Arguments of the events of a host, some thousand at a time.
 
     Args:
-        forest: The events, and what leads to what.
+        forest: The events and the links between them.
         groups: Their steps.
-        is_viewers: As the reference's viewer shows them: steps as numbers, arrows as ``flow``, all
-            as texts.
+        is_viewers: Format them like the reference's viewer: steps as numbers, arrows as ``flow``,
+            all values as texts.
     """
 
     def __init__(self, forest: Forest, groups: Groups, *, is_viewers: bool) -> None:
@@ -136,7 +136,7 @@ class EventArgs:
         self._has_long_name = np.zeros(len(self._timeline.names), np.bool_)
 
     def of(self, events: Int64Array) -> tuple[list[Texts], OwnStats | None]:
-        """Arguments of some events."""
+        """Return the arguments of some events."""
         columns = [self._names(events)]
         if not self._groups.are_given:
             columns += self._derived(events)
@@ -144,7 +144,7 @@ class EventArgs:
         return [*columns, *shared], own
 
     def step(self, group: int) -> str:
-        """What tells the step of an event."""
+        """Return the argument that names the step of an event."""
         if group < 0:
             return ""
         if self._is_viewers:
@@ -153,7 +153,7 @@ class EventArgs:
         return f'"group_id":{group}' + (f',"step":{quoted(name)}' if name is not None else "")
 
     def _derived(self, events: Int64Array) -> list[Texts]:
-        """What tools work out: step, whether it ran eagerly, arrows."""
+        """Computed arguments: step, eager execution, arrows."""
         columns = [
             Texts(self._step_numbers[events], self._steps),
             Texts(self._eager[events], self._eager_texts),
@@ -204,7 +204,7 @@ class EventArgs:
         return np.where(is_op_or_kernel, ran_eagerly(self._forest), -1).astype(np.int32)
 
     def _names(self, events: Int64Array) -> Texts:
-        """Full names of events for which another one is shown."""
+        """Full names of events that are shown by another name."""
         timeline, texts = self._timeline, self._long_names
         kinds = timeline.kinds[events]
         for kind in np.unique(kinds[~self._has_long_name[kinds]]).tolist():
@@ -257,7 +257,7 @@ class EventArgs:
 
 
 def long_name(name: str, shown: str, *, is_cut: bool) -> str:
-    """The full name as an argument, if another one is shown."""
+    """Make an argument of the full name if the event is shown by another name."""
     if not shown:
         return ""
     return f'"long_name":{quoted(name[:_MOST_SHOWN] if is_cut else name)}'

@@ -1,4 +1,4 @@
-"""Some thousand events, as columns and as JSON text."""
+"""A block of some thousand events, as columns and as JSON text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _native: Any = native_module("trace")
 _PS_PER_US: Final = 10**6
 _PS_PER_NS: Final = 10**3
 _EXACT: Final = 1 << 53
-"""Integers from here on are texts: JavaScript has no such numbers."""
+"""Integers from here on become texts: JavaScript has no such numbers."""
 
 Int32Array = np.ndarray[Any, np.dtype[np.int32]]
 
 quoted: Callable[[str], str] = json.encoder.encode_basestring_ascii
-"""A text as JSON."""
+"""Encodes a text as JSON."""
 
 
 class Texts(NamedTuple):
@@ -41,27 +41,26 @@ class Texts(NamedTuple):
 
 
 def each(texts: Sequence[str]) -> Texts:
-    """A text of its own for each event."""
+    """Give each event a text of its own."""
     return Texts(np.arange(len(texts), dtype=np.int32), list(texts))
 
 
 def one(text: str, n_events: int) -> Texts:
-    """The same text for all events."""
+    """Give all events the same text."""
     return Texts(np.zeros(n_events, np.int32), [text])
 
 
 class OwnStats(NamedTuple):
-    """Stats that events have themselves, those of one event after those of another.
+    """Own stats of events, event by event.
 
     Attributes:
-        ends: The place behind the last of each event, shape (n,).
-        heads: Names of stats: places in ``head_texts``, -1 for what is not shown,
-            shape (n stats,).
+        ends: The place after the last stat of each event, shape (n,).
+        heads: Names of stats: places in ``head_texts``, -1 for hidden stats, shape (n stats,).
         kinds: ``StatKind`` of each value.
-        values: As in ``StatTable``; of references, places in ``references``.
+        values: As in ``StatTable``; for references, places in ``references``.
         head_texts: Names, with the colon.
-        references: What references are to.
-        data: What texts are read from.
+        references: Texts that references point to.
+        data: Buffer that holds the texts.
     """
 
     ends: Int64Array
@@ -78,13 +77,13 @@ class Block:
     """Events of a thread, or of several.
 
     Attributes:
-        places: Process and thread of each event, as JSON; none without.
-        starts_ps: In the time of the trace, shape (n,).
-        durations_ps: Those that take no time are instants.
-        names: Names of the events, none without.
+        places: Process and thread of each event, as JSON; without texts if unused.
+        starts_ps: Starts in the time of the trace, shape (n,).
+        durations_ps: Durations; events with duration 0 are instants.
+        names: Names of the events; without texts if unused.
         args: Arguments, as JSON.
-        stats: Their own stats, which are arguments, too.
-        as_texts: All values are texts.
+        stats: Own stats of the events, which are also arguments.
+        as_texts: Whether all values are texts.
     """
 
     places: Texts
@@ -96,7 +95,7 @@ class Block:
     as_texts: bool
 
     def to_json(self) -> bytes:
-        """The events, with commas and line ends between them."""
+        """Encode the events, with commas and line ends between them."""
         if not (is_native() and _native is not None):
             return self.to_json_pure()
         data = self.stats.data if self.stats is not None else b""
@@ -117,7 +116,7 @@ class Block:
         return made
 
     def to_json_pure(self) -> bytes:
-        """The same in Python."""
+        """Encode the events in pure Python."""
         rows = zip(
             self.starts_ps.tolist(), self.durations_ps.tolist(), self._texts(self.places),
             self._texts(self.names), self._members(), strict=True,
@@ -134,7 +133,7 @@ class Block:
         return ",\n".join(lines).encode("ascii")
 
     def arguments(self) -> list[str]:
-        """The arguments of each event as a JSON object."""
+        """Return the arguments of each event as a JSON object."""
         return [f"{{{members}}}" for members in self._members()]
 
     def _members(self) -> list[str]:
@@ -150,7 +149,7 @@ class Block:
 
 
 def stat_texts(stats: OwnStats, *, as_texts: bool) -> list[str]:
-    """The stats of each event as JSON, with commas between them."""
+    """Encode the stats of each event as JSON, with commas between them."""
     heads, references, data = stats.head_texts, stats.references, stats.data
     columns = zip(stats.heads.tolist(), stats.kinds.tolist(), stats.values.tolist(), strict=True)
     texts = [
@@ -166,7 +165,7 @@ def stat_texts(stats: OwnStats, *, as_texts: bool) -> list[str]:
 
 
 def stat_text(kind: int, value: int, data: Buffer, *, as_texts: bool) -> str:
-    """The value of a stat that is not a reference."""
+    """Encode the value of a stat that is not a reference."""
     shown: StatValue = value
     if kind in (StatKind.STR, StatKind.BYTES):
         octets = text_at(data, value)
@@ -181,7 +180,7 @@ def stat_text(kind: int, value: int, data: Buffer, *, as_texts: bool) -> str:
 
 
 def value_text(value: StatValue, *, as_texts: bool) -> str:
-    """A value as JSON; or all as texts, doubles with six digits."""
+    """Encode a value as JSON, or as a text, with six digits for doubles."""
     if isinstance(value, bytes):
         return '"<opaque bytes>"' if as_texts else f'"<{len(value)} bytes>"'
     if isinstance(value, str) or value is None:
@@ -194,7 +193,7 @@ def value_text(value: StatValue, *, as_texts: bool) -> str:
 
 
 def joined(columns: Sequence[Sequence[str]], n_events: int) -> list[str]:
-    """The texts of each event, with commas between those that are not empty."""
+    """Join the texts of each event, with commas between those that are not empty."""
     kept = [column for column in columns if any(column)]
     if not kept:
         return [""] * n_events
@@ -208,10 +207,10 @@ def joined(columns: Sequence[Sequence[str]], n_events: int) -> list[str]:
 
 
 def in_whole_ns(starts_ps: Int64Array, durations_ps: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Times without what is below a nanosecond, still in picoseconds, shape (n,) each.
+    """Cut times to whole nanoseconds, still in picoseconds, shape (n,) each.
 
-    Viewers that count nanoseconds round starts and durations each for itself. Slices side by side
-    would then overlap, and one of them be dropped.
+    Viewers that count nanoseconds round starts and durations separately. Slices side by side would
+    then overlap, and a viewer would drop one of them.
     """
     starts = starts_ps - starts_ps % _PS_PER_NS
     ends = starts_ps + durations_ps
@@ -219,6 +218,6 @@ def in_whole_ns(starts_ps: Int64Array, durations_ps: Int64Array) -> tuple[Int64A
 
 
 def micros(ps: int) -> str:
-    """Picoseconds as microseconds with six digits behind the point."""
+    """Write picoseconds as microseconds with six decimals."""
     whole, rest = divmod(abs(ps), _PS_PER_US)
     return f"{'-' if ps < 0 else ''}{whole}.{rest:06d}"

@@ -26,19 +26,19 @@ def write_trace(
 
     Args:
         run: The run.
-        target: A file, packed if its name ends in ``.gz``, ``.xz`` or ``.zst``, and written whole
-            or not at all; or a stream of bytes.
-        host: Only of one host.
-        step: Only what overlaps one step: its number.
-        classic: What the reference's viewer shows, of the first host.
-        overwrite: Replace a file that exists.
+        target: A file, compressed if its name ends in ``.gz``, ``.xz`` or ``.zst``, and written
+            whole or not at all; or a stream of bytes.
+        host: Only this host.
+        step: Only events that overlap the step with this number.
+        classic: The content of the reference's viewer, for the first host.
+        overwrite: Replace an existing file.
 
     Returns:
-        Bytes of JSON, before they are packed.
+        Bytes of JSON before compression.
 
     Raises:
         UsageError: There is no such host or step, or the file exists.
-        InputError: It cannot be written.
+        InputError: The file is not writable.
         MissingDependencyError: The package for zstd is not installed.
     """
     counted = _Counted(trace(run, host=host, step=step, classic=classic).pieces())
@@ -52,7 +52,7 @@ def write_trace(
 
 
 class _Counted:
-    """Chunks, and how many bytes have passed."""
+    """Passes chunks on, and counts their bytes."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks

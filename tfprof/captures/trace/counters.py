@@ -1,4 +1,4 @@
-"""What a trace has beside events: arrows between them, and counters."""
+"""The parts of a trace beside events: arrows between them, and counters."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.text.trace_json import EVENTS_PER_CHUNK, blocks, lines_of
 
 _ARROW_BITS: Final = 40
-"""Of the ids of arrows, below the first process of their host."""
+"""Bits of an arrow's id below the number of the first process of its host."""
 
 _WAYS: Final = ("leads to", "comes from")
 _PS_PER_NS: Final = 1000
 
 Window = tuple[int, int]
-"""From when to when events are shown, in ps since the first of the host."""
+"""Start and end of the shown time, in ps since the host's first line begins."""
 
 
 class Shown(NamedTuple):
-    """What is shown of a host.
+    """The shown part of a host.
 
     Attributes:
         tracks: Its threads.
         since_ps: When its first line begins, in the time of the trace.
-        window: Only what is within it at least in part; None for everything.
+        window: Only events that overlap this window; None for all.
     """
 
     tracks: Tracks
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
     window: Window | None
 
     def within(self, starts_ps: Int64Array, ends_ps: Int64Array) -> BoolArray | None:
-        """Whether times are in the window, shape (n,); None if all are."""
+        """Whether each time is in the window, shape (n,); None if all are."""
         if self.window is None:
             return None
         first, last = self.window
@@ -49,7 +49,7 @@ class Shown(NamedTuple):
         return is_within
 
     def only(self, events: Int64Array) -> Int64Array:
-        """Those of some events of the timeline that are in the window."""
+        """Select the events of the timeline that are in the window."""
         if self.window is None:
             return events
         timeline = self.tracks.timeline
@@ -58,12 +58,12 @@ class Shown(NamedTuple):
 
 
 def blocks_of(events: Int64Array) -> Iterator[Int64Array]:
-    """Events in pieces that are written at once."""
+    """Split events into pieces to write at once."""
     return (events[each] for each in blocks(len(events)))
 
 
 def packed(rows: Iterable[Row], shown: Shown) -> Iterator[list[Row]]:
-    """Rows with the events that are shown, as many as are written at once; long ones in pieces."""
+    """Pack rows with their shown events into lists to write at once, long rows in pieces."""
     waiting: list[Row] = []
     n_waiting = 0
     for row in rows:
@@ -78,7 +78,7 @@ def packed(rows: Iterable[Row], shown: Shown) -> Iterator[list[Row]]:
 
 
 def line_counters(shown: Shown, track: Track) -> Iterator[bytes]:
-    """Values of a line of counters: all numbers that an event tells."""
+    """Write the values of a line of counters: all numbers in the stats of an event."""
     timeline = shown.tracks.timeline
     place = f'"pid":{track.pid},"tid":{track.tid}'
     for block in blocks_of(shown.only(events_of(shown.tracks, track))):
@@ -100,11 +100,11 @@ def _numbers(timeline: Timeline, event: int) -> str:
 
 
 def arrows(shown: Shown, links: Links, rows: Rows) -> Iterator[bytes]:
-    """From each event to those that it leads to on other threads.
+    """Write arrows from each event to those that it leads to on other threads.
 
-    Their ids are hexadecimal texts, which all viewers take. No viewer draws an arrow back in time:
-    where clocks differ so far that an event begins before the one that leads to it, the arrow
-    leads from there to where it comes from, and is named so.
+    Their ids are hexadecimal texts, which all viewers accept. No viewer draws an arrow back in
+    time. If clocks differ so much that an event begins before its cause, the arrow leads from this
+    event to its cause, under the name "comes from".
     """
     tracks, timeline = shown.tracks, shown.tracks.timeline
     at = np.full((len(timeline.lines), 2), -1, np.int64)
@@ -137,7 +137,7 @@ def arrows(shown: Shown, links: Links, rows: Rows) -> Iterator[bytes]:
 
 
 def memory_counters(shown: Shown) -> Iterator[bytes]:
-    """What each allocator holds, whenever it changes."""
+    """Write the memory that each allocator holds, at each change."""
     timeline = shown.tracks.timeline
     is_change = timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     if not is_change.any():

@@ -1,4 +1,4 @@
-"""Counters of a captured run: those that were recorded, and the memory of allocators."""
+"""Counters of a captured run: recorded ones, and the memory of allocators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfprof.core.columns.once import Once
 
 
 def line_counter(trace: HostTrace, track: Track, process: int) -> Counter:
-    """A line of counters: all numbers that its events tell, by their name and what they tell."""
+    """Make a counter of a line: all numbers in its events, by the names of event and stat."""
 
     def make() -> Sequence[Series]:
         timeline = trace.tracks.timeline
@@ -39,10 +39,10 @@ def line_counter(trace: HostTrace, track: Track, process: int) -> Counter:
 
 
 def memory_counters(trace: HostTrace, processes: Mapping[int, int]) -> tuple[list[Counter], int]:
-    """What each allocator holds, whenever it changes.
+    """Make counters of the memory that each allocator holds, at each change.
 
     Returns:
-        The counters, and how many events are of allocators that are not shown.
+        The counters, and the number of events of hidden allocators.
     """
     timeline = trace.tracks.timeline
     allocator = timeline.stat("allocator_name")

@@ -45,7 +45,7 @@ _COLUMNS = timed_by(
 
 @dataclass(frozen=True)
 class TraceResult(ToolResult):
-    """The answer of ``trace``.
+    """The result of ``trace``.
 
     Attributes:
         pieces: Makes the trace in Chrome's format, in pieces of some megabytes.
@@ -57,19 +57,19 @@ class TraceResult(ToolResult):
 def trace(
     run: Run, *, host: str | None = None, step: Steps | None = None, classic: bool = False
 ) -> TraceResult:
-    """Every event, for viewers of Chrome's trace format.
+    """Show every event, for viewers of Chrome's trace format.
 
-    ``to_gviz`` makes the whole trace, and ``write_trace`` writes one of any size, from ``pieces``.
-    Each event has its duration, arrows lead from each launch to its
-    kernel and from each piece of work to the thread that does it, and counters show memory.
+    ``to_gviz`` makes the whole trace, and ``write_trace`` writes a trace of any size, from
+    ``pieces``. Each event has its duration. Arrows lead from each launch to its kernel, and from
+    each piece of work to the thread that does it. Counters show memory.
 
     Args:
         run: The run.
-        host: Only of one host.
-        step: Only what overlaps the step of this number, or the time from the first of these to
-            the end of the last.
-        classic: What the reference's viewer shows, of the first host: without arrows and memory,
-            with cut names, and thread ids of 32 bits that may collide.
+        host: Only this host.
+        step: Only events that overlap the step with this number, or the time from the start of the
+            first to the end of the last step with these numbers.
+        classic: The content of the reference's viewer, for the first host: without arrows and
+            memory, with cut names, and with thread ids of 32 bits that may collide.
 
     Raises:
         UsageError: There is no such host or step.
@@ -93,13 +93,14 @@ def trace(
 
 @dataclass(frozen=True)
 class RunTraces:
-    """The traces of hosts, each made when it is its turn.
+    """The traces of hosts, each made on its turn.
 
-    Those of open hosts are kept. Of hosts whose events are elsewhere one is there at a time, as
-    long as nobody keeps it: a trace of any number of hosts takes the memory of one.
+    It keeps the traces of open hosts. Of hosts whose events are elsewhere, it holds one trace at a
+    time, as long as the caller keeps none. So a trace of any number of hosts takes the memory of
+    one.
 
     Attributes:
-        makers: Make them.
+        makers: Functions that make the traces.
     """
 
     makers: Sequence[Callable[[], HostTrace]]
@@ -112,7 +113,7 @@ class RunTraces:
         host: str | None = None,
         step: Steps | None = None,
     ) -> RunTraces:
-        """Arguments and errors are those of ``trace``."""
+        """Prepare the traces of a run; arguments and errors are the same as for ``trace``."""
         hosts = run.chosen(host)
         if run.rules.shows_viewer_events:  # one host at a time
             hosts = hosts[:1]
@@ -136,13 +137,13 @@ class RunTraces:
 
 
 def _windows(run: Run, step: Steps) -> dict[str, Window]:
-    """From the first event of some steps to their last, by host; not of hosts without steps."""
+    """Time from the first event of some steps to the last, by host, for hosts with steps."""
     steps = run_steps(run)
     places = steps.places(step)
     if not places:
         raise UsageError(f"no step {step} in this run: it has no steps")
     windows = {}
-    for own in steps.hosts:  # of a TPU each core is one: the first tells
+    for own in steps.hosts:  # each core of a TPU is an entry: the first one counts
         if own.host.name not in windows:
             parts = [_window(own, place) for place in places]
             windows[own.host.name] = min(p[0] for p in parts), max(p[1] for p in parts)
@@ -153,17 +154,17 @@ def _window(steps: HostSteps, place: int) -> Window:
     host, times = steps.host, steps.times
     events = np.flatnonzero(host.groups().of_event == times.groups[place])
     start = int(times.start_ps[place])
-    if not len(events):  # nobody has marked it
+    if not len(events):  # the program did not mark it
         return start, start + int(times.duration_ps[place])
     timeline = host.timeline
     return int(timeline.starts_ps[events].min()), int(timeline.ends_of(events).max())
 
 
 def begins_ps(hosts: Sequence[Host]) -> list[int]:
-    """When the first line of each host begins, in the time of the trace.
+    """Find when the first line of each host begins, in the time of the trace.
 
-    Timestamps count from the begin of the capture or from 1970, so they alone do not tell. In the
-    reference a space with an empty plane begins at 0, or not at all where that overflows.
+    Timestamps count from the begin of the capture or from 1970, so they alone are not enough. In
+    the reference, a space with an empty plane begins at 0, or not at all if that overflows.
     """
     bases = [host.base_ns for host in hosts]
     if hosts and hosts[0].rules.shows_viewer_events:
@@ -178,16 +179,16 @@ def begins_ps(hosts: Sequence[Host]) -> list[int]:
 
 
 def first_ns(hosts: Sequence[Host]) -> int:
-    """When the first host begins, ns since 1970."""
+    """Start of the first host, ns since 1970."""
     return min(map(_start_ns, hosts), default=0)
 
 
 def begin_ps(host: Host, first_ns: int) -> int:
-    """When a host begins, after the first one.
+    """Start of a host, relative to the start of the first one.
 
     Args:
         host: The host.
-        first_ns: When the first one begins; a host before it begins with it.
+        first_ns: Start of the first host. An earlier host gets the same start.
     """
     return min(max(_start_ns(host) - first_ns, 0), MOST_NS) * 1000
 
@@ -199,7 +200,7 @@ def _start_ns(host: Host) -> int:
 
 @fact
 def _begin_of_capture(host: Host) -> int:
-    """Nanoseconds since 1970, 0 if the capture does not tell."""
+    """Start of the capture in ns since 1970; 0 if the capture does not state it."""
     plane = host.space.plane(TASK_PLANE)
     began_ns = plane.own_stats().get("profile_start_time") if plane is not None else None
     return began_ns if isinstance(began_ns, int) else 0
@@ -224,11 +225,11 @@ def _rows(made: HostTrace) -> Iterator[tuple[Cell, ...]]:
 
 
 def covered_ps(starts_ps: Int64Array, ends_ps: Int64Array) -> int:
-    """How long at least one of some events was running.
+    """Compute the time during which at least one of some events was running.
 
     Args:
-        starts_ps: In order, shape (n,).
-        ends_ps: Shape (n,).
+        starts_ps: Starts in order, shape (n,).
+        ends_ps: Ends, shape (n,).
     """
     if not len(starts_ps):
         return 0

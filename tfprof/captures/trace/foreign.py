@@ -16,7 +16,7 @@ from tfprof.files.chrome_json import RawArrow, RawSlice, Read, arrow_pairs
 
 _PS_PER_US = 1e6
 _MOST_US = 1e12
-"""Times are within so much of the first: eleven days."""
+"""Times are at most so far from the first: eleven days."""
 
 _EXACT = 1 << 53
 
@@ -24,7 +24,7 @@ _STEPS = "Steps"
 
 
 def model_of_json(read: Read) -> TraceModel:
-    """The model of a trace that has been read."""
+    """Make the model of a trace from its parsed file."""
     return _Foreign(read).model()
 
 
@@ -33,11 +33,11 @@ class _Foreign:
         self._read = read
         times = [each.start_us for slices in read.slices.values() for each in slices]
         times += [time for values in read.counters.values() for time, _ in values]
-        # The middle one: a damaged time is far from it, and must not move all others.
+        # The median: a damaged time is far from it, and must not move all others.
         middle = sorted(times)[len(times) // 2] if times else 0.0
         near = [time for time in times if abs(time - middle) < _MOST_US]
         self._base = min(near, default=0.0)
-        if self._base < _MOST_US and self._base >= 0:  # counted from the begin already
+        if self._base < _MOST_US and self._base >= 0:  # times already count from the begin
             self._base = 0.0
         ends = [
             each.start_us + (0.0 if math.isinf(each.duration_us) else each.duration_us)
@@ -112,7 +112,7 @@ class _Foreign:
 
     def _track(self, process: int, place: tuple[Any, Any], slices: list[RawSlice]) -> TraceTrack:
         starts = self._ps([each.start_us for each in slices])
-        # Ends are rounded as starts are: what touches in the file touches here.
+        # Ends are rounded like starts: slices that touch in the file touch here.
         ends = self._ps([self._end(each) for each in slices])
         durations = np.maximum(ends - starts, 0)
         order = np.lexsort((-durations, starts))
@@ -158,7 +158,7 @@ class _Foreign:
         return Flows(*np.array(rows, np.int64).T)
 
     def _slice_at(self, tracks: Sequence[TraceTrack], end: RawArrow) -> tuple[int, int] | None:
-        """The slice that an end of an arrow is bound to: around it, or the next one."""
+        """The slice at an end of an arrow: the one around it, or the next one."""
         number = self._place_of.get(end.track)
         if number is None or abs(end.time_us - self._base) >= _MOST_US:
             return None
@@ -166,7 +166,7 @@ class _Foreign:
         track = tracks[number]
         place = int(np.searchsorted(track.starts, time))
         is_there = place < len(track) and int(track.starts[place]) == time
-        if is_there or not end.is_around:  # what begins there is meant, before what is around it
+        if is_there or not end.is_around:  # a slice that begins there wins over one around it
             return (number, place) if place < len(track) else None
         found = track.within(time, time + 1)
         return (number, int(found[-1])) if len(found) else None
@@ -177,7 +177,7 @@ def _sortable(key: Any) -> tuple[int, int, str]:
 
 
 def _steps(tracks: Sequence[TraceTrack], names: Sequence[str]) -> list[Step]:
-    """Steps, where a track of this name tells them, as xprof writes it."""
+    """Steps from the track with this name, as xprof writes it; empty without one."""
     for track in tracks:
         if track.name == _STEPS:
             texts = [names[number] for number in track.names_of(np.arange(len(track))).tolist()]

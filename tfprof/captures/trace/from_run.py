@@ -22,11 +22,11 @@ from tfprof.core.columns.arrow import Coded
 from tfprof.core.columns.columns import Int64Array, no_rows
 
 _MOST_TRACKS = 2000
-"""Threads that are shown; each costs more than its events."""
+"""At most so many threads are shown; each costs more than its events."""
 
 
 def model_of_run(run: Run) -> TraceModel:
-    """The trace of a run; worked out once."""
+    """Make the trace of a run, once."""
     return run.memo.once("trace model", lambda: _Builder(run).model())
 
 
@@ -138,7 +138,7 @@ class _Builder:
         self._sources.append((trace, places))
 
     def _add_recorded(self, trace: HostTrace, track: Track) -> Int64Array | None:
-        """Adds a recorded line; its events in the timeline, or None if none is left out."""
+        """Add a recorded line; returns its events in the timeline, or None if it keeps all."""
         timeline, since = trace.tracks.timeline, trace.since_ps
         whole = timeline.events_of(track.line)
         own = None
@@ -214,7 +214,7 @@ class _Builder:
         self._n["derived"] += len(line)
 
     def _flows(self) -> Flows:
-        """From each event to those that it leads to on other threads."""
+        """Arrows from each event to those that it leads to on other threads."""
         parts = [_flows_of(trace.links, trace, places)
                  for trace, places in self._sources]  # fmt: skip
         columns = zip(*parts, strict=True) if parts else [[no_rows()] for _ in range(4)]
@@ -222,7 +222,7 @@ class _Builder:
 
 
 def _steps_by_number(groups: Groups, numbers: Int64Array) -> Coded:
-    """Names of steps; numbers without a name are of none."""
+    """Names of steps; a number without a name stands for no step."""
     shown = np.array(sorted(groups.names), np.int64)
     if not len(shown):
         return Coded(np.full(len(numbers), -1), [])
@@ -261,7 +261,7 @@ def _flows_of(
 
 
 def _steps(run: Run, traces: Sequence[HostTrace]) -> Iterator[Step]:
-    """The steps as the first host had them, in the time of the trace."""
+    """The steps of the first host, in the time of the trace."""
     steps = run_steps(run)
     if not steps.hosts:
         return

@@ -1,7 +1,7 @@
-"""On which lane of a track each slice is drawn, so that no two slices of a lane overlap.
+"""Assigns each slice of a track to a lane, so that no two slices of a lane overlap.
 
-What is inside another slice is drawn below it. Slices that overlap only in part, as recorders of
-asynchronous work write them, get lanes of their own: none is hidden behind another.
+A slice inside another slice is drawn below it. Slices that overlap only in part, as recorders of
+asynchronous work write them, get lanes of their own, so that none hides another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 _LaneArray = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
 _MOST = 1000
-"""Slices that run at once and have lanes of their own; all others share one below."""
+"""At most so many concurrent slices have lanes of their own; all others share one below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,11 @@ class Lanes:
     """The lanes of a track.
 
     Attributes:
-        of_slice: The lane of each slice, shape (n,); None if there is one lane.
-        order: Places of slices, lane by lane; None if there is one lane.
+        of_slice: The lane of each slice, shape (n,); None if there is only one lane.
+        order: Places of slices, lane by lane; None if there is only one lane.
         first: Where each lane begins in ``order``, and the end, shape (n lanes + 1,).
-        depth: How many slices are inside each other at most.
-        n_tangled: Slices that overlap another one only in part, with what is around them.
+        depth: Maximum depth of nested slices.
+        n_tangled: Number of slices that overlap another one only in part, with those around them.
     """
 
     of_slice: _LaneArray | None
@@ -44,22 +44,22 @@ class Lanes:
         return len(self.first) - 1
 
     def slices(self, lane: int) -> IntArray | None:
-        """Places of the slices of a lane, in order of time; None for all of the track."""
+        """Return places of the slices of a lane, in order of time; None for all of the track."""
         if self.order is None:
             return None
         return self.order[self.first[lane] : self.first[lane + 1]]
 
     def lane_of(self, place: int) -> int:
-        """The lane of a slice."""
+        """Return the lane of a slice."""
         return 0 if self.of_slice is None else int(self.of_slice[place])
 
     @classmethod
     def of(cls, starts_ps: Int64Array, durations_ps: Int64Array) -> Lanes:
-        """Find the lanes.
+        """Find the lanes of slices.
 
         Args:
             starts_ps: Starts, ascending; of equal ones, longer slices first, shape (n,).
-            durations_ps: Shape (n,).
+            durations_ps: Durations, shape (n,).
         """
         n_slices = len(starts_ps)
         ends_ps = starts_ps + durations_ps
@@ -68,7 +68,7 @@ class Lanes:
         nesting = nest(np.array([0, n_slices]), starts_ps, ends_ps)
         lanes = depths(nesting)
         is_instant = durations_ps == 0
-        if is_instant.any():  # many may be at one time: none is inside another
+        if is_instant.any():  # many may share one time: none is inside another
             around = nesting.nearest(np.where(is_instant, -1, lanes).astype(lanes.dtype))
             lanes[is_instant] = around[is_instant] + 1
         np.minimum(lanes, _MOST, out=lanes)
@@ -86,7 +86,7 @@ class Lanes:
 
 
 def depths(nesting: Nesting) -> IntArray:
-    """How many slices are around each, shape (n,)."""
+    """Count the slices around each slice, shape (n,)."""
     n_slices = len(nesting.ends)
     closed = np.cumsum(np.bincount(nesting.ends, minlength=n_slices + 1)[:n_slices])
     return (np.arange(n_slices) - closed).astype(nesting.parents.dtype)
@@ -95,7 +95,7 @@ def depths(nesting: Nesting) -> IntArray:
 def _overlaps_before(
     lanes: IntArray, order: IntArray, starts_ps: Int64Array, ends_ps: Int64Array
 ) -> BoolArray:
-    """Whether each slice of an order begins before the one in front of it on its lane ends."""
+    """Whether each slice, in this order, begins before the previous one on its lane ends."""
     is_late = np.zeros(len(order), np.bool_)
     is_late[1:] = starts_ps[order[1:]] < ends_ps[order[:-1]]
     is_late[1:] &= lanes[order[1:]] == lanes[order[:-1]]
@@ -109,9 +109,9 @@ def _untangle(
     ends_ps: Int64Array,
     nesting: Nesting,
 ) -> int:
-    """Give slices lanes of their own wherever some overlap; how many were looked at.
+    """Give slices lanes of their own wherever some overlap; returns the number of visited slices.
 
-    Only stretches in which something overlaps are walked through, slice by slice.
+    This visits only stretches with overlaps, slice by slice.
     """
     until = np.maximum.accumulate(ends_ps)
     begins = np.flatnonzero(np.concatenate([[True], starts_ps[1:] >= until[:-1]]))

@@ -1,7 +1,7 @@
-"""A trace as the viewer knows it: processes, tracks of slices, counters, steps and arrows.
+"""The viewer's model of a trace: processes, tracks of slices, counters, steps and arrows.
 
 Captured runs and traces in Chrome's format become the same model, so that one viewer shows both.
-Times are whole picoseconds. The columns of a capture are looked at where they are, not copied.
+Times are whole picoseconds. The model reads the columns of a capture in place, without copies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tfprof.errors import UsageError
 
 
 class Step(NamedTuple):
-    """A step: what it is called, and from when to when it was, in ps."""
+    """A step: its name, start and end in ps."""
 
     name: str
     start_ps: int
@@ -35,10 +35,10 @@ class Flows(NamedTuple):
     """Arrows from one slice to another, columns of shape (n,).
 
     Attributes:
-        from_track: The track where each begins.
-        from_place: The slice there.
-        to_track: The track where it ends.
-        to_place: The slice there.
+        from_track: The track where each arrow begins.
+        from_place: The slice on that track.
+        to_track: The track where each arrow ends.
+        to_place: The slice on that track.
     """
 
     from_track: IntArray
@@ -51,10 +51,10 @@ class Series(NamedTuple):
     """Values of a counter.
 
     Attributes:
-        name: What is counted.
-        unit: Of the values.
-        times_ps: When each was set, ascending, shape (n,).
-        values: Shape (n,); NaN for what is unknown.
+        name: Name of the series.
+        unit: Unit of the values.
+        times_ps: Time of each value, ascending, shape (n,).
+        values: Values, shape (n,); NaN if unknown.
     """
 
     name: str
@@ -68,8 +68,8 @@ class Counter(NamedTuple):
 
     Attributes:
         process: Place of its process.
-        name: What it is called.
-        series: What it counts; worked out when it is first asked.
+        name: Its name.
+        series: Its values, computed at first use.
     """
 
     process: int
@@ -79,23 +79,24 @@ class Counter(NamedTuple):
 
 @dataclass(eq=False)
 class TraceTrack:
-    """A thread, a stream, or what was derived of one.
+    """A thread, a stream, or a track derived from one.
 
     Attributes:
         process: Place of its process.
-        name: What it is called.
-        thread_id: The number that the recorder gave it.
-        starts: Start of each slice, less ``shift_ps``: ascending, those that take longer first,
-            shape (n,).
-        durations: How long each took, shape (n,).
-        kinds: What each is: a place in ``name_ids``, shape (n,).
+        name: Its name.
+        thread_id: Its number from the recorder.
+        starts: Start of each slice, less ``shift_ps``: ascending; of equal ones, longer slices
+            first; shape (n,).
+        durations: Duration of each slice, shape (n,).
+        kinds: Kind of each slice: a place in ``name_ids``, shape (n,).
         name_ids: Places in the names of the model.
-        long_name_ids: Places in its long names, by kind as ``name_ids``; empty without any.
-        texts: All that is known of some slices, by their places: a JSON object of each.
-        shift_ps: To be added to starts: when the host begins in the time of the trace.
-        renamed: Slices that are called otherwise, by place: a name's number.
-        is_derived: No recorder wrote it.
-        steps: The steps of some slices, by their places.
+        long_name_ids: Places in the long names of the model, by kind as ``name_ids``; empty if
+            there are none.
+        texts: Returns the arguments of some slices by their places, each as a JSON object.
+        shift_ps: Time to add to starts: when the host begins in the time of the trace.
+        renamed: Number of the name of slices with another name, by place.
+        is_derived: Whether it is derived, not recorded.
+        steps: Returns the steps of some slices by their places.
     """
 
     process: int
@@ -126,7 +127,7 @@ class TraceTrack:
 
     @property
     def lanes(self) -> Lanes:
-        """On which lane each slice is drawn; worked out once."""
+        """Lane of each slice, computed once."""
         with self._lock:
             return self._lanes
 
@@ -140,12 +141,12 @@ class TraceTrack:
 
     @property
     def pyramids(self) -> list[Pyramid]:
-        """For each lane what is merged at which zoom; worked out when it is asked."""
+        """Pyramid of each lane, computed at first use."""
         with self._lock:
             return self._pyramids
 
     def names_of(self, places: IntArray) -> Int64Array:
-        """The number of the name of some slices, shape of ``places``."""
+        """Return the number of the name of some slices, in the shape of ``places``."""
         numbers: Int64Array = self.name_ids[self.kinds[places]]
         if len(self._renamed):
             at = np.searchsorted(self._renamed, places).clip(max=len(self._renamed) - 1)
@@ -153,7 +154,7 @@ class TraceTrack:
         return numbers
 
     def named(self, wanted: Wanted) -> Int64Array:
-        """Places of slices one of whose names is wanted, ascending."""
+        """Return places of slices with a wanted name, ascending."""
         none = np.zeros(len(self.name_ids), np.bool_)
         is_short = wanted.names[self.name_ids] if len(self.name_ids) else none
         is_long = wanted.long_names[self.long_name_ids] if len(self.long_name_ids) else none
@@ -164,26 +165,26 @@ class TraceTrack:
         return np.flatnonzero(mask | is_long[self.kinds])
 
     def arguments(self, place: int) -> Mapping[str, Any]:
-        """All that is known of a slice."""
+        """Return the arguments of a slice."""
         made: Mapping[str, Any] = json.loads(self.texts(np.array([place]))[0])
         return made
 
     def step_of(self, place: int) -> str:
-        """The name of a slice's step; empty without one."""
+        """Return the name of a slice's step; empty without one."""
         found = self.steps(np.array([place]))
         number = int(found.places[0])
         return found.texts[number] if number >= 0 else ""
 
     def start_ps(self, place: int) -> int:
-        """When a slice begins, in the time of the trace."""
+        """Return the start of a slice, in the time of the trace."""
         return int(self.starts[place]) + self.shift_ps
 
     def duration_ps(self, place: int) -> int:
-        """How long a slice takes."""
+        """Return the duration of a slice."""
         return int(self.durations[place])
 
     def within(self, start_ps: int, end_ps: int) -> Int64Array:
-        """Places of slices that are between two times at least in part, ascending."""
+        """Return places of slices that overlap the range between two times, ascending."""
         first, last = start_ps - self.shift_ps, end_ps - self.shift_ps
         parts = [pyramid.within(first, last) for pyramid in self.pyramids]
         if len(parts) == 1:
@@ -192,11 +193,11 @@ class TraceTrack:
 
 
 class Wanted(NamedTuple):
-    """Which names of a trace are looked for.
+    """The names of a trace that a search looks for.
 
     Attributes:
-        names: Of each name of the model, shape (n names,).
-        long_names: Of each long name, shape (n long names,).
+        names: Whether each name of the model matches, shape (n names,).
+        long_names: Whether each long name matches, shape (n long names,).
     """
 
     names: BoolArray
@@ -204,14 +205,14 @@ class Wanted(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What became of the events of a capture.
+    """Counts of the events of a capture, by how the viewer shows them.
 
     Attributes:
-        in_capture: How many events the files hold.
-        as_slices: How many are slices.
-        as_counters: How many are values of counters.
-        derived: Slices beside these, made of them.
-        left_out: Why others are not there: a reason and how many, each.
+        in_capture: Events in the files.
+        as_slices: Events shown as slices.
+        as_counters: Events shown as values of counters.
+        derived: Further slices, derived from these events.
+        left_out: Reasons why others are missing, each with the number of events.
     """
 
     in_capture: int
@@ -222,7 +223,7 @@ class Shown(NamedTuple):
 
     @property
     def dropped(self) -> int:
-        """How many are nowhere."""
+        """Number of events that are not shown."""
         return self.in_capture - self.as_slices - self.as_counters
 
 
@@ -231,16 +232,16 @@ class TraceModel:
     """A trace.
 
     Attributes:
-        processes: Names.
-        tracks: Tracks that hold slices, in the order in which they are shown.
+        processes: Names of the processes.
+        tracks: Tracks with slices, in the order of display.
         counters: Counters.
         names: Distinct names of slices.
         steps: Steps, in order of time.
-        shown: What became of the events.
+        shown: Counts of the events.
         make_flows: Makes the arrows.
-        remarks: What else there is to know.
-        hosts: The host of each process, as far as it is known.
-        long_names: Distinct names in full of slices that are shown by a shorter one.
+        remarks: Further remarks.
+        hosts: The host of each process, where known.
+        long_names: Distinct full names of slices that are shown by a shorter name.
     """
 
     processes: Sequence[str]
@@ -263,13 +264,13 @@ class TraceModel:
 
     @property
     def flows(self) -> Flows:
-        """The arrows; worked out once."""
+        """The arrows, computed once."""
         with self._lock:
             return self._flows
 
     @cached_property
     def range_ps(self) -> tuple[int, int]:
-        """From the first slice or value to the end of the last."""
+        """Start of the first slice or value, and end of the last."""
         firsts = [track.start_ps(0) for track in self.tracks if len(track)]
         lasts = [
             int((track.starts + track.durations).max()) + track.shift_ps
@@ -285,10 +286,10 @@ class TraceModel:
         return first, max(last, first + 1)
 
     def slice_of(self, text: str) -> tuple[int, int]:
-        """Track and place of a slice by its id, ``3.1024``.
+        """Look up track and place of a slice by its id, such as ``3.1024``.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such slice.
         """
         track, _, place = text.partition(".")
         if track.isdecimal() and place.isdecimal():
@@ -299,5 +300,5 @@ class TraceModel:
 
 
 def id_of(track: int, place: int) -> str:
-    """The id of a slice."""
+    """Make the id of a slice."""
     return f"{track}.{place}"

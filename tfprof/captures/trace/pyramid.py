@@ -1,10 +1,10 @@
-"""What is merged at which zoom on one lane: slices that are too small to be seen, side by side.
+"""Merges slices of one lane that are side by side and too small to be visible at a zoom level.
 
-At level ``k`` a pixel is ``2**k`` ps. A slice that takes less is small; small ones that begin in
-the same pixel, with no large one between them, are one mark that says how many they are. A mark is
-a run of slices in the order of the lane, so a level is the list of places where its marks begin.
-Marks of a level are runs of marks of any finer one: few levels are kept, and the others are made of
-these when they are asked for.
+At level ``k`` a pixel is ``2**k`` ps. A shorter slice is small. Small slices that begin in the same
+pixel, with no large one between them, form one mark with their number. A mark is a run of slices in
+the order of the lane, so a level is the list of places where its marks begin. Marks of a level are
+runs of marks of any finer level: a pyramid keeps few levels, and makes the others from them on
+request.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.core.columns.columns import BoolArray, Int64Array, narrowest
 
 LEVELS = 63
-"""Levels there are: pixels of 1 ps to 106 days."""
+"""Number of levels, with pixels from 1 ps to 106 days."""
 
 _WORTH = 0.5
-"""A level is kept if it has at most this share of the marks of the one before."""
+"""A pyramid keeps a level if it has at most this share of the marks of the previous one."""
 
 _FEW = 4096
 """A lane with fewer slices needs no levels."""
@@ -37,12 +37,12 @@ class Marks:
     """Marks of a lane, in order of time, columns of shape (n,).
 
     Attributes:
-        starts: When each begins, in the time of the lane.
-        lengths: To the end of its last slice.
-        counts: How many slices it is.
-        places: The first of them, in the track.
-        longest: The longest of them.
-        busy: How long they take together, ps.
+        starts: Start of each mark, in the time of the lane.
+        lengths: Length of each mark, to the end of its last slice.
+        counts: Number of slices in each mark.
+        places: Place of its first slice in the track.
+        longest: Place of its longest slice.
+        busy: Total duration of its slices, ps.
     """
 
     starts: Int64Array
@@ -56,18 +56,18 @@ class Marks:
         return len(self.starts)
 
     def only(self, chosen: slice | BoolArray) -> Marks:
-        """Some of the marks."""
+        """Select some of the marks."""
         return Marks(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
 
 class _Level(NamedTuple):
-    """Marks that are kept.
+    """The marks of a level that the pyramid keeps.
 
     Attributes:
         k: A pixel is 2**k ps.
-        first: Where each begins in the lane, and the number of slices, shape (n marks + 1,).
-        longest: The longest slice of each, its place in the lane.
-        busy: How long its slices take together, ps.
+        first: Where each mark begins in the lane, and the number of slices, shape (n marks + 1,).
+        longest: Place of the longest slice of each mark in the lane.
+        busy: Total duration of its slices, ps.
     """
 
     k: int
@@ -80,10 +80,10 @@ class Pyramid:
     """The marks of a lane at any zoom.
 
     Args:
-        starts: Of the slices of the track, shape (n track,).
-        durations: Shape (n track,).
-        places: Those of the lane, in order of time; None for all.
-        shift_ps: To be added to times, so that pixels of all hosts begin at the same time.
+        starts: Starts of the slices of the track, shape (n track,).
+        durations: Durations of the slices of the track, shape (n track,).
+        places: Places of the slices of the lane, in order of time; None for all.
+        shift_ps: Time to add, so that pixels of all hosts begin at the same time.
     """
 
     def __init__(
@@ -98,13 +98,13 @@ class Pyramid:
 
     @property
     def n_bytes(self) -> int:
-        """What it holds beside the columns of the track, and which slices are on which lane."""
+        """Memory that it takes beside the columns of the track and the lanes of its slices."""
         return sum(level.first.nbytes + level.longest.nbytes + level.busy.nbytes
                    for level in self.levels)  # fmt: skip
 
     @property
     def levels(self) -> list[_Level]:
-        """The levels that are kept, finer ones first; made once."""
+        """The levels that the pyramid keeps, finer ones first; made once."""
         with self._lock:
             return self._levels
 
@@ -118,7 +118,7 @@ class Pyramid:
         while len(marks) >= _FEW:
             k = _first_worth(marks, levels[-1].k if levels else -1)
             begins = self._begins(marks, min(k, LEVELS))
-            while k < LEVELS and len(begins) > _WORTH * len(marks):  # it promised too much
+            while k < LEVELS and len(begins) > _WORTH * len(marks):  # fewer merged than estimated
                 k += 2
                 begins = self._begins(marks, min(k, LEVELS))
             if k >= LEVELS:
@@ -133,7 +133,7 @@ class Pyramid:
         return levels
 
     def _all(self) -> Marks:
-        """Every slice as a mark; places are those in the lane."""
+        """Every slice as a mark, with places in the lane."""
         starts, durations = self._starts, self._durations
         if self._places is not None:
             starts, durations = starts[self._places], durations[self._places]
@@ -144,7 +144,7 @@ class Pyramid:
         return np.flatnonzero(_is_begin(marks, k, self._shift))
 
     def _merged(self, marks: Marks, begins: Int64Array) -> Marks:
-        """Marks of a coarser level, by the finer ones with which they begin."""
+        """Marks of a coarser level, from the finer marks with which they begin."""
         if len(begins) == len(marks):
             return marks
         ends = np.append(begins[1:], len(marks)) - 1
@@ -159,7 +159,7 @@ class Pyramid:
         )
 
     def _longest(self, marks: Marks, begins: Int64Array) -> IntArray:
-        """The first of the longest slices of each run of marks; places in the lane."""
+        """Place in the lane of the first of the longest slices of each run of marks."""
         rows = marks.longest if self._places is None else self._places[marks.longest]
         durations = self._durations[rows]
         sizes = np.diff(np.append(begins, len(marks)))
@@ -178,7 +178,7 @@ class Pyramid:
         return int(self._starts[place]) + int(self._durations[place])
 
     def _span(self, first_ps: int, last_ps: int, firsts: IntArray | None) -> tuple[int, int]:
-        """The marks of a level that are between two times at least in part."""
+        """Range of the marks of a level that overlap the range between two times."""
         n_marks = len(self) if firsts is None else len(firsts) - 1
 
         def begins(mark: int) -> int:
@@ -194,33 +194,33 @@ class Pyramid:
         return low, high
 
     def within(self, first_ps: int, last_ps: int) -> Int64Array:
-        """Places in the track of slices between two times of the lane, in order of time."""
+        """Return places in the track of slices between two times of the lane, in order of time."""
         low, high = self._span(first_ps, last_ps, None)
         if self._places is None:
             return np.arange(low, high)
         return self._places[low:high].astype(np.int64)
 
     def slices(self) -> Marks:
-        """Every slice of the lane as a mark of its own."""
+        """Return every slice of the lane as a mark of its own."""
         marks = self._all()
         if self._places is None:
             return marks
         return replace(marks, places=self._places, longest=self._places)
 
     def marks(self, k: int, first_ps: int, last_ps: int) -> Marks:
-        """The marks of a level that are between two times of the lane at least in part.
+        """Return the marks of a level that overlap the range between two times of the lane.
 
         Args:
             k: The level: a pixel is 2**k ps.
-            first_ps: From when.
-            last_ps: To when.
+            first_ps: Start of the range.
+            last_ps: End of the range.
         """
         level = next((each for each in reversed(self.levels) if each.k <= k), None)
         firsts = None if level is None else level.first
         low, high = self._span(first_ps, last_ps, firsts)
         if low >= high:
             return self._of_level(level, 0, 0)
-        # Marks that an end of the range cuts are whole: their pixels are looked at as a whole.
+        # Marks at the ends of the range stay whole: the range grows to whole pixels.
         pixel = 1 << k
         begin = (self._begin_of(level, low) + self._shift) // pixel * pixel - self._shift
         end = -((-last_ps - self._shift) // pixel) * pixel - self._shift
@@ -242,7 +242,7 @@ class Pyramid:
         return self._time(mark if level is None else int(level.first[mark]))
 
     def _of_level(self, level: _Level | None, low: int, high: int) -> Marks:
-        """Marks of a level; places are those in the lane."""
+        """Marks of a level, with places in the lane."""
         if level is None:
             at = np.arange(low, high)
             rows = at if self._places is None else self._places[low:high]
@@ -262,12 +262,12 @@ class Pyramid:
 
 
 def _is_begin(marks: Marks, k: int, shift_ps: int) -> BoolArray:
-    """Whether each mark begins one of a coarser level; the first always does."""
+    """Whether each mark begins a mark of a coarser level; the first always does."""
     is_begin = np.ones(len(marks), np.bool_)
     if len(marks) < 2:
         return is_begin
     pixels = (marks.starts + shift_ps) >> k
-    # Several slices together are in one pixel of a finer level: only one alone can be large.
+    # Merged slices begin in one pixel of a finer level: only a single slice can be large.
     is_large = (marks.lengths >= 1 << k) & (marks.counts == 1)
     np.not_equal(pixels[1:], pixels[:-1], out=is_begin[1:])
     is_begin[1:] |= is_large[1:] | is_large[:-1]
@@ -275,14 +275,14 @@ def _is_begin(marks: Marks, k: int, shift_ps: int) -> BoolArray:
 
 
 def _first_worth(marks: Marks, above: int) -> int:
-    """The first level above one at which enough marks may be merged; ``LEVELS`` if none.
+    """First level above another one at which enough marks may merge; ``LEVELS`` if none.
 
-    Two neighbours can only be one where both are small, and begin less than a pixel apart.
+    Two neighbours can merge only if both are small and begin less than a pixel apart.
     """
     apart = np.diff(marks.starts)
     lengths = np.where(marks.counts == 1, marks.lengths, 0)
     size = np.maximum(np.maximum(apart, lengths[1:]), lengths[:-1])
-    # 2**k > size: the exponent that frexp gives.
+    # 2**k > size: the exponent from frexp.
     levels = np.maximum(np.frexp(size.astype(np.float64))[1], above + 1).clip(0, LEVELS)
     merges = np.cumsum(np.bincount(levels, minlength=LEVELS + 1))
     wanted = (1 - _WORTH) * len(marks)

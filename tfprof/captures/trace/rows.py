@@ -1,4 +1,4 @@
-"""Rows of threads whose events overlap: viewers keep a stack for each, and drop what breaks it."""
+"""Rows of threads with overlapping events: viewers keep a stack per row, and drop misfits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
     Attributes:
         track: Its thread, with the number and the name of the row.
-        events: Its events in the timeline; of a derived line, their places in it. Shape (n,).
+        events: Its events in the timeline; for a derived line, their places in it. Shape (n,).
     """
 
     track: Track
@@ -68,7 +68,7 @@ class Rows:
         return track._replace(tid=tid, name=f"{track.name} (row {number + 1})".lstrip())
 
     def of(self, place: int) -> list[Row]:
-        """The rows of a thread: one, unless its events overlap.
+        """Return the rows of a thread: one, unless its events overlap.
 
         Args:
             place: Its place among the threads.
@@ -77,7 +77,7 @@ class Rows:
         return self._more.get(place) or [Row(track, self._all(track))]
 
     def tracks_of(self, place: int) -> list[Track]:
-        """The rows of a thread without their events."""
+        """Return the rows of a thread without their events."""
         if place in self._more:
             return [row.track for row in self._more[place]]
         return [self._tracks.tracks[place]]
@@ -89,7 +89,7 @@ class Rows:
 
     @cached_property
     def _moved(self) -> tuple[Int64Array, Int64Array]:
-        """Events that are in an added row, ascending, and its number."""
+        """Events in added rows, ascending, and the numbers of these rows."""
         rows = [row for rows in self._more.values() for row in rows[1:] if row.track.line >= 0]
         events = np.concatenate([_NONE, *(row.events for row in rows)])
         tids = np.repeat(
@@ -99,7 +99,7 @@ class Rows:
         return events[order], tids[order]
 
     def tids(self, events: Int64Array, of_threads: Int64Array) -> Int64Array:
-        """The number of the row of each event of the timeline, shape (n,).
+        """Return the number of the row of each event of the timeline, shape (n,).
 
         Args:
             events: The events, shape (n,).

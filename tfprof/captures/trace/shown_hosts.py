@@ -1,4 +1,4 @@
-"""Which hosts of a run its trace shows."""
+"""The hosts of a run that its trace shows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.run import Run
 
 _MOST_READ: Final = 4
-"""So many hosts are shown whose events have to be read again: all of them stay open."""
+"""The trace shows at most so many hosts whose events must be re-read: all of them stay open."""
 
 
 def shows_all_hosts(run: Run) -> bool:
-    """Whether all hosts are shown: all are open, or they are few."""
+    """Whether the trace shows all hosts: all are open, or there are only a few."""
     return len(run.hosts) <= _MOST_READ or all(host.has_events for host in run.hosts)
 
 
 def shown_hosts(run: Run) -> list[int]:
-    """Places of the hosts that are shown: all, or the first and the slowest."""
+    """Places of the hosts that the trace shows: all, or the first and the slowest."""
     places = list(range(len(run.hosts)))
     if shows_all_hosts(run):
         return places

@@ -1,6 +1,6 @@
-"""A trace in Chrome's format, as text, some thousand events at a time.
+"""Writes a trace in Chrome's format as text, some thousand events at a time.
 
-Nothing is made of a whole trace: neither an object per event, nor its text.
+This module never holds a whole trace: neither an object per event, nor its text.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class HostTrace:
 
     Args:
         host: The host.
-        place: Its place among several that are in one trace; None if it is alone.
-        window: Only events that are within it at least in part.
+        place: Its place among several hosts in one trace; None if it is alone.
+        window: Only events that overlap this window.
         since_ps: When the host's first line begins, in the time of the trace.
 
     Attributes:
@@ -70,11 +70,11 @@ class HostTrace:
 
     @property
     def links(self) -> Links:
-        """Which events lead to which."""
+        """Links from events to those that they lead to."""
         return self._forest.links
 
     def blocks(self) -> Iterator[bytes]:
-        """Events as JSON, one a line: first what processes and threads are called."""
+        """Write events as JSON, one per line, after the names of processes and threads."""
         rows = Rows(self.tracks, split=not self._is_viewers)
         yield lines_of(self._metadata(rows))
         shown = ((place, track) for place, track in enumerate(self.tracks.tracks) if track.is_shown)
@@ -94,7 +94,7 @@ class HostTrace:
             yield from memory_counters(self._shown)
 
     def times(self, track: Track) -> tuple[Int64Array, Int64Array]:
-        """Start and end of each event of a thread that is shown, in ps, in the trace's time."""
+        """Return start and end of each shown event of a thread, in ps, in the trace's time."""
         if not track.is_shown:
             nothing = np.zeros(0, np.int64)
             return nothing, nothing
@@ -128,7 +128,6 @@ class HostTrace:
                 yield metadata_event("thread_sort_index", at, f'"sort_index":{track.order}')
 
     def _block(self, rows: Sequence[Row]) -> Block:
-        """Some events of recorded lines."""
         timeline = self.tracks.timeline
         events = np.concatenate([row.events for row in rows])
         places = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row.events) for row in rows])
@@ -150,11 +149,11 @@ class HostTrace:
         return (starts, durations_ps) if self._is_viewers else in_whole_ns(starts, durations_ps)
 
     def arguments(self, track: Track, events: Int64Array) -> list[str]:
-        """What events of a thread say besides name and time, each as a JSON object.
+        """Return the arguments of events of a thread, each as a JSON object.
 
         Args:
             track: The thread; not one of counters.
-            events: Events of the timeline; of a derived line, their places in it.
+            events: Events of the timeline; for a derived line, their places in it.
         """
         if track.derived is None:
             return self._block([Row(track, events)]).arguments()
@@ -165,7 +164,7 @@ class HostTrace:
         ]
 
     def _names_of(self, events: Int64Array) -> Texts:
-        """What events are called: those that begin a step after it."""
+        """Names of events; an event that begins a step has the name of the step."""
         timeline, names = self.tracks.timeline, self._names
         numbers = timeline.kinds[events].astype(np.int32)
         for kind in np.unique(numbers[~self._is_named[numbers]]).tolist():
@@ -216,7 +215,7 @@ class HostTrace:
             )
 
     def _more(self, line: DerivedLine) -> list[str]:
-        """Stats of the events of a derived line; nothing if none has any."""
+        """Stats of the events of a derived line; empty if none has any."""
         texts = ["" for _ in range(len(line))] if line.stats else []
         for row, stats in line.stats.items():
             texts[row] = ",".join(
@@ -243,11 +242,11 @@ def _at(track: Track) -> str:
 
 
 def trace_chunks(traces: Iterable[HostTrace], rules: Rules = OURS) -> Iterator[bytes]:
-    """The traces of hosts as the content of one file, one event a line.
+    """Write the traces of hosts as the content of one file, one event per line.
 
     Args:
         traces: The traces.
-        rules: Whether an empty event is at the end.
+        rules: They decide whether an empty event stands at the end.
     """
     blocks = (block for trace in traces for block in trace.blocks())
     last = [b"{}"] if rules.shows_viewer_events else []

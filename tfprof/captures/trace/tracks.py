@@ -1,4 +1,4 @@
-"""Processes and threads of a trace: which lines are shown, where, and in which order."""
+"""Processes and threads of a trace: the lines that it shows, their places and their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 
 COUNTERS = "_counters_"
 _MORE_COUNTERS = "counters_"
-"""Begin of the names of lines that the reference leaves out."""
+"""Prefix of the names of lines that the reference leaves out."""
 
 _ASYNC = "Async XLA Ops"
 
@@ -29,21 +29,21 @@ _HOST_PID, _CUSTOM_PID, _DEVICE_PID = 701, 501, 1
 _MOST_DEVICES = 499
 _PIDS_PER_HOST = 1000
 _TIDS = 1 << 32
-"""So many numbers of threads viewers can tell apart."""
+"""Viewers can distinguish so many numbers of threads."""
 
 
 class Track(NamedTuple):
     """A thread of a trace.
 
     Attributes:
-        pid: Process.
-        tid: Unique in the process; by the rules of the reference nearly so.
-        name: What it is called.
-        thread_id: The id that the line has.
+        pid: Number of its process.
+        tid: Its number, unique in the process; by the rules of the reference, nearly so.
+        name: Its name.
+        thread_id: The id of the line.
         order: Its place in the process.
         line: The line of the timeline; -1 if it is derived.
         derived: The derived line, or None.
-        is_shown: Whether its events are in the trace, too.
+        is_shown: Whether its events are also in the trace.
     """
 
     pid: int
@@ -68,8 +68,8 @@ class Tracks:
     Attributes:
         timeline: Its events.
         processes: Names by process, in the order of the processes' numbers.
-        tracks: Threads that hold events, in the order of lines.
-        is_hidden: Whether each event of the timeline is left out, shape (n,).
+        tracks: Threads with events, in the order of lines.
+        is_hidden: Whether the trace leaves out each event of the timeline, shape (n,).
     """
 
     timeline: Timeline
@@ -79,13 +79,13 @@ class Tracks:
 
 
 class ThreadNumbers:
-    """Numbers of threads that are taken."""
+    """The numbers of threads already in use."""
 
     def __init__(self) -> None:
         self._next: dict[tuple[int, int], int] = {}
 
     def take(self, pid: int, tid: int) -> int:
-        """Take the first free number of a process, from one on; as fast if many are taken."""
+        """Take the first free number of a process, from ``tid`` on; fast even if many are taken."""
         passed = []
         while (pid, tid) in self._next:
             passed.append(tid)
@@ -96,11 +96,11 @@ class ThreadNumbers:
 
 
 def find_tracks(host: Host, place: int | None = None) -> Tracks:
-    """The threads of a host's trace.
+    """Find the threads of a host's trace.
 
     Args:
         host: The host.
-        place: Its place among several that are in one trace; None if it is alone.
+        place: Its place among several hosts in one trace; None if it is alone.
     """
     timeline = host.timeline
     derived, is_viewers = derived_lines(host), host.rules.shows_viewer_events
@@ -116,18 +116,18 @@ def find_tracks(host: Host, place: int | None = None) -> Tracks:
         tracks.append(
             Track(pids[line.plane], line.display_id or line.id, line.name, line.id, 0, -1, line)
         )
-    # Derived lines stand behind the recorded ones of their plane; hosts come first.
+    # Derived lines follow the recorded ones of their plane; hosts come first.
     ranks = {pid: rank for rank, pid in enumerate(dict.fromkeys(track.pid for track in tracks))}
     tracks.sort(key=lambda track: ranks[track.pid])
     tracks = _numbered(tracks, is_viewers=is_viewers)
-    # Memory is shown as counters; what the others hand on to each other, as arrows.
+    # Counters show memory. The reference also hides the events that arrows connect.
     hidden = INTERNAL_EVENTS if is_viewers else frozenset((ALLOCATION, DEALLOCATION))
     is_hidden = timeline.named(hidden.__contains__)
     return Tracks(timeline, dict(sorted(processes.items())), tuple(tracks), is_hidden)
 
 
 def derived_lines(host: Host) -> DerivedLines:
-    """The derived lines of a host, worked out once."""
+    """Make the derived lines of a host, once."""
 
     def hlo(program: int | None, module: str, name: str) -> HloSource | None:
         bare, in_title = split_title(module)
@@ -151,7 +151,7 @@ def derived_lines(host: Host) -> DerivedLines:
 def _pids(
     timeline: Timeline, derived: DerivedLines, place: int | None, *, is_viewers: bool
 ) -> dict[int, int]:
-    """The process of each plane that is shown."""
+    """Number of the process of each shown plane."""
     busy = {line.plane for line in timeline.lines} | {line.plane for line in derived.lines}
     pids: dict[int, int] = {}
     base = 0 if place is None else _PIDS_PER_HOST * (place + 1)
@@ -184,10 +184,10 @@ def _recorded(
 
 
 def _numbered(tracks: list[Track], *, is_viewers: bool) -> list[Track]:
-    """Threads with numbers that viewers can hold, and their order in the process.
+    """Give threads numbers that viewers can hold, and their order in the process.
 
-    The reference keeps the lower 32 bits of an id. Two threads with equal ones get one row there;
-    here the second gets a number of its own.
+    The reference keeps the lower 32 bits of an id. There, two threads with equal bits get one row;
+    here, the second thread gets a number of its own.
     """
     numbered = []
     numbers = ThreadNumbers()
@@ -201,7 +201,7 @@ def _numbered(tracks: list[Track], *, is_viewers: bool) -> list[Track]:
 
 
 def _by_origin(tracks: list[Track]) -> list[Track]:
-    """What is made of all lines of a plane first, then each line, and what is made of it."""
+    """Tracks derived from all lines of a plane first, then each line with its derived tracks."""
 
     def key(at: int) -> tuple[int, int, int, int]:
         track = tracks[at]
@@ -214,7 +214,7 @@ def _by_origin(tracks: list[Track]) -> list[Track]:
 
 
 def events_of(tracks: Tracks, track: Track) -> Int64Array:
-    """The events of a recorded line that are shown, ascending."""
+    """Return the shown events of a recorded line, ascending."""
     events = tracks.timeline.events_of(track.line)
     shown: Int64Array = np.flatnonzero(~tracks.is_hidden[events]) + events.start
     return shown

@@ -13,7 +13,7 @@ DIAGNOSTICS = (Column("severity", "Severity", "string"), Column("message", "Mess
 
 
 def diagnostics_table(notes: Sequence[Note], rules: Rules) -> dict[str, Any]:
-    """Notes as a table."""
+    """Make a table of notes."""
     rows: list[tuple[Cell, ...]] = [
         (note.severity.upper(), note.message)
         for note in notes
@@ -23,7 +23,7 @@ def diagnostics_table(notes: Sequence[Note], rules: Rules) -> dict[str, Any]:
 
 
 def diagnostics_by_severity(notes: Sequence[Note], rules: Rules) -> dict[str, list[str]]:
-    """Notes by severity as in the reference, by its rules without infos."""
+    """Group notes by severity like the reference; its rules leave out infos."""
     return {
         key: [
             note.message

@@ -12,7 +12,7 @@ from tfprof.captures.tools.hlo_statistics import source_text
 
 
 def to_json(table: Table, ops: Sequence[DeviceOp]) -> dict[str, Any]:
-    """The table with call stacks in the cells of the source."""
+    """Make the JSON of the table, with call stacks in the cells of the source."""
     place = [column.id for column in table.columns].index("source_info")
     rows = [
         (*row[:place], _source_html(op), *row[place + 1 :])
@@ -22,7 +22,7 @@ def to_json(table: Table, ops: Sequence[DeviceOp]) -> dict[str, Any]:
 
 
 def _source_html(op: DeviceOp) -> str:
-    """The same with the call stack, as in the reference."""
+    """The source of an op with its call stack, as in the reference."""
     text = source_text(op)
     if not text:
         return ""

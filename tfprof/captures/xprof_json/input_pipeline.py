@@ -16,7 +16,7 @@ from tfprof.captures.xprof_json.diagnostics import diagnostics_table
 def to_json(
     tpu: TpuRunSteps | None, steps: Table, inputs: Table, notes: Sequence[Note], rules: Rules
 ) -> list[Any]:
-    """The core that waits the longest, steps, input ops, tips, and diagnostics."""
+    """Make the JSON: the core that waits the longest, steps, input ops, tips, and diagnostics."""
     waiting: dict[str, Any] = {"cols": [], "rows": []}
     if tpu is not None:
         waiting = _waiting_cores(tpu, by_machine=rules.names_hosts_by_machine).to_gviz()
@@ -35,7 +35,7 @@ def _tips() -> dict[str, Any]:
 
 
 def _waiting_cores(steps: TpuRunSteps, *, by_machine: bool) -> Table:
-    """The core that waits for input the longest in each step, with a column for each."""
+    """The core that waits the longest for input in each step, with a column for each core."""
     places = range(len(steps.names))
     columns = (
         Column("index", "Index", "string"),

@@ -19,7 +19,7 @@ def to_json(
     hosts: Sequence[Host],
     with_events: Callable[[], Sequence[Allocator]],
 ) -> dict[str, Any]:
-    """The reference's answer, which is of one host."""
+    """Make the reference's JSON, which covers one host."""
     if len(hosts) > 1:
         names = ", ".join(host.name for host in hosts)
         raise UsageError(f"the reference's memory profile is of one host; choose one of {names}")
@@ -88,7 +88,7 @@ def _aggregation(events: MemoryEvents, row: int) -> dict[str, Any]:
 
 
 def _json_number(value: float) -> float | str:
-    """A number as protobuf writes it into JSON."""
+    """A number in the form that protobuf writes into JSON."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

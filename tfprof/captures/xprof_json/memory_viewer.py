@@ -11,11 +11,11 @@ from tfprof.captures.model.hlo_buffers import Allocation
 
 _MIB = 1 << 20
 _SMALL_BYTES = 16 << 10
-"""The reference adds smaller values up."""
+"""The reference adds up smaller values."""
 
 
 def to_json(module: HloModule, use: MemoryUse) -> dict[str, Any]:
-    """The reference's answer, without its drawings."""
+    """Make the reference's JSON, without its drawings."""
     heap = [_heap_object(module, each) for each in use.at_peak if each.size_bytes >= _SMALL_BYTES]
     small = sum(each.size_bytes for each in use.at_peak if each.size_bytes < _SMALL_BYTES)
     if small:

@@ -23,7 +23,7 @@ from tfprof.captures.tools.op_profile_tree import (
 def to_json(
     run: Run, ops: DeviceOps, grouping: Grouping, tree: OpNode, with_idle: Callable[[], OpNode]
 ) -> dict[str, Any]:
-    """The tree with and without idle time."""
+    """Make the JSON of the tree, with and without idle time."""
     name = f"by{grouping.capitalize()}"
     known, peaks = environment(run), run_peaks(run)
     has_clock = known.hardware == "TPU"
@@ -41,8 +41,8 @@ def _json(root: OpNode, peaks: Peaks, *, has_clock: bool) -> dict[str, Any]:
     Args:
         root: The tree.
         peaks: Peak rates of the device.
-        has_clock: The clock of the device is known; else the reference has no normalized time,
-            and no utilization based on it.
+        has_clock: Whether the clock of the device is known; if not, the reference has neither
+            normalized time nor utilization based on it.
     """
     made: dict[int, dict[str, Any]] = {}
     for _, node in reversed(list(root.walk())):
@@ -80,7 +80,7 @@ def _xla(node: OpNode, has_clock: bool) -> dict[str, Any]:
     op = node.op
     file, line, stack = op.source
     if not (file or has_clock or op.category == IDLE):
-        line = -1  # as the reference says of GPUs' ops without a source
+        line = -1  # as the reference writes for GPU ops without a source
     entry: dict[str, Any] = {
         "op": "",
         "expression": op.expression,

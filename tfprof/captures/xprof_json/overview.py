@@ -24,7 +24,7 @@ _STATEMENTS = {
     "tf_function_statement": ("tf-function/retracing", "tf-function/run-eagerly"),
     "outside_compilation_statement": ("xla/outside-compilation",),
 }
-"""Statements that the reference works out but leaves out of its answer, and their rules."""
+"""Statements that the reference computes but leaves out of its JSON, and their rules."""
 
 _HIDDEN_TIPS = {"host": "device", "device": "host"}
 
@@ -47,7 +47,7 @@ def to_json(
     recommended: Sequence[Advice],
     notes: Sequence[Note],
 ) -> list[dict[str, Any]]:
-    """Ops, steps, the environment, recommendations, requests, and diagnostics."""
+    """Make the JSON: ops, steps, environment, recommendations, requests, and diagnostics."""
     return [
         top_ops.to_gviz(),
         steps.to_gviz(),
@@ -85,7 +85,7 @@ def _recommendations(facts: Collected, recommended: Sequence[Advice]) -> dict[st
 
 
 def _precision_statement(facts: Collected) -> str:
-    """A sentence if 16-bit numbers are hardly used; empty otherwise."""
+    """A sentence if devices hardly use 16-bit numbers; empty otherwise."""
     shares = facts.shares
     if not (shares.narrow or shares.wide) or shares.narrow >= LOW_PRECISION:
         return ""
@@ -98,7 +98,7 @@ def _precision_statement(facts: Collected) -> str:
 def _recommendations_table(
     judged: Bottleneck, precision: str, recommended: Sequence[Advice] | None
 ) -> dict[str, Any]:
-    """The tips, with the statements as properties.
+    """Table of the tips, with the statements as properties.
 
     Args:
         judged: What limits the steps.

@@ -14,7 +14,7 @@ from tfprof.captures.xprof_json.diagnostics import diagnostics_by_severity
 
 
 def to_json(run: Run, steps: RunSteps, tpu: TpuPod | None) -> dict[str, Any]:
-    """Every step of every core, with what TPUs sent each other."""
+    """Make the JSON of every step of every core, with the transfers between TPUs."""
     known = environment(run)
     amounts = {
         one: (times_by_category(one.times, run.rules) / PS_PER_US).tolist() for one in steps.hosts
@@ -42,7 +42,7 @@ def to_json(run: Run, steps: RunSteps, tpu: TpuPod | None) -> dict[str, Any]:
 
 
 def _of_tpus(tpu: TpuPod | None, place: int) -> dict[str, Any]:
-    """Channels and all-reduce ops of a step as Cloud TPU wrote them."""
+    """Channels and all-reduce ops of a step, in the form of Cloud TPU."""
     if tpu is None:
         return {"channelDb": [], "coreIdToReplicaIdMap": {}, "allReduceOpDb": []}
     return {
@@ -75,7 +75,7 @@ def _of_tpus(tpu: TpuPod | None, place: int) -> dict[str, Any]:
 
 
 def _step_number(steps: RunSteps, place: int) -> int:
-    """The group of the step; with several hosts, its place."""
+    """The group of the step or, with several hosts, its place."""
     return place if len(steps.hosts) != 1 else int(steps.hosts[0].times.groups[place])
 
 

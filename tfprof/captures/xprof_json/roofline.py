@@ -25,7 +25,7 @@ def to_json(
     notes: Sequence[Note],
     rules: Rules,
 ) -> list[dict[str, Any]]:
-    """Programs and ops as one table, with the roofs as properties; and diagnostics."""
+    """Make the JSON: programs and ops as a table with the roofs as properties, and diagnostics."""
     columns = columns_of(device.hardware)
     cells = [chosen_cells(_with_source_html(op, row), columns) for op, row in rows]
     return [

@@ -27,7 +27,7 @@ def to_json(
     pipelines: Table,
     bottlenecks: Callable[[], Table],
 ) -> list[dict[str, Any]]:
-    """Iterators of every call, pipelines, and bottlenecks."""
+    """Make the JSON: iterators of every call, pipelines, and bottlenecks."""
     return [_graph_json(run, hosts, step), pipelines.to_gviz(), bottlenecks().to_gviz()]
 
 
@@ -63,7 +63,7 @@ def _graph_json(run: Run, hosts: Sequence[Host], step: Steps | None) -> dict[str
 
 
 def _with_all_calls(run: Run, hosts: Sequence[Host], step: Steps | None) -> list[SlowPipeline]:
-    """The pipelines with what iterators did in every call."""
+    """The pipelines with the work of iterators in every call."""
     if step is not None:
         return in_step(run, hosts, step)
     every = [(host, pipelines_of(host)) for host in hosts]
@@ -75,6 +75,6 @@ def _with_all_calls(run: Run, hosts: Sequence[Host], step: Steps | None) -> list
 
 
 def _shown_id(iterator: int, rules: Rules) -> str:
-    """An id as a number; the reference shows large ones as negative."""
+    """An id as a number; the reference shows large ids as negative."""
     is_signed = rules.reads_ids_as_signed and iterator >= 1 << 63
     return str(iterator - (1 << 64) if is_signed else iterator)
