@@ -20,7 +20,7 @@ _POOLS = "tf_XLA"
 
 
 def _is_of_reduce(name: str) -> bool:
-    """Whether an event belongs to a loop over a dataset in a ``tf.function``, on its own threads."""
+    """Whether an event is of a loop over a dataset in a ``tf.function``, on its own threads."""
     return name.startswith(REDUCE_ITERATOR) or name == REDUCE_OP
 
 

@@ -124,7 +124,7 @@ def ended_runs(timeline: Timeline, work: BoolArray) -> BoolArray:
 
 
 def launched_only(timeline: Timeline) -> bool:
-    """Whether the program launched runs on a CPU's devices, and none ran before the capture ended."""
+    """Whether calls launched runs on a CPU's devices, and none ran before the capture ended."""
     ran = timeline.having("hlo_op") | timeline.on_device
     return bool(_calls_of_one(timeline).any()) and not ran.any()
 
