@@ -81,7 +81,7 @@ class DerivedLine:
 
 
 class LineKey(NamedTuple):
-    """Where a derived line belongs: the first fields of ``DerivedLine``."""
+    """Key of a derived line: the first fields of ``DerivedLine``."""
 
     plane: int
     id: int

@@ -284,7 +284,7 @@ def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntA
 
 
 def led_to(forest: Forest, roots: Int64Array, of_event: IntArray) -> BoolArray:
-    """Whether each event without a group is in ``roots``, inside or caused by one, shape (n events,).
+    """Whether an event without a group is one of ``roots``, inside or caused by one, (n events,).
 
     Args:
         forest: The events.

@@ -41,8 +41,8 @@ class Spent(enum.IntEnum):
     HOST_CODE = 5
     """Python or its annotations, while nothing else runs; not in the reference."""
     HOST_RUNTIME = 7
-    """The framework's runtime, while no op runs: it calls, launches, waits; the reference counts it as
-    computation."""
+    """The framework's runtime, while no op runs: it calls, launches, waits; the reference counts it
+    as computation."""
     HOST_CALLBACK = 8
     """The graph calls Python, which may compute or read input; the reference counts it as
     computation."""

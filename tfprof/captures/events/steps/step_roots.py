@@ -107,9 +107,9 @@ def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
 def levels_with_marks(forest: Forest) -> tuple[SparseStat, BoolArray]:
     """Levels of events that may begin a group, and whether each is a mark, shape (n,).
 
-    A mark around several steps, such as that of an epoch, is none.
+    A mark around several steps, such as that of an epoch, does not count.
 
-    Events with a step number count as marks where nothing else is one.
+    Events with a step number count as marks if there are no other marks.
     """
     timeline = forest.timeline
     levels = root_levels(timeline)

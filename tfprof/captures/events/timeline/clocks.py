@@ -47,7 +47,7 @@ class TimeAxis:
         return starts
 
     def is_possible(self, number: int) -> BoolArray | None:
-        """Whether each event's times are possible: positive, below two weeks; None if all are."""
+        """Whether each event's times are possible (see ``MOST_PS``); None if all of a plane are."""
         if self._impossible[number] is None:
             return None
         return ~self._impossible[number]  # type: ignore[operator]

@@ -66,7 +66,7 @@ class Sources:
 
     @cached_property
     def places(self) -> IntArray | None:
-        """Place of each event of the space, -1 if not in the timeline; None if equal to its number."""
+        """Place of each event of the space, -1 if missing; None if all equal their numbers."""
         if self.order is None and not len(self.added):
             return None
         is_added = np.zeros(self.n_events, np.bool_)
