@@ -27,7 +27,7 @@ UInt64Array = npt.NDArray[np.uint64]
 
 
 def flow_numbers(timeline: Timeline) -> UInt64Array:
-    """The number of the arrow at each event, 0 for none, shape (n,).
+    """The number of the arrow at each event, 0 without one, shape (n,).
 
     If an event has several arrows, that of a launch counts first, then the consumed id, then the
     produced one.
@@ -70,7 +70,7 @@ def _put_legacy(timeline: Timeline, numbers: UInt64Array) -> None:
 
 
 def _put_programs(timeline: Timeline, numbers: UInt64Array) -> None:
-    """Arrows from the host's order to run a program to the runs on TPUs."""
+    """Arrows from the host's requests to run programs to the runs on TPUs."""
     is_order = timeline.named("DoEnqueueProgram".__eq__)
     is_run = timeline.of_lines(lambda line: line.is_device and line.name == "XLA Modules")
     runs = timeline.stat("run_id")

@@ -85,7 +85,7 @@ class DeviceOp:
         source: File, line and call stack of the code that created it.
         occurrences: Number of runs.
         op_runs: Number of runs of the framework's op behind it, with this kernel or others; 0 if
-        unknown.
+            unknown.
         time_ps: Time of all runs.
         self_ps: Their self time.
         normalized_ps: Their time at the device's nominal clock.

@@ -4,9 +4,9 @@ An op ran if an event
 
 * has the name of an op: ``scope/name:Type``, ``Iterator::…``, a copy;
 * has the name ``EagerLocalExecute: Type`` and calls no function: Python ran the op by itself. If
-the op's own event is inside, that one counts instead;
+  the op's own event is inside, that one counts instead;
 * has ``hlo_op`` and is not a launch: it ran an instruction of a compiled program, which names the
-framework's op. Instructions of different programs are different ops, even with equal names;
+  framework's op. Instructions of different programs are different ops, even with equal names;
 * has ``tf_op`` and a duration, is not a launch, and is not inside a run of the same op.
 
 Allocations and launches of kernels name their op, but are not runs of it.

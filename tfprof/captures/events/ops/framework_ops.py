@@ -20,13 +20,13 @@ class FrameworkOp:
         type: Its type; empty if unknown.
         occurrences: Number of its runs: that of the part with the most runs, or that of the
             launches of its parts.
-            time_ps: Time of all parts.
-            self_ps: Their self time.
-            flops: Float operations in the device's count.
-            model_flops: Float operations in the model's count.
-            traffic: Bytes.
-            is_eager: Whether any run was eager.
-            program: Its compiled program, ``module(id)``; empty without one.
+        time_ps: Time of all parts.
+        self_ps: Their self time.
+        flops: Float operations in the device's count.
+        model_flops: Float operations in the model's count.
+        traffic: Bytes.
+        is_eager: Whether any run was eager.
+        program: Its compiled program, ``module(id)``; empty without one.
     """
 
     name: str

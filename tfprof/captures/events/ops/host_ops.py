@@ -187,7 +187,7 @@ def _runs(
 
 
 def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
-    """Rank of each op by its last end on its first line; earlier lines and later ends are higher."""
+    """Rank of each op: higher for an earlier first line, then for a later end on that line."""
     rank = np.zeros(n_ops, np.int64)
     line = np.searchsorted(spans.first, np.arange(len(spans.op)), side="right")
     n_lines = len(spans.first)

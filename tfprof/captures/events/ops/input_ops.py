@@ -122,7 +122,7 @@ def break_down(
         ops: The input ops.
         enqueue_ratio: Share of the time from one enqueue to the next in the enqueue itself; 0
             without enqueues.
-            rules: How to treat a ratio without enqueue ops.
+        rules: How to treat a ratio without enqueue ops.
     """
     own = {work: float(sum(op.self_ps for op in ops if op.work is work)) for work in InputWork}
     parts = (

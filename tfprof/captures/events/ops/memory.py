@@ -56,7 +56,7 @@ class MemoryEvents:
         free_bytes: Free bytes.
         peak_bytes: Most bytes in use since the creation of the allocator.
         fragmentation: Share of the free memory outside of the largest free chunk; by the
-        reference's rules the recorder's value, which is not a number if nothing is free.
+            reference's rules the recorder's value, which is not a number if nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.

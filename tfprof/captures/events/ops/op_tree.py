@@ -100,7 +100,7 @@ def op_tree(
         ops: The ops.
         grouping: The kind of the levels below the root.
         program_names: Names of programs by id; all others get the name ``main``, as in the
-        reference. None for the programs' titles in the ops.
+            reference. None for the programs' titles in the ops.
         with_idle: Show the time that no op covers, too.
         most_children: Number of children to keep.
     """

@@ -3,12 +3,12 @@
 All results on steps take their times from here (``docs/adr/0035-one-account-of-time.md``):
 
 * The *mark* is the event that the program put around its step, or the call that counts as one.
-* The *work* is what the step launched: kernels and runs of compiled programs, whenever they run.
+* The *work* is all that the step launched: kernels and runs of compiled programs, at any time.
 * A step *begins* with its mark, or, if the work of the step before still runs then, at the end of
-that work: launches that wait in a queue take no time of their own.
+  that work: launches that wait in a queue take no time of their own.
 * It is *done* when both its mark and its work have ended.
 * Its *period* lasts until the next step begins. Between a finished step and the next one, a
-program reads input, writes a checkpoint, evaluates, or does something that is not recorded.
+  program reads input, writes a checkpoint, evaluates, or does something that is not recorded.
 
 So periods follow one another without a gap, and their sum is the time from the first step to the
 last. The last period ends with its step. So does a period before missing steps, which their
@@ -48,7 +48,7 @@ class Account:
         start_ps: Start of each, shape (n,).
         done_ps: End of both its mark and its work, shape (n,).
         end_ps: Start of the next step; ``done_ps`` for the last step, and for those before
-        missing steps, shape (n,).
+            missing steps, shape (n,).
         mark_ps: Start and end of its mark, or of its work if the capture lacks the mark,
             shape (n, 2).
     """

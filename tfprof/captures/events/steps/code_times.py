@@ -35,7 +35,7 @@ class CodeTime:
         caller: The function that called it; empty if unknown, and for annotations.
         is_annotation: Whether it is an annotation of the program.
         total_ps: Time in one or several steps. Functions inside an annotation count for the
-        annotation; a called function counts for itself, not for its caller.
+            annotation; a called function counts for itself, not for its caller.
         n_runs: Number of runs.
         longest_ps: The longest run, from which the caller is taken.
     """

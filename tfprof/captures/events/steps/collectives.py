@@ -43,7 +43,7 @@ class DeviceSpans:
     """Runs on the devices of a host, each field of shape (n,).
 
     Attributes:
-        device: The device, by any number.
+        device: The device, as an arbitrary number.
         group: Group of its step, -1 without one.
         start_ps: Start of each, on the axis of the host.
         end_ps: End of each.

@@ -6,13 +6,13 @@ signs of a cut step, at either end of a capture:
 
 * a step without a marker if others have one: the marker began before the capture, or ended after
   it;
-  * a step that began before the start time that the recorder states;
+* a step that began before the start time that the recorder states;
 * a marker without an end;
 * programs that the first or the last steps launched on a CPU, and that did not run in the capture;
 * kernels and copies that the last step launched and that are not in the capture, although those of
-all steps before are;
+  all steps before are;
 * kernels after the last step that were launched after its marker, outside all steps: the next step
-had begun, and its kernels count for the last one, as all work without a step on a GPU does;
+  had begun, and its kernels count for the last one, as all work without a step on a GPU does;
 * a step that some cores of a TPU have and others lack.
 
 The duration of a step is not a sign: the first step may be long and the last one short.
@@ -54,7 +54,7 @@ def cut_steps(
         times: Their times.
         marked: Groups that begin with a user's marker; if empty, all steps are calls.
         launched: Groups that launched runs of compiled programs on a CPU; None if the capture
-        does not show it.
+            does not show it.
         worked: Those of them whose runs ended in the capture.
 
     Returns:

@@ -61,7 +61,7 @@ class Forest:
 
         Args:
             events: Where to begin, shape (n,); the search leaves out these events themselves.
-            wanted: Takes places in ``events`` and, for each, an event above.
+            wanted: Takes places in ``events`` and an event above each; returns which to accept.
         """
         n_events = len(self.timeline)
         nearest = np.full(len(events), -1, np.int64)

@@ -54,9 +54,9 @@ class Groups:
         step_names: Texts to show in place of an event's name, by event.
         kind: How the steps were found.
         calls: The calls that count as steps, if steps are calls; without groups, calls that do not
-        count as steps.
+            count as steps.
         work: Whether each event is part of a run of a compiled program on a CPU's devices with a
-        link to its call, shape (n events,); None if the capture does not show it.
+            link to its call, shape (n events,); None if the capture does not show it.
         launched: The groups that launched such runs, and -1 if some launches are in no group.
     """
 
@@ -266,7 +266,7 @@ def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntA
         links: Links between events.
         roots: The events.
         groups: The group of each event, changed: -1 without one, -2 for those that only links
-        reach, shape (n,). New groups count from 0.
+            reach, shape (n,). New groups count from 0.
 
     Returns:
         The events that have begun a group.

@@ -5,11 +5,11 @@ No other module decides this (``docs/adr/0023-steps-and-verdicts.md``):
 * *Marked*: an event that the program puts around its step: ``Trace(…, _r=1)``, JAX's
   ``StepTraceAnnotation``, marks of serving and of old profilers. If no event has ``_r``, events
   with a step number count, and those that Keras puts around the batches that it profiles.
-  * *Called*: without marks, each call of the function that takes the most time of all that the
+* *Called*: without marks, each call of the function that takes the most time of all that the
   program calls: of a ``tf.function``, or of ``Session.run``. With ``steps_per_execution`` in Keras
   a call is several batches, and so is the step. Calls beside steps that run op by op, such as
   those of an evaluation, do not count.
-  * An iteration of a loop inside a call is never a step; neither is a function that runs inside an
+* An iteration of a loop inside a call is never a step; neither is a function that runs inside an
   input pipeline. Without marks and calls, the capture has no steps.
 """
 

@@ -30,10 +30,10 @@ class StepTimes:
         start_ps: Start of each.
         duration_ps: Length of its period, from its start to that of the next step.
         kinds: Kinds of time in the steps, ascending; only those present, because a run may have
-        many hosts.
+            many hosts.
         amounts_ps: The time of these kinds in the period, the larger kind where events overlap,
-        shape (len(kinds), n). Time without events is ``UNKNOWN``, which is among the kinds
-        only if it is not the rest of the period.
+            shape (len(kinds), n). Time without events is ``UNKNOWN``, which is among the kinds
+            only if it is not the rest of the period.
         compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
             of the steps.
         gap_ps: The part of the period after the step, until the next one.

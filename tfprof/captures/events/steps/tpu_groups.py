@@ -41,10 +41,10 @@ def group_tpus(
         timeline: The events.
         of_event: The group of each event, changed; -1 without one, shape (n events,).
         n_groups: Number of steps of the host; the runs of programs that they led to have their
-        groups.
+            groups.
         rules: Which steps of different cores are the same. In tfprof, those with the same name
-        (their number), or runs if each is the k-th run of one program. tfprof also counts them
-        if no link leads from the host's steps to the cores.
+            (their number), or runs if each is the k-th run of one program. tfprof also counts them
+            if no link leads from the host's steps to the cores.
 
     Returns:
         The group of each event on the lines of steps.

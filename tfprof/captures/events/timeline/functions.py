@@ -21,7 +21,7 @@ class FunctionCalls(NamedTuple):
         compiler: ``xla``, ``other``, or ``mixed``; empty if unknown.
         n_traces: Total number of traces, from the last call.
         n_retraces: Calls that traced it again after an earlier trace. Each function has its own
-        count, also if several have one name, such as those of several Keras models.
+            count, also if several have one name, such as those of several Keras models.
     """
 
     name: str

@@ -34,7 +34,7 @@ def fill_pools(
     Args:
         timeline: The events.
         of_event: The group of each event, changed; -1 without one, shape (n events,).
-        roots: The event that each step spans, shape (n,); all of them have a group.
+        roots: The root event of each step, shape (n,); all of them have a group.
         linked: Events whose launch the capture records, shape (n events,). Those without a group
             were launched before the capture began.
     """

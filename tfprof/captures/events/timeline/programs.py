@@ -31,7 +31,7 @@ _PROGRAM = "program"
 
 
 class HloKey(NamedTuple):
-    """An instruction of a program, as an event names it.
+    """The instruction of a program that an event names.
 
     Attributes:
         program_id: Unsigned; None if unknown.

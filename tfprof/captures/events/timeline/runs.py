@@ -117,7 +117,7 @@ def ended_runs(timeline: Timeline, work: BoolArray) -> BoolArray:
     Args:
         timeline: The events.
         work: Whether each event belongs to a run, shape (n events,); all of these count if none
-        waits for the end.
+            waits for the end.
     """
     waits: BoolArray = work & timeline.named(lambda name: name.startswith(_WAIT))
     return waits if waits.any() else work

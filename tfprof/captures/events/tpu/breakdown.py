@@ -32,7 +32,7 @@ class TpuBreakdown:
         all_reduce_compute: All-reduce without waiting, on the core with the most all-reduce.
         all_reduce_sync: Waiting for other cores in all-reduce there.
         idle: The rest of the step.
-        active: Neither idle nor off duty, on average.
+        active: Time neither idle nor off duty, on average.
         infeed_share: Share of the step in which cores wait for input: average, least and most,
             shape (3, n).
     """

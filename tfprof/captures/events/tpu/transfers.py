@@ -54,7 +54,7 @@ class CoreTransfers:
     """Communication of a core.
 
     Attributes:
-        core_id: The core among all of the run.
+        core_id: Number of the core in the whole run.
         instructions: The instructions that it ran.
         which: The instruction of each run, shape (n,).
         step: The step of each; before ``in_steps``, its group.
@@ -76,7 +76,7 @@ class CoreTransfers:
 
         Args:
             groups: The groups, shape (n steps,).
-            core_id: The core among all of the run.
+            core_id: Number of the core in the whole run.
         """
         row, is_in = rows_of(self.step, groups)
         return CoreTransfers(
