@@ -1,1 +1,1 @@
-"""What the events of a captured XSpace mean: nesting, links between threads, steps, ops."""
+"""Analysis of the events of a captured XSpace: nesting, links between threads, steps, ops."""

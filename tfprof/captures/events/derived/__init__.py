@@ -1,1 +1,1 @@
-"""Lines that the trace viewer adds to what was recorded."""
+"""Lines that the trace viewer adds to the recorded ones."""

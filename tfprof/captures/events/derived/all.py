@@ -19,8 +19,8 @@ class DerivedLines:
     """Derived lines.
 
     Attributes:
-        lines: In the order in which planes have them.
-        display_ids: The place of each stream among the lines of its GPU, by line.
+        lines: In the order of the planes.
+        display_ids: Place of each stream among the lines of its GPU, by line.
     """
 
     lines: tuple[DerivedLine, ...]
@@ -30,13 +30,13 @@ class DerivedLines:
 def derive_lines(
     timeline: Timeline, groups: Groups, hlo: HloLookup, *, rules: Rules = OURS
 ) -> DerivedLines:
-    """Make them; none if the file has its steps, and so these lines, already.
+    """Derive all lines; none if the file already has its steps, and so these lines.
 
     Args:
         timeline: The events.
         groups: Their steps.
         hlo: Finds the op and the source of an instruction.
-        rules: Whether threads that ran XLA:CPU have any.
+        rules: Whether threads that ran XLA:CPU have derived lines.
     """
     if groups.are_given:
         return DerivedLines((), {})

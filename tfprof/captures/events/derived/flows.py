@@ -1,7 +1,7 @@
-"""Numbers of arrows: events that lead to each other have the same.
+"""Numbers of arrows: events that one arrow connects have the same number.
 
 A number is packed as in the reference (``xflow.h``): two bits of direction, 56 of an id, six of
-the category. There the ids are other ones in each process; here they depend on the stats only.
+the category. The reference's ids differ in each process; these depend on the stats only.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ UInt64Array = npt.NDArray[np.uint64]
 
 
 def flow_numbers(timeline: Timeline) -> UInt64Array:
-    """The number of the arrow at each event, 0 for none, shape (n,).
+    """The number of the arrow at each event, 0 without one, shape (n,).
 
-    Of several arrows at an event that of a launch counts, then what it consumes, then what it
-    produces.
+    If an event has several arrows, that of a launch counts first, then the consumed id, then the
+    produced one.
     """
     numbers = np.zeros(len(timeline), np.uint64)
     for kinds, ids, direction in (("_pt", "_p", OUT_OF), ("_ct", "_c", INTO)):
@@ -47,7 +47,7 @@ def flow_numbers(timeline: Timeline) -> UInt64Array:
 def _put_stated(
     timeline: Timeline, numbers: UInt64Array, names: tuple[str, str], direction: int
 ) -> None:
-    """Arrows of events whose stats name what they produce or consume."""
+    """Arrows of events whose stats name produced or consumed ids."""
     kinds, ids = (timeline.stat(name) for name in names)
     has_kind = kinds.only(kinds.is_integer()).mask(len(timeline))
     own = ids.only(ids.is_integer() & has_kind[ids.events])
@@ -57,7 +57,7 @@ def _put_stated(
 
 
 def _put_legacy(timeline: Timeline, numbers: UInt64Array) -> None:
-    """Arrows between events of TPU runtimes, which have stats of their own for them."""
+    """Arrows between events of TPU runtimes, which use other stats."""
     names = set(timeline.names)
     if "TpuExecuteOp" in names or EXECUTOR in names:
         stats = [timeline.stat(name) for name in ("id", "iter_num")]
@@ -70,7 +70,7 @@ def _put_legacy(timeline: Timeline, numbers: UInt64Array) -> None:
 
 
 def _put_programs(timeline: Timeline, numbers: UInt64Array) -> None:
-    """Arrows from the host's order to run a program to the runs on TPUs."""
+    """Arrows from the host's requests to run programs to the runs on TPUs."""
     is_order = timeline.named("DoEnqueueProgram".__eq__)
     is_run = timeline.of_lines(lambda line: line.is_device and line.name == "XLA Modules")
     runs = timeline.stat("run_id")
@@ -100,7 +100,7 @@ def _put(
     what: tuple[Sequence[SparseStat], str, int],
     direction: int,
 ) -> None:
-    """Arrows of events of a name that have none yet, and all of some stats."""
+    """Arrows of events of this name that have all these stats and no arrow yet."""
     stats, name, category = what
     chosen: BoolArray = timeline.named(name.__eq__) & (numbers == 0)
     for stat in stats:
@@ -110,7 +110,7 @@ def _put(
 
 
 def _mixed(columns: Sequence[Int64Array]) -> UInt64Array:
-    """One number of several, equal for equal ones and in all likelihood for no others."""
+    """One hash of several numbers: equal for equal ones, and almost certainly only for those."""
     hashes = np.ones(len(columns[0]), np.uint64)
     for column in columns:
         hashes = (hashes + column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)

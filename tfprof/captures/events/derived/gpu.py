@@ -1,4 +1,4 @@
-"""Derived lines of GPUs: steps, launches, and what each stream's kernels belong to."""
+"""Derived lines of GPUs: steps, launches, and the ops and modules of each stream's kernels."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _DISPLAYED_PER_STREAM = 7
 def gpu_lines(
     timeline: Timeline, groups: Groups, number: int, hlo: HloLookup, *, rules: Rules
 ) -> tuple[list[DerivedLine], dict[int, int]]:
-    """The derived lines of a GPU, and the place of each stream in the display, by line.
+    """The derived lines of a GPU, and the display position of each stream, by line.
 
     Args:
         timeline: The events.
         groups: Their steps.
         number: Place of the plane in the space.
         hlo: Finds the op and the source of an instruction.
-        rules: What kernels without a known op belong to.
+        rules: Ops of kernels whose instruction is unknown, and the end of the last span.
     """
     streams = _streams(timeline, number)
     display = {line: 1 + place * _DISPLAYED_PER_STREAM for place, line in enumerate(streams)}
@@ -59,7 +59,7 @@ def gpu_lines(
 
 
 def _streams(timeline: Timeline, number: int) -> list[int]:
-    """The lines of a GPU: those that compute first, then those with more events."""
+    """The lines of a GPU: compute streams first, then lines with more events."""
     own = [
         place
         for place, line in enumerate(timeline.lines)
@@ -90,7 +90,7 @@ def _lines_of(
     *,
     rules: Rules,
 ) -> list[DerivedLine]:
-    """What the kernels of a stream belong to."""
+    """Ops, name scopes, instructions, modules and source lines of a stream's kernels."""
     line, place = stream
     number, stream_id = timeline.lines[line].plane, timeline.lines[line].id
     first_id = _STREAM_BASE + place * _IDS_PER_STREAM
@@ -126,7 +126,7 @@ def _lines_of(
 
 
 def _launches(timeline: Timeline, groups: Groups, number: int) -> DerivedLine:
-    """For each step, from the first launch of a kernel on the host to the last."""
+    """For each step, a span from the first launch of a kernel on the host to the last."""
     device = timeline.stat("device_id")
     is_own = device.is_integer() & (device.values == timeline.space.planes[number].id)
     is_launch = device.only(is_own).mask(len(timeline)) & timeline.having("correlation_id")

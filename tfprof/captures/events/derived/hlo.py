@@ -1,4 +1,4 @@
-"""What events of compiled programs say: module, instructions, and the framework's op."""
+"""Module, instructions and framework op of events of compiled programs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Provenance(NamedTuple):
     """The program, instruction and op of events.
 
     Attributes:
-        what: Place of each event in the distinct answers, shape (n,).
-        modules: Title of the program, empty for none.
+        what: Place of each event in the distinct rows below, shape (n,).
+        modules: Title of the program, empty without one.
         ops: Instructions, the outermost first.
-        prefixes: Distinguishes instructions of different programs.
+        prefixes: Distinguish instructions of different programs.
         tf_ops: The framework's op.
-        places: Where it was written.
+        places: Source file and line of the op.
     """
 
     what: Int64Array
@@ -34,11 +34,11 @@ class Provenance(NamedTuple):
     places: list[str]
 
     def module_paths(self, names: Names) -> Int64Array:
-        """The module of each distinct answer, a table of one level."""
+        """The module of each distinct row, a table of one level."""
         return table_of([names.number(title)] if title else [] for title in self.modules)
 
     def op_paths(self, names: Names) -> Int64Array:
-        """The instructions of each distinct answer, one in the other."""
+        """The nested instructions of each distinct row."""
         return table_of(
             [names.number(f"{prefix}/{op}", op) for op in stack]
             for prefix, stack in zip(self.prefixes, self.ops, strict=True)
@@ -54,7 +54,7 @@ def provenance_of(
         timeline: All events.
         events: Places of some of them, shape (n,).
         hlo: Finds the op and the source of an instruction.
-        rules: Whether an instruction that no program knows has an op.
+        rules: Whether an instruction that no program contains has an op.
     """
     n_events = len(timeline)
     stats = [timeline.stat(name) for name in ("hlo_op", "hlo_module", "tf_op")]

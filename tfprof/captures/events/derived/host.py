@@ -34,13 +34,13 @@ def host_lines(timeline: Timeline, groups: Groups, hlo: HloLookup) -> list[Deriv
     Args:
         timeline: The events.
         groups: Their steps.
-        hlo: Tells of instructions.
+        hlo: Finds the op and the source of an instruction.
     """
     has_op = timeline.having("hlo_op")
     lines: list[DerivedLine] = []
     threads = [place for place, line in enumerate(timeline.lines) if line.is_host]
     threads = [place for place in threads if has_op[timeline.events_of(place)].any()]
-    is_launch = timeline.having("correlation_id")  # what it ran is on a device
+    is_launch = timeline.having("correlation_id")  # the launched program ran on a device
     for count, place in enumerate(threads):
         chosen = timeline.events_of(place)
         events = np.flatnonzero((has_op & ~is_launch)[chosen]) + chosen.start

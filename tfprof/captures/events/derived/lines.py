@@ -1,7 +1,6 @@
-"""Lines that no recorder wrote: steps, name scopes, ops, modules and source lines of devices.
+"""Derived lines, which no recorder wrote: steps, name scopes, ops, modules, sources of devices.
 
-They are made of what events say of themselves and of the programs that they ran
-(``derived_timeline.cc``).
+Their data are the stats of events and of the programs that they ran (``derived_timeline.cc``).
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ HloLookup = Callable[[int | None, str, str], HloSource | None]
 
 @dataclass(frozen=True, eq=False)
 class DerivedLine:
-    """A line that was made of others.
+    """A line derived from others.
 
     Attributes:
         plane: Place of its plane in the space.
-        id: As the reference numbers it.
-        name: What it is called.
-        display_id: Its place among the plane's lines, 0 for none.
-        origin: The line of the timeline that it was made of; -1 for more than one.
+        id: The reference's number of it.
+        name: Its name.
+        display_id: Its place among the plane's lines, 0 without one.
+        origin: The line of the timeline that it is derived from; -1 for more than one.
         starts_ps: As in the timeline, shape (n,).
         durations_ps: Shape (n,).
-        kinds: What each event is: a place in ``names``.
-        names: Names.
-        display_names: What to show instead; empty for most.
+        kinds: Kind of each event: a place in ``names``.
+        names: Name of each kind.
+        display_names: Text to show instead of the name; empty for most.
         groups: The step of each event, -1 without one.
-        stats: What else is known, for each event by its place.
+        stats: More stats, for each event by its place.
     """
 
     plane: int
@@ -82,7 +81,7 @@ class DerivedLine:
 
 
 class LineKey(NamedTuple):
-    """Where a derived line belongs: the first fields of ``DerivedLine``."""
+    """Key of a derived line: the first fields of ``DerivedLine``."""
 
     plane: int
     id: int
@@ -92,7 +91,7 @@ class LineKey(NamedTuple):
 
 
 class Names:
-    """Names of a derived line by number, as they appear."""
+    """Names of a derived line, numbered in the order in which they appear."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -112,7 +111,7 @@ class Names:
 
 
 def items_of(timeline: Timeline, groups: Groups, events: Int64Array) -> Items:
-    """Events as items to be covered, shape (n,)."""
+    """Events as items for ``covering_spans``, shape (n,)."""
     starts = timeline.starts_ps[events]
     return Items(starts, starts + timeline.durations_ps[events], groups.of_event[events])
 
@@ -133,7 +132,7 @@ def line_of_spans(key: LineKey, spans: Spans, names: Names) -> DerivedLine:
 
 
 def table_of(paths: Iterable[Sequence[int]]) -> Int64Array:
-    """Paths of different lengths as a table, -1 behind the end of each."""
+    """Paths of different lengths as a table, padded with -1."""
     rows = list(paths)
     table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
     for row, path in enumerate(rows):
@@ -142,10 +141,10 @@ def table_of(paths: Iterable[Sequence[int]]) -> Int64Array:
 
 
 class FrameworkLines:
-    """Name scopes, ops and source lines of items whose op is given as a text.
+    """Name scopes, ops and source lines of items whose op is a text.
 
     Args:
-        ops: Distinct texts, ``scope/name:Type``; empty for none.
+        ops: Distinct texts, ``scope/name:Type``; empty without an op.
         places: Distinct ``file.py:12``, in pairs with ``ops``.
     """
 
@@ -176,10 +175,10 @@ class FrameworkLines:
         """The lines of name scopes, ops and source code.
 
         Args:
-            items: What ran.
-            what: Place in the distinct texts of each item, shape (n items,).
-            keys: Where the lines belong.
-            breaks: No scope and no op covers items of which this differs.
+            items: The events that ran.
+            what: Place of each item in the distinct texts, shape (n items,).
+            keys: Keys of the three lines.
+            breaks: A scope or op never covers items in which this differs.
             bridges_gaps: As in ``covering_spans``.
             cuts_last: As in ``covering_spans``.
         """

@@ -1,7 +1,7 @@
-"""Spans that cover what follows each other and is the same: steps, scopes, modules, source lines.
+"""Spans over consecutive items of the same name: steps, scopes, modules, source lines.
 
-Each of some items, in order of time, names a path: the scopes around an op, from the outside in.
-Items that follow each other become one span at each level on which they have the same name.
+Each item, in order of time, has a path: the scopes around an op, from the outside in. Consecutive
+items become one span at each level on which they have the same name.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _LEVEL_PS = 1000
-"""So much earlier ends a span that has the very times of the one around it: viewers that tell
-nesting by times only would else draw them in any order (``derived_timeline.cc``)."""
+"""A span with the same times as the one around it ends this much earlier: viewers that derive
+nesting from times only would otherwise draw the two in any order (``derived_timeline.cc``)."""
 
 _MOST_GAP = 2
-"""Of a span that belongs to no step, as a multiple of its length so far."""
+"""Longest gap inside a span without a step, as a multiple of its length so far."""
 
 
 class Items(NamedTuple):
-    """What is covered.
+    """Items to cover.
 
     Attributes:
-        starts_ps: In order, shape (n,).
+        starts_ps: Ascending, shape (n,).
         ends_ps: Shape (n,).
         groups: The step of each, -1 without one, shape (n,).
     """
@@ -35,15 +35,15 @@ class Items(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Spans in the order in which they begin, outer ones first.
+    """Spans in order of their starts, outer ones first.
 
     Attributes:
         starts_ps: Shape (n,).
         ends_ps: Shape (n,).
-        names: What each is called, a number.
-        groups: The step that each belongs to, -1 without one.
-        first_item: The item that each begins with.
-        levels: How many spans are around it.
+        names: Number of the name of each.
+        groups: The step of each, -1 without one.
+        first_item: The first item of each.
+        levels: Number of spans around each.
     """
 
     starts_ps: Int64Array
@@ -54,7 +54,7 @@ class Spans(NamedTuple):
     levels: Int64Array
 
     def begun(self, n_items: int) -> Int64Array:
-        """How many spans of the outermost level have begun up to each item, shape (n_items,)."""
+        """Number of outermost spans that have begun up to each item, shape (n_items,)."""
         is_first = np.zeros(n_items, np.int64)
         is_first[self.first_item[self.levels == 0]] = 1
         return np.cumsum(is_first)
@@ -70,17 +70,17 @@ def covering_spans(
 ) -> Spans:
     """Spans that cover items.
 
-    An item without a path covers nothing and ends nothing; one whose path is shorter than that
-    of the item before it ends the spans of the levels that it lacks.
+    An item without a path has no effect. An item with a shorter path than the one before it ends
+    the spans of the levels that it lacks.
 
     Args:
-        items: What is covered.
+        items: Items to cover.
         paths: A name for each level of each item, -1 where its path has ended,
             shape (n items, n levels).
-        breaks: No span covers items of which this differs, shape (n items,).
-        bridges_gaps: Also where items of no step are far apart; else a gap must not be longer
-            than twice the span so far.
-        cuts_last: Spans that the last item ends get the times of an inner span, too.
+        breaks: A span never covers items in which this differs, shape (n items,).
+        bridges_gaps: Spans also cover items without a step that are far apart; otherwise a gap
+            must not be longer than twice the span so far.
+        cuts_last: Spans that end with the last item get the times of an inner span, too.
     """
     n_items = len(items.starts_ps)
     lengths = (paths >= 0).sum(axis=1)
@@ -125,7 +125,7 @@ def covering_spans(
 
 
 def _differs(values: Int64Array) -> BoolArray:
-    """Whether each value is another one than that before it."""
+    """Whether each value differs from the one before it."""
     differs = np.ones(len(values), np.bool_)
     differs[1:] = values[1:] != values[:-1]
     return differs
@@ -134,9 +134,9 @@ def _differs(values: Int64Array) -> BoolArray:
 def _split_at_gaps(
     is_new: BoolArray, starts_ps: Int64Array, ends_ps: Int64Array, groups: Int64Array
 ) -> BoolArray:
-    """Begin a new span behind gaps that are too long for the span so far.
+    """Begin a new span after gaps that are too long for the span so far.
 
-    One item after the other: how long a span is depends on where the items before it have split.
+    Items are processed one by one, because the length of a span depends on the splits before it.
     """
     asked = np.flatnonzero(~is_new & (groups < 0))
     if not len(asked) or not (starts_ps[asked] > ends_ps[asked - 1]).any():

@@ -35,7 +35,7 @@ _OFFLOAD_STATS = ("raw_bytes_accessed", "shape_with_layout")
 
 
 def tpu_lines(timeline: Timeline, groups: Groups, number: int) -> list[DerivedLine]:
-    """The derived lines of a TensorCore, of its ``XLA Ops``.
+    """The lines derived from the ``XLA Ops`` of a TensorCore.
 
     Args:
         timeline: The events.
@@ -79,7 +79,7 @@ def _framework_lines(timeline: Timeline, groups: Groups, place: int) -> list[Der
 
 
 class _Offload(NamedTuple):
-    """A copy from or to the host's memory, the row it is shown in, and the event at its start."""
+    """A copy from or to the host's memory, its row in the display, and the event at its start."""
 
     row: int
     event: int
@@ -88,7 +88,7 @@ class _Offload(NamedTuple):
 
 
 def _offload_lines(timeline: Timeline, place: int) -> list[DerivedLine]:
-    """Copies from start to end, in as few rows as show them side by side."""
+    """Copies from start to end, in as few rows as possible without overlap."""
     rows: dict[int, list[_Offload]] = defaultdict(list)
     for offload in _offloads(timeline, place):
         rows[offload.row].append(offload)
@@ -98,8 +98,8 @@ def _offload_lines(timeline: Timeline, place: int) -> list[DerivedLine]:
 def _offloads(timeline: Timeline, place: int) -> Iterator[_Offload]:
     """Pairs of a start and the next end of the same instruction, in order of their ends.
 
-    One after the other: the row of each depends on those before it. They are in the order of the
-    device's clock, which tells apart what the host's does not.
+    Copies are processed one by one, because the row of each depends on those before it. They are
+    in order of the device's clock, which resolves more than the host's.
     """
     names = zip(timeline.display_names, timeline.names, strict=True)
     kinds = [_offload_name(shown, text) for shown, text in names]
@@ -126,7 +126,7 @@ def _offloads(timeline: Timeline, place: int) -> Iterator[_Offload]:
 
 
 def _offload_name(shown: str, text: str) -> tuple[str, bool] | None:
-    """What a copy is called, and whether this is its start; None for other instructions."""
+    """Name of a copy, and whether this is its start; None for other instructions."""
     if _HOST_MEMORY not in text:
         return None
     opcode, _, instruction = shown.partition(".")

@@ -1,1 +1,1 @@
-"""Which op ran when, on hosts and devices, and what it moved."""
+"""Ops on hosts and devices: their runs, times, memory and traffic."""

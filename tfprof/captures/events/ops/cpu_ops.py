@@ -1,4 +1,4 @@
-"""Ops of XLA's programs on a CPU: what threads of the host ran, with what it cost."""
+"""Ops of XLA's programs on threads of the host, with their cost."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tfprof.core.columns.columns import BoolArray, sums_by
 def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceOps:
     """Ops of compiled programs on the threads of a host, all threads together.
 
-    Where a loop's body ran on the thread of the loop, the loop's own time is without it. Each
-    thread counts from its first op to its last.
+    If a loop's body ran on the thread of the loop, the loop's self time excludes it. The total
+    time of a thread is from its first op to its last.
 
     Args:
         timeline: The events.
         eager: Whether each event ran eagerly, shape (n events,).
-        describe: What an instruction is.
+        describe: Returns the op of an instruction.
     """
     hlo_op = timeline.stat("hlo_op")
     on_host = timeline.of_lines(lambda line: line.is_host and not line.is_derived)
@@ -57,7 +57,7 @@ def cpu_ops(timeline: Timeline, eager: BoolArray, describe: Describe) -> DeviceO
 
 
 def _op(key: HloKey, describe: Describe) -> DeviceOp:
-    """One run of an instruction; without its cost if the capture lacks its program."""
+    """One run of an instruction; without cost if the capture lacks its program."""
     known = describe(key)
     if known is not None:
         return known

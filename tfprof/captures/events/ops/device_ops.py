@@ -14,9 +14,9 @@ class Traffic:
     """Bytes that ops move, by memory.
 
     Attributes:
-        all_bytes: Everything that is read and written.
-        main_bytes: What of it the main memory (HBM) sees.
-        by_space: Bytes read and written, by memory space, where the device tells.
+        all_bytes: All bytes read and written.
+        main_bytes: Those of the main memory (HBM).
+        by_space: Memory space, bytes read and bytes written, if the device states them.
     """
 
     all_bytes: int = 0
@@ -25,11 +25,11 @@ class Traffic:
 
     @property
     def hbm_bytes(self) -> int:
-        """Bytes of the main memory; all bytes, if the capture does not say where they are."""
+        """Bytes of the main memory; all bytes, if the capture does not state the memory."""
         return self.main_bytes if self.by_space or self.main_bytes else self.all_bytes
 
     def __add__(self, other: Traffic) -> Traffic:
-        if not (self.by_space or other.by_space):  # of all ops but those of TPUs
+        if not (self.by_space or other.by_space):  # all ops except those of TPUs
             all_bytes, main_bytes = self.all_bytes, self.main_bytes
             return Traffic(all_bytes + other.all_bytes, main_bytes + other.main_bytes)
         spaces: dict[int, list[int]] = {}
@@ -45,12 +45,12 @@ class Traffic:
 
 
 class OpKey(NamedTuple):
-    """What tells ops of devices apart.
+    """Key of an op of a device.
 
     Attributes:
-        program_id: The compiled program, unsigned; None for ops that are in none.
+        program_id: The compiled program, unsigned; None for ops outside of programs.
         name: Name of the instruction; of an op without program, its name and its kernel's.
-        module: Name of the program: several hosts may have given one number to different ones.
+        module: Name of the program: hosts may use one number for different programs.
     """
 
     program_id: int | None
@@ -59,12 +59,12 @@ class OpKey(NamedTuple):
 
     @property
     def program(self) -> str:
-        """What the program is called, ``module(id)``; empty for none."""
+        """Title of the program, ``module(id)``; empty without one."""
         return program_title(self.program_id, self.module)
 
 
 WITHOUT_OP = "kernels_without_op"
-"""Category of kernels that the capture gives no op for."""
+"""Category of kernels without an op in the capture."""
 
 UNKNOWN = "unknown"
 """Category of instructions whose program the capture lacks."""
@@ -74,26 +74,26 @@ _OUTSIDE = (":XlaSendToHost", ":XlaRecvFromHost")
 
 @dataclass(frozen=True, slots=True)
 class DeviceOp:
-    """An op with what all its runs took.
+    """An op with the time and cost of all its runs.
 
     Attributes:
-        key: What it is.
+        key: Its key.
         category: ``convolution fusion``; of an op without program its type.
         provenance: The framework's op behind it, ``scope/name:Type``; empty if unknown.
         expression: The instruction as text.
-        deduplicated_name: An equal instruction that stands for it.
-        source: File, line and call stack of what made it.
-        occurrences: How often it ran.
-        op_runs: How often the framework's op behind it ran, with this kernel or others; 0 if that
-            is not known.
+        deduplicated_name: Name of the equal instruction that represents it.
+        source: File, line and call stack of the code that created it.
+        occurrences: Number of runs.
+        op_runs: Number of runs of the framework's op behind it, with this kernel or others; 0 if
+            unknown.
         time_ps: Time of all runs.
-        self_ps: The same without ops inside.
-        normalized_ps: The same at the device's nominal clock.
-        flops: Float operations of all runs, as the device counts them.
-        model_flops: As the model has them.
+        self_ps: Their self time.
+        normalized_ps: Their time at the device's nominal clock.
+        flops: Float operations of all runs, in the device's count.
+        model_flops: Float operations in the model's count.
         traffic: Bytes of all runs.
-        is_eager: Whether any ran eagerly.
-        is_known: Whether its cost could be counted.
+        is_eager: Whether any run was eager.
+        is_known: Whether its program is known, and so its cost.
         children: Ops inside a fusion.
     """
 
@@ -117,17 +117,17 @@ class DeviceOp:
 
     @property
     def has_known_cost(self) -> bool:
-        """Whether its float operations and bytes are known: those of a kernel alone are not."""
+        """Whether its float operations and bytes are known; those of a bare kernel are not."""
         return bool(self.flops or self.traffic.all_bytes or (self.is_known and self.expression))
 
     @property
     def is_outside_compilation(self) -> bool:
-        """Whether it hands something to the host, or takes it from there, amid a program."""
+        """Whether it sends data to the host or receives data from it in the middle of a program."""
         sends = "send-done" in self.expression and "is_host_transfer=true" in self.expression
         return self.provenance.endswith(_OUTSIDE) or sends
 
     def plus(self, other: DeviceOp) -> DeviceOp:
-        """The same op on another device or host, together."""
+        """The sum with the same op on another device or host."""
         return replace(
             self,
             occurrences=self.occurrences + other.occurrences,
@@ -148,9 +148,9 @@ class DeviceOps:
     """Ops of the devices of one or more hosts.
 
     Attributes:
-        ops: No two with the same key, in the order in which they were first seen.
+        ops: The ops, with distinct keys, in order of first appearance.
         total_ps: Time from the first op of each device to its last.
-        idle_ps: What of that no op covers.
+        idle_ps: The part of it that no op covers.
     """
 
     ops: tuple[DeviceOp, ...] = ()
@@ -159,17 +159,17 @@ class DeviceOps:
 
     @property
     def self_ps(self) -> int:
-        """Time of all ops without those inside: what every share of an op is of."""
+        """Self time of all ops: the basis of all shares of ops."""
         return sum(op.self_ps for op in self.ops)
 
     @property
     def busy_ps(self) -> int:
-        """Time of the ops themselves."""
+        """Total time without idle time."""
         return self.total_ps - self.idle_ps
 
 
 def merged(parts: Iterable[DeviceOps]) -> DeviceOps:
-    """Ops of several devices together."""
+    """Sum of the ops of several devices."""
     by_key: dict[OpKey, DeviceOp] = {}
     total = idle = 0
     for part in parts:
@@ -181,7 +181,7 @@ def merged(parts: Iterable[DeviceOps]) -> DeviceOps:
 
 
 def of_runs(op: DeviceOp, runs: int, time_ps: int, self_ps: int, *, is_eager: bool) -> DeviceOp:
-    """An op with the cost of one run → the op with that of all its runs, and their time."""
+    """An op with the cost of one run → the op with the cost and time of all its runs."""
     traffic = op.traffic
     return replace(
         op,

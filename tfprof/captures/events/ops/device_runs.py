@@ -1,4 +1,4 @@
-"""Runs of ops by device, with the device names of run metadata."""
+"""Runs of ops by device, with the device names of TensorFlow's run metadata."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Block(NamedTuple):
 
 
 class RunsByDevice(NamedTuple):
-    """What the threads and devices of a host ran.
+    """Runs of ops on the threads and devices of a host.
 
     Attributes:
         parts: The runs on threads, then those of each device.
-        all: The same with one numbering of ops.
-        blocks: The same by device; runs on a device are in several.
+        all: All runs, with one numbering of ops.
+        blocks: The runs by device; runs on a device are in several blocks.
     """
 
     parts: Sequence[OpRuns]
@@ -48,7 +48,7 @@ class RunsByDevice(NamedTuple):
 
     @property
     def n_on_host(self) -> int:
-        """How many are on threads; they come first."""
+        """Number of runs on threads; they come first."""
         return len(self.parts[0])
 
 
@@ -66,9 +66,9 @@ def runs_by_device(
     Args:
         timeline: The events of a host.
         eager: Whether each event ran eagerly, shape (n events,).
-        op_of: What the framework calls an instruction.
+        op_of: Returns the framework's op of an instruction.
         modules: Names of programs by id.
-        job: Stands before the names of devices.
+        job: Prefix of the names of devices.
     """
     on_host = host_op_runs(timeline, eager, op_of)
     on_devices = {

@@ -1,21 +1,21 @@
-"""What counts as an execution of an op on the threads of a host: the one place that says so.
+"""Defines which events on the threads of a host are runs of ops; no other module does.
 
-An op ran where an event
+An op ran if an event
 
-* is called as ops are: ``scope/name:Type``, ``Iterator::…``, a copy;
-* is called ``EagerLocalExecute: Type`` and calls no function: Python ran the op by itself. Where
-  the op's own event lies inside, that one counts;
-* has ``hlo_op`` and is not a launch: it ran an instruction of a compiled program, which tells the
-  framework's op. Instructions of several programs are several ops, whatever they are called;
-* has ``tf_op`` and took time, if it is not a launch, and the op does not run around it anyway.
+* has the name of an op: ``scope/name:Type``, ``Iterator::…``, a copy;
+* has the name ``EagerLocalExecute: Type`` and calls no function: Python ran the op by itself. If
+  the op's own event is inside, that one counts instead;
+* has ``hlo_op`` and is not a launch: it ran an instruction of a compiled program, which names the
+  framework's op. Instructions of different programs are different ops, even with equal names;
+* has ``tf_op`` and a duration, is not a launch, and is not inside a run of the same op.
 
-Allocations and launches of kernels say for which op they are, and are no run of it.
+Allocations and launches of kernels name their op, but are not runs of it.
 
-What a compiler has made of an op may be several instructions or kernels: the op ran as often as
-the one of them that ran most. Outside of compiled programs the capture mostly tells which run of
-the op launched a kernel: kernels of one run are one run, however many there are, and of whatever
-kind (``launching_runs``). Ops that are called alike but stand on different lines of the source
-are different ones; their runs add up (``runs_of_parts``).
+A compiler may turn an op into several instructions or kernels: the op ran as often as the one of
+them with the most runs. Outside of compiled programs the capture usually shows which run of the op
+launched a kernel: all kernels of one run, of any number and kind, count as one run
+(``launching_runs``). Ops of one name on different lines of the source are different ones; their
+runs add up (``runs_of_parts``).
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from tfprof.core.columns.columns import BoolArray, Int64Array, IntArray
 from tfprof.core.columns.distinct import distinct_rows
 
 UNKNOWN_MODULE = "XlaModule:"
-"""What annotations of a program's events say where an op should be."""
+"""Text in place of an op in annotations of a program's events."""
 
 _NO_OP = -1
 
 
 class ExecutedOp(NamedTuple):
-    """An op that ran.
+    """An executed op.
 
     Attributes:
-        kind: Who made it.
-        name: Without its type.
+        kind: Its framework, or the direction of a copy.
+        name: Its name without the type.
         type: ``MatMul``, ``Dataset`` …; empty if unknown.
-        program: The compiled program that it is in, ``module(id)``; empty for none.
-        is_eager: Python ran it by itself: it has no name but its type.
-        part: The instruction that ran for it; empty if there is only the op itself.
-        place: File and line of what made the instruction; empty if unknown.
+        program: Its compiled program, ``module(id)``; empty without one.
+        is_eager: Whether Python ran it by itself: then its name is its type.
+        part: The instruction that ran for it; empty for the op itself.
+        place: File and line of the code that created the instruction; empty if unknown.
     """
 
     kind: OpKind
@@ -66,15 +66,15 @@ class ExecutedOp(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, str, bool]:
-        """What ops have in common that are one, also if their types differ."""
+        """Key of the op: ops with the same key are one op, even if their types differ."""
         return self.name, self.program, self.is_eager
 
 
 def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
-    """How often an op of several parts ran.
+    """Number of runs of an op with several parts.
 
     Args:
-        parts: Where each part is from in the source, and how often it ran.
+        parts: Place of each part in the source, and its number of runs.
     """
     most: dict[str, int] = {}
     for place, runs in parts:
@@ -83,13 +83,13 @@ def runs_of_parts(parts: Iterable[tuple[str, int]]) -> int:
 
 
 def launching_runs(forest: Forest) -> IntArray:
-    """Which run of its op launched each event of a device.
+    """The run of its op that launched each event of a device.
 
-    That is the nearest event around the launch that is called as the op is, or that ran an op of
-    its type eagerly.
+    It is the nearest event around the launch that has the op's name, or that ran an op of its type
+    eagerly.
 
     Returns:
-        Its place in the timeline, -1 if the capture does not tell, shape (n events,).
+        Its place in the timeline, -1 if unknown, shape (n events,).
     """
     timeline, links = forest.timeline, forest.links
     narrow = place_type(len(timeline))  # whole columns are as long as a capture
@@ -136,16 +136,16 @@ def _text_of(stat: SparseStat, events: IntArray) -> Int64Array:
 
 
 def count_runs(of: IntArray, launched_by: IntArray, size: int) -> tuple[Int64Array, Int64Array]:
-    """How often something ran, by what launched its events.
+    """Count runs by the launches of their events.
 
     Args:
-        of: What each event belongs to, below ``size``, shape (n,).
+        of: Number of the op or part of each event, below ``size``, shape (n,).
         launched_by: The run that launched each; negative if unknown, shape (n,).
-        size: How many things there are.
+        size: Number of ops or parts.
 
     Returns:
-        How many runs launched something of each, and how many events have an unknown launch,
-        shape (size,).
+        For each, the number of runs that launched its events, and the number of events with an
+        unknown launch, shape (size,) each.
     """
     is_known = launched_by >= 0
     pairs = distinct_rows([of[is_known], launched_by[is_known]]).values
@@ -160,7 +160,7 @@ class Executions:
     Attributes:
         events: The event of each, as a place in the timeline, ascending, shape (n,).
         ops: Its op: a place in ``names``, shape (n,).
-        names: The ops, no two the same.
+        names: The ops, all distinct.
     """
 
     events: Int64Array
@@ -169,7 +169,7 @@ class Executions:
 
 
 OpOfInstruction = Callable[[HloKey], ExecutedOp | None]
-"""The instruction of an event → the op that it is; None if the capture lacks its program."""
+"""The instruction of an event → its op; None if the capture lacks its program."""
 
 
 def host_executions(
@@ -179,8 +179,8 @@ def host_executions(
 
     Args:
         timeline: The events.
-        eager: Whether each event ran eagerly, shape (n events,); without, Python ran no op.
-        op_of: What the framework calls an instruction.
+        eager: Whether each event ran eagerly, shape (n events,); by default none did.
+        op_of: Returns the framework's op of an instruction.
     """
     numbers: dict[ExecutedOp, int] = {}
     op = np.full(len(timeline), _NO_OP, np.int32)
@@ -235,13 +235,13 @@ def _of_key(key: HloKey, op_of: OpOfInstruction | None, numbers: dict[ExecutedOp
 def op_of_instruction(
     key: HloKey, provenance: str = "", *, category: str = "", place: str = ""
 ) -> ExecutedOp:
-    """The op that an instruction belongs to.
+    """The op of an instruction.
 
     Args:
         key: The instruction.
-        provenance: What the framework calls the op; without a name it is called after its program.
+        provenance: The framework's name of the op; if empty, the name comes from the program.
         category: Its type, if the framework has no name for it.
-        place: Where it is from in the source.
+        place: Its place in the source.
     """
     title = program_title(key.program_id, key.module)
     if provenance:
@@ -254,7 +254,7 @@ def op_of_instruction(
 def _add_eager(
     timeline: Timeline, eager: BoolArray, op: IntArray, numbers: dict[ExecutedOp, int]
 ) -> None:
-    """Ops that Python ran one by one."""
+    """Add ops that Python ran one by one."""
     types = [EAGER.fullmatch(name) for name in timeline.names]
     events = np.flatnonzero(timeline.kind_mask([op_type is not None for op_type in types]) & eager)
     of_kind = np.full(len(types), _NO_OP, np.int64)
@@ -273,7 +273,7 @@ def _once(
     names: list[ExecutedOp],
     texts: Int64Array,
 ) -> BoolArray:
-    """Leave out what is only another event of the run around it."""
+    """Whether to keep each event: not those that only repeat the run around them."""
     first = np.searchsorted(events, timeline.first)
     nesting = nest(first, timeline.starts_ps[events], timeline.ends_of(events))
     inner = np.flatnonzero(nesting.parents >= 0)
@@ -290,7 +290,7 @@ def _once(
 
 
 def reference_executions(timeline: Timeline) -> Executions:
-    """What the reference takes for runs: events called as ops, and all events with a ``tf_op``.
+    """Runs in the reference: events with names of ops, and all events with a ``tf_op``.
 
     An event may be both, and count for two ops (``host_threads_op_metrics.cc``).
     """

@@ -1,4 +1,4 @@
-"""Ops of devices by what the framework calls them."""
+"""Ops of devices, summed by the framework's ops."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tfprof.captures.rules import OURS, Rules
 
 @dataclass(frozen=True, slots=True)
 class FrameworkOp:
-    """Ops of devices that one op of the framework has made.
+    """Sum of the device ops of one op of the framework.
 
     Attributes:
-        name: Of the framework's op.
+        name: Name of the framework's op.
         type: Its type; empty if unknown.
-        occurrences: How often it ran: as often as the part that did the most, or as launches of
-            its parts tell.
-        time_ps: Of all parts.
-        self_ps: The same without ops inside.
-        flops: As the device counts them.
-        model_flops: As the model has them.
+        occurrences: Number of its runs: that of the part with the most runs, or that of the
+            launches of its parts.
+        time_ps: Time of all parts.
+        self_ps: Their self time.
+        flops: Float operations in the device's count.
+        model_flops: Float operations in the model's count.
         traffic: Bytes.
-        is_eager: Whether any ran eagerly.
-        program: The compiled program that it is in, ``module(id)``; empty for none.
+        is_eager: Whether any run was eager.
+        program: Its compiled program, ``module(id)``; empty without one.
     """
 
     name: str
@@ -42,11 +42,11 @@ class FrameworkOp:
 
 
 def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[FrameworkOp]:
-    """Ops of devices by what the framework calls them (``op_metrics_db_utils.cc``).
+    """Sum up ops of devices by the framework's ops (``op_metrics_db_utils.cc``).
 
     Args:
         ops: Instructions and kernels.
-        rules: Whether ops of different programs are one.
+        rules: Whether ops of different programs count as one.
     """
     groups: dict[tuple[str, str, str], list[DeviceOp]] = {}
     for op in ops:
@@ -55,7 +55,7 @@ def framework_ops(ops: Iterable[DeviceOp], *, rules: Rules = OURS) -> list[Frame
 
 
 def _framework_name(op: DeviceOp, rules: Rules) -> tuple[str, str, str]:
-    """Name, type and program."""
+    """Name, type and program of the framework's op."""
     program = "" if rules.unites_ops_of_programs else op.key.program
     if op.provenance:
         parsed = parse_op_name(op.provenance)

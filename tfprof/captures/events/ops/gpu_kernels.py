@@ -21,7 +21,7 @@ _NS = 1000
 
 
 class Kernel(NamedTuple):
-    """What is the same in all runs of a kernel for an op, in the reference's order.
+    """The facts that all runs of a kernel for an op share, in the reference's order.
 
     Attributes:
         name: Demangled name.
@@ -29,9 +29,9 @@ class Kernel(NamedTuple):
         block: Threads of a block, x, y, z.
         registers: Registers of a thread.
         static_shared_bytes: Shared memory that the program declares.
-        dynamic_shared_bytes: Shared memory that the launch asks for.
-        uses_tensor_cores: Whether it does, by its name.
-        is_eligible: The op could use tensor cores.
+        dynamic_shared_bytes: Shared memory that the launch requests.
+        uses_tensor_cores: Whether it uses tensor cores, by its name.
+        is_eligible: Whether the op could use tensor cores.
         op_name: The op that launched it; empty if unknown.
     """
 
@@ -47,7 +47,7 @@ class Kernel(NamedTuple):
 
 
 OpOfHlo = Callable[[HloKey], str | None]
-"""The instruction of an event → name of the framework's op; None if it is not known."""
+"""The instruction of an event → name of the framework's op; None if unknown."""
 
 
 class KernelTimes(NamedTuple):
@@ -56,7 +56,7 @@ class KernelTimes(NamedTuple):
     Attributes:
         kernel: The kernel.
         occupancy_percent: Theoretical occupancy, 0 if unknown.
-        occurrences: How often it ran.
+        occurrences: Number of runs.
         total_ns: Time of all runs.
         min_ns: Shortest run.
         max_ns: Longest run.
@@ -80,8 +80,8 @@ def gpu_kernels(
 
     Args:
         timeline: The events.
-        op_of_hlo: The framework's op of an instruction; where it is unknown, ``tf_op`` counts.
-        rules: Which tensor cores are known.
+        op_of_hlo: Returns the framework's op of an instruction; if unknown, ``tf_op`` counts.
+        rules: Which names of kernels stand for tensor cores.
     """
     details = timeline.stat("kernel_details")
     gpus = np.array([plane.name.startswith(GPU_PREFIX) for plane in timeline.space.planes], bool)
@@ -124,7 +124,7 @@ def gpu_kernels(
 
 
 def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Array]:
-    """Who made the devices of the capture, and the place of each event's vendor among them."""
+    """Vendors of the devices of the capture, and the place of each event's vendor among them."""
     written = [plane.own_stats().get("device_vendor") for plane in timeline.space.planes]
     vendors = [vendor if isinstance(vendor, str) else "" for vendor in written]
     planes = np.array([line.plane for line in timeline.lines], np.int64)
@@ -134,7 +134,7 @@ def _vendors(timeline: Timeline, events: Int64Array) -> tuple[list[str], Int64Ar
 def _with_hlo(
     ops: Int64Array, op_names: list[str], timeline: Timeline, events: Int64Array, op_of_hlo: OpOfHlo
 ) -> Int64Array:
-    """The op of each event, that of its instruction where it has one."""
+    """The op of each event: that of its instruction if it has one."""
     keys, place = hlo_keys(timeline, events)
     numbers = []
     for key in keys:
@@ -149,12 +149,12 @@ def _with_hlo(
 
 
 def sorted_kernels(kernels: Iterable[KernelTimes]) -> list[KernelTimes]:
-    """The most time first; of equal ones, the smaller key."""
+    """Kernels with the most time first; of equal ones, the smaller key."""
     return sorted(kernels, key=lambda times: (-times.total_ns, times.kernel))
 
 
 def merged_kernels(reports: Iterable[Iterable[KernelTimes]]) -> list[KernelTimes]:
-    """Kernels of several hosts together; equal ones add up."""
+    """Sum of the kernels of several hosts; equal ones add up."""
     by_kernel: dict[Kernel, KernelTimes] = {}
     for report in reports:
         for times in report:
@@ -175,7 +175,7 @@ def _added(one: KernelTimes, other: KernelTimes) -> KernelTimes:
 
 
 class _Sums:
-    """Number, sum, least and most of durations by row."""
+    """Number, sum, minimum and maximum of durations by row."""
 
     def __init__(self, place: Int64Array, duration_ns: Int64Array, size: int) -> None:
         self._count = np.bincount(place, minlength=size)
@@ -204,7 +204,7 @@ def _kernel(
     vendor: str,
     rules: Rules,
 ) -> tuple[Kernel, float]:
-    """What the details of a kernel's run say of it (``xplane_schema.h``, ``kernel_details``)."""
+    """A kernel and its occupancy from ``kernel_details`` (``xplane_schema.h``)."""
     fields: dict[str, str] = dict(_FIELD.findall(details))
     amd = "" if rules.ignores_group_memory else fields.get("group_mem", "")
     static = _whole(fields.get("static_shared") or fields.get("shm") or amd)
@@ -234,7 +234,7 @@ def _whole(text: str) -> int:
 
 
 def _three(text: str) -> tuple[int, int, int]:
-    """Numbers of an ``x,y,z``; those that are missing are 1."""
+    """Numbers of an ``x,y,z``; missing ones are 1."""
     numbers = [_whole(part) for part in text.split(",")[:3] if part]
     x, y, z = (*numbers, 1, 1, 1)[:3]
     return x, y, z
@@ -246,31 +246,31 @@ _NVIDIA_NAMES = (
     "xmma_gemm", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_sparse_gemm",
     "xmma_warp_specialized_implicit_gemm",
 )  # fmt: skip
-"""Parts of names by which the reference knows kernels of Volta to Ampere."""
+"""Parts of names that the reference uses to find kernels of Volta to Ampere."""
 
 _NEWER_NAMES = ("gmma", "tensorop", "nvjet_", "_mma_", "utcmma", "tcgen05", "gemm_fusion_dot")
-"""Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and XLA's own."""
+"""Parts of names for Hopper (``sm90_…gmma``, ``wgmma``), CUTLASS, Blackwell, and XLA's own."""
 
 _AMD_NAMES = (
     "mfma", "wmma", "_xdl", "gtcx", "gemm_fusion", "moe_gemm", "moe_mxgemm", "aiter", "attn_fwd",
     "bwd_kernel_d", "TileFmhaShape<", "TileFmhaBwdShape<",
 )  # fmt: skip
-"""The same of AMD's kernels that use matrix instructions."""
+"""Parts of names of AMD's kernels that use matrix instructions."""
 
 _AMD_TILE = re.compile(r"_MI\d+x\d+x\d+")
-"""Kernels of AMD's Tensile that use them (``Cijk_…_MI16x16x16x1_…``)."""
+"""Kernels of AMD's Tensile that use matrix instructions (``Cijk_…_MI16x16x16x1_…``)."""
 
 NVIDIA, AMD = "Nvidia", "AMD"
-"""What ``device_vendor`` says."""
+"""Values of ``device_vendor``."""
 
 
 def uses_tensor_cores(kernel: str, *, vendor: str = "", rules: Rules = OURS) -> bool:
-    """Whether the name of a kernel tells that it uses tensor cores, or AMD's matrix cores.
+    """Whether a kernel uses tensor cores, or AMD's matrix cores, by its name.
 
     Args:
         kernel: Its name.
-        vendor: Of the device; if empty, names of both vendors count.
-        rules: Whether those of newer devices, and of an unknown vendor, are known.
+        vendor: Vendor of the device; if empty, names of both vendors count.
+        rules: Whether names of newer devices, and of an unknown vendor, count.
     """
     is_amd, is_nvidia = vendor == AMD, vendor == NVIDIA
     if not (rules.ignores_newer_tensor_cores or is_amd or is_nvidia):
@@ -302,8 +302,8 @@ def is_eligible(op_name: str, equation: str = "", *, rules: Rules = OURS) -> boo
 
     Args:
         op_name: Name of the op, without its type.
-        equation: Of an einsum.
-        rules: Whether ``MatMul_1``, and ``MatMul`` without a scope, could.
+        equation: Equation of an einsum.
+        rules: Whether ``MatMul_1``, and ``MatMul`` without a scope, count.
     """
     name = op_name if rules.needs_scope_of_matmul else "/" + _NUMBER_AT_END.sub("", op_name)
     return (
@@ -314,7 +314,7 @@ def is_eligible(op_name: str, equation: str = "", *, rules: Rules = OURS) -> boo
 
 
 def tensor_core_share(kernels: Iterable[KernelTimes]) -> dict[str, tuple[int, int]]:
-    """Time on tensor cores, and all kernel time, of each op, in ns."""
+    """Time on tensor cores, and total kernel time, of each op, in ns."""
     by_op: dict[str, tuple[int, int]] = {}
     for times in kernels:
         on_cores, total = by_op.get(times.kernel.op_name, (0, 0))

@@ -1,4 +1,4 @@
-"""Time of ops on GPUs: instructions of programs, ops of the framework, and kernels of neither."""
+"""Time of ops on GPUs: instructions of programs, ops of the framework, and other kernels."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
 Describe = Callable[[HloKey], DeviceOp | None]
-"""The instruction of an event → what one run of it costs; None if the program is not in the
-capture."""
+"""The instruction of an event → the op with the cost of one run; None if the program is not in
+the capture."""
 
 
 def gpu_ops(
@@ -36,15 +36,15 @@ def gpu_ops(
 ) -> DeviceOps:
     """Ops of the GPUs of a host (``xplane_to_op_metrics_db.cc``).
 
-    An instruction may be several kernels: it ran as often as the one that ran most. Events
+    An instruction may be several kernels: it ran as often as the one with the most runs. Events
     without a known instruction count for the framework's op that launched them; several kernels of
-    one run of it are one run.
+    one run of it count as one run.
 
     Args:
-        forest: The events, with what launched them.
+        forest: The events, with links to their launches.
         eager: Whether each event ran eagerly, shape (n events,).
-        describe: What an instruction is.
-        rules: Whether each kernel is a run.
+        describe: Returns the op of an instruction.
+        rules: Whether each kernel counts as a run.
     """
     timeline = forest.timeline
     launched_by = np.zeros(0, np.int64) if rules.counts_kernels_as_runs else launching_runs(forest)
@@ -138,7 +138,7 @@ def _framework_ops(
     eager: BoolArray,
     launched_by: Int64Array | None,
 ) -> list[DeviceOp]:
-    """Ops of events that no known program explains: one for each op and kernel."""
+    """Ops of events without a known program: one for each pair of op and kernel."""
     tf_op = timeline.stat("tf_op")
     ops = tf_op.texts_at(events)
     rows = np.flatnonzero(is_free)
@@ -173,7 +173,7 @@ def _framework_ops(
 def _runs_of_ops(
     op_of_part: Int64Array, part: Int64Array, launched_by: Int64Array, unknown: Int64Array
 ) -> Int64Array:
-    """How often the op of each part ran, with any part.
+    """Number of runs of the op of each part, with any part.
 
     ``op_of_part`` and ``unknown`` (events with an unknown launch) have a row for each part, the
     others for each event.
@@ -190,7 +190,7 @@ def _runs_of_ops(
 def _has_text(
     timeline: Timeline, name: str, events: Int64Array, unless: Collection[str]
 ) -> BoolArray:
-    """Whether a stat of each event has a text that says something."""
+    """Whether a stat of each event has a text other than ``unless``."""
     stat = timeline.stat(name)
     says = np.array([*(text not in unless for text in stat.texts), False], np.bool_)
     has_text: BoolArray = says[stat.texts_at(events)]
@@ -204,7 +204,7 @@ def _other_kernels(
     durations: Int64Array,
     eager: BoolArray,
 ) -> list[DeviceOp]:
-    """Instructions of programs that the capture lacks, and kernels of which it names no op."""
+    """Instructions of programs that the capture lacks, and kernels without an op."""
     is_kernel = _has_text(timeline, "kernel_details", events, ("",))
     rows = np.flatnonzero(is_free)
     keys, place = hlo_keys(timeline, events[rows])
@@ -227,7 +227,7 @@ def _other_kernels(
         known = by_key.get(op.key)
         if known is None:
             by_key[op.key] = op
-        else:  # the kernel that ran most tells how often an instruction did
+        else:  # an instruction ran as often as its kernel with the most runs
             runs = max(known.occurrences, op.occurrences)
             by_key[op.key] = replace(known.plus(op), occurrences=runs)
     return list(by_key.values())

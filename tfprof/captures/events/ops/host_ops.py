@@ -28,13 +28,13 @@ class OpTimes:
     """Ops with their times, in the order of the kinds of their events.
 
     Attributes:
-        ops: What ran, no two of the same name in one program and mode.
-        occurrences: How often each ran, shape (n,).
-        time_ps: Time from begin to end, those inside included.
-        self_ps: The same without ops inside.
-        is_eager: Whether any ran eagerly.
-        total_ps: Time from the first op to the last of each thread, all threads together.
-        idle_ps: What of that no op covers.
+        ops: The ops, distinct in name, program and mode.
+        occurrences: Number of runs of each, shape (n,).
+        time_ps: Time from start to end, including nested ops.
+        self_ps: Self time.
+        is_eager: Whether any run was eager.
+        total_ps: Time from the first op to the last of each thread, summed over all threads.
+        idle_ps: The part of it that no op covers.
         infeed_ps: Time of enqueues of infeeds, and the time from each to the next on its thread.
     """
 
@@ -71,13 +71,13 @@ def host_op_times(
 ) -> OpTimes:
     """Sum up ops of all threads (``host_threads_op_metrics.cc``).
 
-    ``executions`` says what counts as a run of an op. Ops of one name are one op, if they are in
-    one program and all run eagerly, or none; of several types it has the one with the most time.
+    ``executions`` defines the runs of ops. Ops of one name are one op if they are in one program
+    and in the same mode, eager or not; of several types it has the one with the most time.
 
     Args:
         timeline: The events.
         eager: Whether each event ran eagerly, shape (n events,).
-        op_of: What the framework calls an instruction of a program.
+        op_of: Returns the framework's op of an instruction of a program.
         rules: What counts as a run, and which ops are lost.
     """
     is_lost = rules.ends_ops_with_parent
@@ -90,7 +90,7 @@ def host_op_times(
         np.searchsorted(runs.events, timeline.first), runs.events, runs.ops,
         timeline.starts_ps[runs.events], timeline.ends_of(runs.events),
     )  # fmt: skip
-    if rules.counts_allocations_as_runs:  # only ops of TensorFlow tell it there
+    if rules.counts_allocations_as_runs:  # there only ops of TensorFlow can be eager
         eager = eager & timeline.kind_mask([op.kind is OpKind.TENSORFLOW for op in timeline.ops])
     own = spans.end_ps - spans.start_ps
     op, times, ran_eagerly = spans.op, own.copy(), eager[spans.event]
@@ -120,7 +120,7 @@ def host_op_times(
 
 
 def merged_op_times(parts: Sequence[OpTimes]) -> OpTimes:
-    """Ops of several hosts together; an op is of the type that it has on the first of them."""
+    """Sum of the ops of several hosts; the type of an op is that on the first of them."""
     places: dict[tuple[str, str, bool], int] = {}
     ops: list[ExecutedOp] = []
     of_part = []
@@ -151,11 +151,11 @@ def merged_op_times(parts: Sequence[OpTimes]) -> OpTimes:
 def _one_of_each_name(
     ops: list[ExecutedOp], occurrences: Int64Array, rank: Int64Array
 ) -> tuple[list[int], Int64Array]:
-    """For each op that occurs, its type of the highest rank, the first of equal ones.
+    """For each op that occurs, its variant (type) of the highest rank, the first of equal ones.
 
     Returns:
-        These ops, in the order of the names, and for each op the place of its name, -1 if it
-        does not occur.
+        These ops, in order of names, and for each op the place of its name, -1 if it does not
+        occur.
     """
     places: dict[tuple[str, str, bool], int] = {}
     chosen: list[int] = []
@@ -173,7 +173,7 @@ def _one_of_each_name(
 def _runs(
     ops: list[ExecutedOp], occurrences: Int64Array, member: Int64Array, size: int
 ) -> Int64Array:
-    """How often each op ran whose parts are given."""
+    """Number of runs of each op, from those of its parts."""
     by_part: list[dict[tuple[str, str], int]] = [{} for _ in range(size)]
     for op, place in enumerate(member.tolist()):
         if place >= 0:
@@ -187,11 +187,11 @@ def _runs(
 
 
 def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
-    """A rank of ops: the highest has the one that ended last on the first line it is on."""
+    """Rank of each op: higher for an earlier first line, then for a later end on that line."""
     rank = np.zeros(n_ops, np.int64)
     line = np.searchsorted(spans.first, np.arange(len(spans.op)), side="right")
     n_lines = len(spans.first)
-    # An inner execution ends before the outer one, whose place is before its own.
+    # An inner execution ends before the outer one, which has the lower place.
     order = np.lexsort((-np.arange(len(spans.op)), spans.end_ps, -line))
     order = order[is_counted[order]]
     rank[spans.op[order]] = (n_lines - line[order]) * len(spans.op) + np.arange(len(order))
@@ -199,10 +199,10 @@ def _last_ended(spans: _Spans, is_counted: BoolArray, n_ops: int) -> Int64Array:
 
 
 def _by_stack(spans: _Spans) -> tuple[BoolArray, Int64Array]:
-    """Which executions the reference counts, and the time of those directly inside each.
+    """Whether the reference counts each execution, and the time of those directly inside each.
 
-    Begins and ends are sorted by time alone. An end closes all that began after its own begin;
-    what was closed so is not counted, and neither is an end whose begin is gone.
+    The reference sorts starts and ends by time alone. An end closes all executions that began after
+    its own start; those closed in this way do not count.
     """
     n_spans = len(spans.op)
     is_counted = np.zeros(n_spans, np.bool_)
@@ -232,7 +232,7 @@ def _by_stack(spans: _Spans) -> tuple[BoolArray, Int64Array]:
 
 
 def _extent(spans: _Spans) -> int:
-    """Time from the first begin to the last end of each line, summed."""
+    """Time from the first start to the last end of each line, summed."""
     lines = np.flatnonzero(np.diff(spans.first))
     if not len(lines):
         return 0

@@ -1,4 +1,4 @@
-"""Ops of input pipelines on the host, and what kind of work they are."""
+"""Ops of input pipelines on the host, and their kinds of work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfprof.captures.rules import OURS, Rules
 
 
 class InputWork(str, enum.Enum):
-    """What an op of an input pipeline does; the values are the reference's names."""
+    """Kind of work of an op of an input pipeline; the values are the reference's names."""
 
     ENQUEUE = "Enqueue"
     DEMANDED_READ = "Demanded file read"
@@ -30,10 +30,10 @@ class InputOp(NamedTuple):
 
     Attributes:
         name: Its name.
-        work: What it does.
-        n_runs: How often it ran.
-        time_ps: Time, with ops inside.
-        self_ps: Time without them.
+        work: Its kind of work.
+        n_runs: Number of runs.
+        time_ps: Time, including nested ops.
+        self_ps: Self time.
     """
 
     name: str
@@ -60,11 +60,11 @@ _STAGES = {
 
 
 def work_of(op: OpName | ExecutedOp, *, rules: Rules = OURS) -> InputWork | None:
-    """What an op does for the input; None if nothing.
+    """The kind of input work of an op; None if it has none.
 
     Args:
         op: The op.
-        rules: Whether ``TFRecordV2`` and ``Interleave[0]`` are known.
+        rules: Whether names such as ``TFRecordV2`` and ``Interleave[0]`` count.
     """
     if op.kind is OpKind.COPY_H2D or op.type.startswith("InfeedEnqueue"):
         return InputWork.ENQUEUE
@@ -84,7 +84,7 @@ def _work_of_iterator(long_name: str, rules: Rules) -> InputWork:
 
 
 def input_ops(ops: OpTimes, *, rules: Rules = OURS) -> list[InputOp]:
-    """The ops that work for the input, those with the most time of their own first."""
+    """The ops that work for the input, in descending order of self time."""
     sums: dict[tuple[str, InputWork], list[int]] = {}
     columns = zip(
         ops.ops, ops.occurrences.tolist(), ops.time_ps.tolist(), ops.self_ps.tolist(),
@@ -104,7 +104,7 @@ def input_ops(ops: OpTimes, *, rules: Rules = OURS) -> list[InputOp]:
 
 
 class InputBreakdown(NamedTuple):
-    """Time of the input by work, in ps; ``unclassified`` is neither enqueue nor explained."""
+    """Time of the input by kind of work, in ps; ``unclassified`` is the rest."""
 
     enqueue: float
     demanded_read: float
@@ -116,13 +116,13 @@ class InputBreakdown(NamedTuple):
 def break_down(
     ops: Sequence[InputOp], enqueue_ratio: float, *, rules: Rules = OURS
 ) -> InputBreakdown:
-    """Share out the time that is not spent on enqueues (``GenerateHostResult``).
+    """Distribute the time outside of enqueues over the kinds of work (``GenerateHostResult``).
 
     Args:
         ops: The input ops.
-        enqueue_ratio: How much of the time from one enqueue to the next is the enqueue itself; 0
-            if there are none.
-        rules: What a ratio without enqueues means.
+        enqueue_ratio: Share of the time from one enqueue to the next in the enqueue itself; 0
+            without enqueues.
+        rules: How to treat a ratio without enqueue ops.
     """
     own = {work: float(sum(op.self_ps for op in ops if op.work is work)) for work in InputWork}
     parts = (

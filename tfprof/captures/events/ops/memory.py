@@ -1,4 +1,4 @@
-"""What allocators did: allocations and deallocations in order of time, and what they hold."""
+"""Allocations and deallocations of allocators in order of time, and the memory in use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
 MOST_SAMPLES = 1000
 
 MOST_ALLOCATORS = 500
-"""Of a host; programs have a dozen, and each costs some kilobytes."""
+"""Limit for a host; programs have a dozen, and each costs some kilobytes."""
 
 _MOST_BYTES = 1 << 60
 
@@ -31,32 +31,32 @@ _DTYPES = (
     "complex128", "half", "resource", "variant", "uint32", "uint64", "float8_e5m2",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int4", "uint4",
 )  # fmt: skip
-"""Names of ``DataType`` numbers (``types.proto``); references are a hundred above."""
+"""Names by ``DataType`` number (``types.proto``); numbers of references are higher by 100."""
 
 
 def dtype_name(number: int) -> str:
-    """What a ``DataType`` is called."""
+    """Name of a ``DataType``."""
     base, suffix = (number - 100, "_ref") if number > 100 else (number, "")
     return _DTYPES[base] + suffix if 0 <= base < len(_DTYPES) else "INVALID"
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryEvents:
-    """What one allocator did, in order of time.
+    """Events of one allocator, in order of time.
 
     Attributes:
         place: Place in the order of the file, shape (n,).
-        time_ps: When.
-        is_allocation: Or a deallocation.
-        address: Where.
-        requested_bytes: What was asked for.
-        allocated_bytes: What was given.
+        time_ps: Time.
+        is_allocation: Whether it is an allocation, not a deallocation.
+        address: Address.
+        requested_bytes: Requested size.
+        allocated_bytes: Size of the allocated memory.
         heap_bytes: Bytes in use after it.
-        stack_bytes: Bytes that are reserved.
-        free_bytes: Bytes that are free.
-        peak_bytes: Most bytes in use since the allocator was made.
-        fragmentation: Part of the free memory that is not in the largest free chunk; by the
-            rules of the reference what the recorder wrote, no number where nothing is free.
+        stack_bytes: Reserved bytes.
+        free_bytes: Free bytes.
+        peak_bytes: Most bytes in use since the creation of the allocator.
+        fragmentation: Share of the free memory outside of the largest free chunk; by the
+            reference's rules the recorder's value, which is not a number if nothing is free.
         step: Group, -1 without one.
         text: Places in ``texts`` of op, region and shape, shape (n, 3).
         dtype: ``DataType`` number.
@@ -83,7 +83,7 @@ class MemoryEvents:
         return len(self.place)
 
     def take(self, rows: Int64Array | BoolArray) -> MemoryEvents:
-        """Some of them."""
+        """Some of the events."""
         columns = {
             name: getattr(self, name)[rows] for name in self.__dataclass_fields__ if name != "texts"
         }
@@ -91,17 +91,17 @@ class MemoryEvents:
 
     @property
     def used_bytes(self) -> Int64Array:
-        """Stack and heap together."""
+        """Sum of stack and heap."""
         return self.stack_bytes + self.heap_bytes
 
 
 class Peak(NamedTuple):
-    """When an allocator held the most.
+    """The moment at which an allocator held the most memory.
 
     Attributes:
         place: The event: a place in order of time; -1 without events.
-        lifetime_bytes: Most bytes in use since the allocator was made, as it tells itself.
-        capacity_bytes: Stack, heap and free memory together.
+        lifetime_bytes: Most bytes in use since the creation of the allocator, as it reports.
+        capacity_bytes: Sum of stack, heap and free memory.
     """
 
     place: int
@@ -112,14 +112,14 @@ class Peak(NamedTuple):
 def memory_events(
     timeline: Timeline, groups: Groups, *, rules: Rules = OURS
 ) -> dict[str, MemoryEvents]:
-    """What the allocators of a host did, by their names, in the order of the names.
+    """The events of the allocators of a host by name, in order of the names.
 
-    Of more than ``MOST_ALLOCATORS`` those with the most events.
+    At most ``MOST_ALLOCATORS``: those with the most events.
 
     Args:
         timeline: The events.
         groups: The steps.
-        rules: From when times count, and whether what is not a number is passed on.
+        rules: The origin of times, and whether values that are not numbers are kept.
     """
     chosen = timeline.on_host & timeline.named((ALLOCATION, DEALLOCATION).__contains__)
     events = np.flatnonzero(chosen)
@@ -130,13 +130,13 @@ def memory_events(
     text, texts = columns.texts("tf_op", "region_type", "shape")
     shown = set(with_most_events(allocator).tolist())
     in_order = sorted(name for name, number in names.items() if number in shown)
-    place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # the last: no allocator
+    place_of = np.full(max(names.values(), default=-1) + 2, -1, np.int64)  # last: no allocator
     place_of[[names[name] for name in in_order]] = np.arange(len(in_order))
     place = place_of[allocator]
     from_thread = rules.counts_from_thread
     time_ps = timeline.offsets_ps(events) if from_thread else timeline.starts_ps[events]
     order = np.lexsort((time_ps, place))
-    # One column after the other: together they are large.
+    # One column at a time: together they are large.
     whole: dict[str, Any] = {
         "place": order,
         "time_ps": time_ps[order],
@@ -165,7 +165,7 @@ def memory_events(
 
 
 def with_most_events(allocators: Int64Array) -> Int64Array:
-    """Those that are shown, ascending: at most ``MOST_ALLOCATORS``.
+    """The allocators to show, ascending: at most ``MOST_ALLOCATORS``.
 
     Args:
         allocators: The number of the allocator of each event, below 0 without one, shape (n,).
@@ -175,21 +175,21 @@ def with_most_events(allocators: Int64Array) -> Int64Array:
 
 
 class _Columns:
-    """Stats of the chosen events."""
+    """Stats of the events of allocators."""
 
     def __init__(self, timeline: Timeline, events: Int64Array) -> None:
         self._timeline, self._events = timeline, events
 
     def _held(self, name: str) -> tuple[Int64Array, SparseStat]:
-        """Rows of the chosen events that have a stat, and the stat of these alone."""
-        stat = self._timeline.stat(name, keep=False)  # nobody else asks for most of them
+        """Rows of the events that have a stat, and the stat of only these."""
+        stat = self._timeline.stat(name, keep=False)  # most of them have no other user
         return np.flatnonzero(stat.has(self._events)), stat.among(self._events)
 
     def integers(self, name: str) -> Int64Array:
         return self._timeline.stat(name, keep=False).at(self._events)
 
     def sizes(self, name: str) -> Int64Array:
-        """Bytes, so far from the limit of 64 bits that a few can be added."""
+        """Bytes, clipped so that sums of a few stay below 64 bits."""
         return np.clip(self.integers(name), -_MOST_BYTES, _MOST_BYTES)
 
     def floats(self, name: str, *, as_written: bool) -> npt.NDArray[np.float64]:
@@ -215,7 +215,7 @@ class _Columns:
         return columns, list(numbers)
 
     def dtypes(self) -> Int64Array:
-        """``DataType`` numbers, which some recorders write as names."""
+        """``DataType`` numbers; some recorders write names instead."""
         values = self.integers("data_type")
         rows, stat = self._held("data_type")
         if len(stat.texts):
@@ -226,7 +226,7 @@ class _Columns:
         return values
 
     def allocators(self) -> tuple[Int64Array, dict[str, int]]:
-        """The allocator of each event, by name, or by the number of its device; -1 without one."""
+        """Number of each event's allocator, -1 without one; numbers by name or device number."""
         numbers: dict[str, int] = {}
         allocator_of = np.full(len(self._events), -1, np.int64)
         for name in ("device_ordinal", "index_on_host", "allocator_name"):
@@ -246,7 +246,7 @@ def _shown(name: str, text: str) -> str:
 
 
 def _with_steps(events: MemoryEvents) -> MemoryEvents:
-    """Give what is in no step the number behind that of the last step."""
+    """Give events without a step the number after that of the last step."""
     known = events.step >= 0
     last = np.maximum.accumulate(np.where(known, np.arange(len(events)), -1))
     following = np.where(last >= 0, events.step[last] + 1, 0)
@@ -254,13 +254,13 @@ def _with_steps(events: MemoryEvents) -> MemoryEvents:
 
 
 def _named_as_allocated(events: MemoryEvents) -> MemoryEvents:
-    """Give deallocations the op, region, shape and type of what they free.
+    """Give deallocations the op, region, shape and type of the allocation that they free.
 
-    That is the first allocation at the address since it was freed last.
+    It is the first allocation at the address since the last deallocation there.
     """
     order = np.lexsort((np.arange(len(events)), events.address))
     address, is_allocation = events.address[order], events.is_allocation[order]
-    # A run of events ends with a deallocation, or where the address ends.
+    # A run of events ends with a deallocation, or with the last event of the address.
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(address) != 0) | ~is_allocation[:-1]
     run = np.cumsum(is_first) - 1
@@ -277,10 +277,10 @@ def _named_as_allocated(events: MemoryEvents) -> MemoryEvents:
 
 
 def peak_of(events: MemoryEvents, *, rules: Rules = OURS) -> Peak:
-    """When an allocator held the most; of equal moments the last.
+    """The moment at which an allocator held the most; of equal moments, the last.
 
     Args:
-        events: What it did.
+        events: The events of the allocator.
         rules: Which of equal moments counts.
     """
     if not len(events):
@@ -295,12 +295,12 @@ def peak_of(events: MemoryEvents, *, rules: Rules = OURS) -> Peak:
 
 
 def live_at(events: MemoryEvents, place: int, *, only_step: int | None = None) -> LiveMemory:
-    """What was allocated and not freed at a moment.
+    """The memory in use at a moment.
 
     Args:
-        events: What an allocator did.
-        place: The event after which to look; all at its time count.
-        only_step: Look only at what one step did, as the reference does.
+        events: The events of an allocator.
+        place: The event that sets the moment; all events at its time count.
+        only_step: The only step whose events count, as in the reference.
     """
     seen = events.time_ps <= events.time_ps[place]
     if only_step is not None:
@@ -323,16 +323,16 @@ def live_at(events: MemoryEvents, place: int, *, only_step: int | None = None) -
 
 
 def _sum(sizes: Int64Array) -> int:
-    """The sum, also where it has more than 64 bits."""
+    """The sum, also if it has more than 64 bits."""
     return (int((sizes >> 30).sum()) << 30) + int((sizes & (1 << 30) - 1).sum())
 
 
 class LiveMemory(NamedTuple):
-    """What is in use at a moment.
+    """Memory in use at a moment.
 
     Attributes:
         rows: Allocations: places in order of time, ascending.
-        unknown_bytes: What the heap holds besides: it was allocated before the capture began.
+        unknown_bytes: The rest of the heap, allocated before the capture began.
     """
 
     rows: Int64Array
@@ -340,10 +340,10 @@ class LiveMemory(NamedTuple):
 
 
 def sampled(values: Int64Array, most: int = MOST_SAMPLES) -> Int64Array:
-    """Places of the largest value of each of so many boxes, the first of equal ones.
+    """Places of the largest value in each of ``most`` boxes, the first of equal ones.
 
-    Boxes differ by one in width, the narrow ones come first (``memory_profile`` of the
-    reference). Everything, if there is no more than that.
+    Widths of boxes differ by one, the narrow ones come first (``memory_profile`` of the
+    reference). All places, if there are no more values than boxes.
     """
     n_values = len(values)
     if n_values <= most:

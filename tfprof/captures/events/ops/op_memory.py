@@ -1,4 +1,4 @@
-"""What ops allocated and freed while they ran."""
+"""Allocations and deallocations inside runs of ops."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNNAMED = "unknown"
 
 @dataclass(frozen=True, eq=False)
 class OpMemory:
-    """Allocations and what was freed of them by the same run of an op.
+    """Allocations, and their deallocations if in the same run of an op.
 
     Attributes:
         runs: The run of each, ascending, shape (n,).
         allocators: Place of each one's allocator in ``names``.
-        start_ps: When.
-        sizes: Bytes, negative for what is freed.
-        in_use_bytes: What the allocator had handed out then.
+        start_ps: Time of each.
+        sizes: Bytes, negative for deallocations.
+        in_use_bytes: Bytes in use of the allocator at that time.
         names: Names of allocators.
-        n_outside: Allocations that no run of an op made.
+        n_outside: Number of allocations outside of runs of ops.
         outside_bytes: Their bytes.
     """
 
@@ -43,7 +43,7 @@ class OpMemory:
         return len(self.runs)
 
     def take(self, rows: Int64Array) -> OpMemory:
-        """Some of the allocations, in ascending places."""
+        """Some of the allocations; ``rows`` is ascending."""
         return OpMemory(
             self.runs[rows], self.allocators[rows], self.start_ps[rows], self.sizes[rows],
             self.in_use_bytes[rows], self.names,
@@ -51,17 +51,17 @@ class OpMemory:
 
 
 class AllocatorUses(NamedTuple):
-    """What each run took of each allocator.
+    """Memory of each run by allocator.
 
     Attributes:
         runs: Place of the run, ascending, shape (n,).
         allocators: Place of the allocator's name.
-        total_bytes: Allocated in all.
-        peak_bytes: Highest sum while the run lasted.
-        live_bytes: Still held at its end.
-        in_use_bytes: What the allocator had handed out then.
+        total_bytes: Sum of all allocations.
+        peak_bytes: Highest sum during the run.
+        live_bytes: Bytes not freed at its end.
+        in_use_bytes: Bytes in use of the allocator at its end.
         order: The allocations in the order of these uses, shape (n allocations,).
-        use_of: The use that each of these belongs to.
+        use_of: The use of each of them.
     """
 
     runs: Int64Array
@@ -78,7 +78,7 @@ def allocator_uses(memory: OpMemory, place_of: Int64Array) -> AllocatorUses:
     """Sums by run and allocator.
 
     Args:
-        memory: Allocations; those of a run in the order of time.
+        memory: Allocations; those of a run in order of time.
         place_of: Place of the run of each, shape (n allocations,).
     """
     if not len(memory):
@@ -104,10 +104,10 @@ def allocator_uses(memory: OpMemory, place_of: Int64Array) -> AllocatorUses:
 
 
 def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
-    """Allocations by the run of an op that they are inside of.
+    """Allocations by the run of an op around them.
 
     Args:
-        forest: Events with what encloses them.
+        forest: Events with their nesting.
         op_events: Runs of ops, as places in the timeline, shape (n runs,).
     """
     timeline = forest.timeline
@@ -121,7 +121,7 @@ def op_memory(forest: Forest, op_events: Int64Array) -> OpMemory:
     sizes = timeline.stat("allocation_bytes").at(events)
     freed = _freed_by(timeline, events, allocators, is_allocation)
     has_owner = freed >= 0
-    # What is freed by another run counts for the one that made it, if at all: there it stayed.
+    # A deallocation in another run is left out: for the allocating run, the memory stayed.
     own = ~is_allocation & has_owner & (runs[freed] == runs)
     sizes = np.where(is_allocation, sizes, -sizes[freed])
     kept = np.flatnonzero((runs >= 0) & (is_allocation | own))
@@ -144,7 +144,7 @@ def _allocators(timeline: Timeline, events: Int64Array) -> tuple[Int64Array, tup
 def _freed_by(
     timeline: Timeline, events: Int64Array, allocators: Int64Array, is_allocation: BoolArray
 ) -> Int64Array:
-    """The allocation that each deallocation ends, -1 for one that is not in the capture."""
+    """The allocation that each deallocation frees, -1 if it is not in the capture."""
     addresses = timeline.stat("addr").at(events)
     order = np.lexsort((is_allocation, timeline.starts_ps[events], addresses, allocators))
     previous = np.full(len(events), -1, np.int64)

@@ -1,4 +1,4 @@
-"""How fast ops of devices were, and how close that is to what the device can do."""
+"""Rates of ops of devices, compared with the limits of the device."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from tfprof.captures.events.timeline.device_peaks import Peaks
 from tfprof.captures.hlo.memory_breakdown import CMEM, VMEM
 
 PROGRAM = "Program"
-"""Name of all ops together."""
+"""Name of the sum of all ops."""
 
 UNKNOWN = "Unknown"
 
 WITH_INNER_OPS = frozenset(("while", "call", "conditional", "megacore fusion"))
-"""Categories of ops whose cost their inner ops tell, too."""
+"""Categories of ops whose cost their inner ops include, too."""
 
 _GIBI = 1 << 30
 
 
 class Rates(NamedTuple):
-    """Something for each resource of a device.
+    """A value for each resource of a device.
 
     Attributes:
-        memory: All bytes, wherever they lie.
+        memory: All bytes, of any memory.
         hbm: Bytes of the main memory.
         cmem_read: Bytes read from a TPU's CMEM.
         cmem_write: Bytes written there.
@@ -42,17 +42,17 @@ class Rates(NamedTuple):
 
 
 class OpRoofline(NamedTuple):
-    """Where an op stands below the roofs of its device.
+    """The position of an op in the roofline of its device.
 
     Attributes:
         gflops: Float operations at the device's nominal clock, 10^9 per second.
-        model_gflops: Those of the model, 10^9 per second.
+        model_gflops: Float operations of the model, 10^9 per second.
         gib: 2^30 bytes per second, by memory.
         intensity: Float operations per byte, by memory.
-        bound_by: The resource of which it uses the largest part, ``Unknown`` without any.
+        bound_by: The resource of which it uses the largest share, ``Unknown`` without any.
         bottleneck_intensity: Float operations per byte of that resource.
-        compute_share: Its part of the float operations that the device can do.
-        memory_share: The largest part of what some memory can move.
+        compute_share: Its share of the device's peak float operations.
+        memory_share: Its largest share of the bandwidth of a memory.
     """
 
     gflops: float
@@ -66,21 +66,21 @@ class OpRoofline(NamedTuple):
 
     @property
     def efficiency(self) -> float:
-        """How much of the roof above it the op reaches; more than 1 if its cost is not its own."""
+        """Share of the roof that the op reaches; more than 1 if its cost includes other ops."""
         return max(self.compute_share, self.memory_share)
 
     @property
     def optimal_gflops(self) -> float:
-        """The rate at which it would touch the roof; 0 if unknown."""
+        """The rate at which it would reach the roof; 0 if unknown."""
         return self.gflops / self.efficiency if self.efficiency else 0.0
 
 
 def op_roofline(op: DeviceOp, peaks: Peaks) -> OpRoofline:
-    """Rates of an op, and what part they are of the limits that are known.
+    """Rates of an op, and their shares of the known limits.
 
     Args:
-        op: The op, with what all its runs took.
-        peaks: Upper limits; memories that must not count have none.
+        op: The op, with the time and cost of all its runs.
+        peaks: Upper limits; 0 for memories that must not count.
     """
     moved = _moved(op.traffic)
     gib = Rates(*(_per_second(amount, op.time_ps) / _GIBI for amount in moved))
@@ -130,14 +130,14 @@ def is_transfer(category: str) -> bool:
 def whole_program(
     ops: Iterable[DeviceOp], total_ps: int, *, with_transfers: bool = True
 ) -> DeviceOp:
-    """All ops as one that takes a given time.
+    """The sum of all ops as one op that takes a given time.
 
-    Ops that hold others (loops, calls) are left out: their cost is that of what they hold.
+    Ops that hold others (loops, calls) are left out: their cost is that of the inner ops.
 
     Args:
         ops: The ops.
-        total_ps: What they took, pauses included.
-        with_transfers: Count infeeds and outfeeds, too; else their time is taken off.
+        total_ps: Their time, including pauses.
+        with_transfers: Count infeeds and outfeeds, too; otherwise their time is subtracted.
     """
     whole = DeviceOp(OpKey(None, PROGRAM), PROGRAM)
     for op in ops:

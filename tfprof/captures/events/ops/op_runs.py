@@ -1,4 +1,4 @@
-"""Which op each event of a host's threads and devices ran."""
+"""Runs of ops on a host's threads and devices."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _DIRECTION = re.compile(r"memcpy([hdp])(?:to|2)([hdp])", re.IGNORECASE)
 
 
 class NamedOp(NamedTuple):
-    """An op as a capture names it.
+    """An op with its name in a capture.
 
     Attributes:
-        name: With its scopes.
+        name: Name with scopes.
         type: ``MatMul``; empty if unknown.
     """
 
@@ -55,10 +55,10 @@ class OpRuns:
 
     Attributes:
         events: Places in the timeline.
-        ops: Places in ``names``; ``NO_OP`` for copies that no op explains.
-        durations_ps: How long each took, ops inside included.
+        ops: Places in ``names``; ``NO_OP`` for copies without an op.
+        durations_ps: Duration of each, including nested ops.
         is_copy: Whether it moves data to, from or within a device.
-        names: The ops, no two the same.
+        names: The ops, all distinct.
     """
 
     events: Int64Array
@@ -76,12 +76,12 @@ def host_op_runs(
 ) -> OpRuns:
     """Ops on threads of the host (``executions``).
 
-    Stages of input pipelines are no ops of a graph, and are not among them.
+    Stages of input pipelines are left out: they are not ops of a graph.
 
     Args:
         timeline: The events.
-        eager: Whether each event ran eagerly, shape (n events,); without, Python ran no op.
-        op_of: What the framework calls an instruction.
+        eager: Whether each event ran eagerly, shape (n events,); by default none did.
+        op_of: Returns the framework's op of an instruction.
     """
     executions = host_executions(timeline, eager, op_of)
     names = _Names()
@@ -100,12 +100,12 @@ def host_op_runs(
 
 
 def gpu_op_runs(timeline: Timeline, plane: int, op_of: OpOfInstruction) -> OpRuns:
-    """What the streams of a GPU ran.
+    """Runs of ops on the streams of a GPU.
 
     Args:
         timeline: The events.
         plane: Place of the GPU's plane.
-        op_of: What the framework calls an instruction; where it is unknown, ``tf_op`` counts.
+        op_of: Returns the framework's op of an instruction; if unknown, ``tf_op`` counts.
     """
     events = timeline.events_of_plane(plane)
     names = _Names()
@@ -131,7 +131,7 @@ def _of_keys(names: _Names, ops: Sequence[ExecutedOp | None], place: Int64Array)
 
 
 def _kernels(timeline: Timeline, events: Int64Array, names: _Names) -> Int64Array:
-    """Ops that stand for kernels without one, by kind of event; ``NO_OP`` for copies."""
+    """Placeholder ops for kernels without an op, by kind of event; ``NO_OP`` for copies."""
     of_kind = np.full(len(timeline.names) + 1, NO_OP, np.int64)
     for kind in np.unique(timeline.kinds[events]).tolist():
         title = timeline.names[kind]
@@ -179,7 +179,7 @@ def devices(timeline: Timeline) -> list[int]:
 
 
 def copy_name(event_name: str) -> str:
-    """What TensorFlow 1 called a copy: ``MEMCPYHtoD``; empty for what is none."""
+    """TensorFlow 1's name of a copy: ``MEMCPYHtoD``; empty for other events."""
     direction = _DIRECTION.match(event_name)
     return f"MEMCPY{direction[1].upper()}to{direction[2].upper()}" if direction else ""
 
@@ -212,7 +212,7 @@ def _runs(timeline: Timeline, events: Int64Array, ops: Int64Array, names: _Names
 
 
 def first_runs(parts: Iterable[OpRuns]) -> dict[str, int]:
-    """The first event of each op by its name; of several parts, of the first that has it."""
+    """The first event of each op by name, from the first of the parts that has the op."""
     first_ps: dict[str, int] = {}
     for runs in parts:
         known = np.flatnonzero(runs.ops >= 0)

@@ -1,4 +1,4 @@
-"""Ops of devices as a tree: by program, by category, or by where they come from."""
+"""Ops of devices as a tree: by program, by category, or by provenance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Grouping = Literal["program", "category", "provenance"]
 MOST_CHILDREN = 100
 
 _CUT_BELOW = {"program": 2, "category": 1, "provenance": 100}
-"""Levels from which on a node keeps only its first children."""
+"""First level on which nodes keep only their first children."""
 
 _UNKNOWN_PROGRAM = "main"
 _NO_PROGRAM = "in no compiled program"
@@ -22,7 +22,7 @@ IDLE = "IDLE"
 _IDLE_KEY = OpKey(None, IDLE)
 
 _MEMBERS = DeviceOp(OpKey(None, ""))
-"""Marks a node that holds an op and its duplicates, until it gets its name."""
+"""Marks a node that holds an op and its duplicates, until the node gets its name."""
 
 
 @dataclass(slots=True)
@@ -30,17 +30,17 @@ class OpNode:
     """A node of the tree.
 
     Attributes:
-        name: Of the op, the category, the program.
+        name: Name of the op, the category or the program.
         op: The op, if the node is one.
         time_ps: Its time.
-        normalized_ps: The same at the nominal clock.
-        occurrences: How often its ops ran; 0 for programs and the root.
-        flops: As the device counts them.
-        model_flops: As the model has them.
+        normalized_ps: Its time at the nominal clock.
+        occurrences: Number of runs of its ops; 0 for programs and the root.
+        flops: Float operations in the device's count.
+        model_flops: Float operations in the model's count.
         traffic: Bytes.
-        children: The largest first.
-        n_children: How many there were before they were cut.
-        is_group: It stands for several equal ops, of which ``op`` is the first.
+        children: The children, the largest first.
+        n_children: Number of children before the cut.
+        is_group: Whether it holds several equal ops, of which ``op`` is the first.
     """
 
     name: str
@@ -57,7 +57,7 @@ class OpNode:
     by_name: dict[str, OpNode] = field(default_factory=dict)
 
     def child(self, name: str) -> OpNode:
-        """The child of a name, made if it is not there."""
+        """The child of a name, created if missing."""
         child = self.by_name.get(name)
         if child is None:
             child = self.by_name[name] = OpNode(name)
@@ -65,7 +65,7 @@ class OpNode:
         return child
 
     def add(self, op: DeviceOp, time_ps: int, *, count: bool) -> None:
-        """Add what an op took and cost."""
+        """Add the time and cost of an op."""
         self.time_ps += time_ps
         self.normalized_ps += op.normalized_ps
         self.flops += op.flops
@@ -93,16 +93,16 @@ def op_tree(
 ) -> OpNode:
     """Build the tree (``op_profile_builder.cc``).
 
-    Ops that hold others (loops, calls) count with their own time only, for the program and the
-    root; they have no node.
+    Ops that hold others (loops, calls) have no node; only their self time counts, for the program
+    and the root.
 
     Args:
         ops: The ops.
-        grouping: What the levels below the root are.
-        program_names: What to call programs by id, and all others ``main``, as the reference
-            does; None to call each what its ops say.
+        grouping: The kind of the levels below the root.
+        program_names: Names of programs by id; all others get the name ``main``, as in the
+            reference. None for the programs' titles in the ops.
         with_idle: Show the time that no op covers, too.
-        most_children: How many children to keep.
+        most_children: Number of children to keep.
     """
     root = OpNode(f"by_{grouping}")
     for op in ops.ops:
@@ -168,7 +168,7 @@ def _order(root: OpNode) -> None:
 
 
 def _unite_duplicates(root: OpNode) -> None:
-    """A group of one op is that op; others are called after the first."""
+    """Replace groups of one op by the op; name others after their first op."""
     for _, node in root.walk():
         for place, child in enumerate(node.children):
             if child.op is not _MEMBERS:
@@ -181,7 +181,7 @@ def _unite_duplicates(root: OpNode) -> None:
                 child.op = first.op
                 child.is_group = True
                 if first.op is not None and is_fusion(first.op):
-                    # Equal fusions may be of different ops.
+                    # Equal fusions may come from different ops.
                     child.op = replace(first.op, provenance="")
 
 
@@ -198,5 +198,5 @@ def _cut(root: OpNode, level_from: int, most: int) -> None:
 
 
 def shown_ops(ops: DeviceOps) -> Sequence[DeviceOp]:
-    """Ops in the order in which people want to see them: the most time of their own first."""
+    """Ops in the order of tables: the largest self time first."""
     return sorted(ops.ops, key=lambda op: (-op.self_ps, op.key.name))

@@ -1,4 +1,4 @@
-"""Input pipelines of tf.data: calls of their roots, and what each iterator took of them.
+"""Input pipelines of tf.data: calls of their roots, and the time of each iterator in them.
 
 After ``xplane_to_tf_data_stats.cc`` and ``tf_data_stats`` of the reference.
 """
@@ -30,14 +30,14 @@ SLOW_CALL_PS = 50_000_000
 """A call that takes longer keeps a device waiting (``kSlowCallThresholdPs``)."""
 
 _BY_FAR = 2
-"""A first call that takes so many times as long as any other is not typical."""
+"""A first call that takes this many times as long as any other is not typical."""
 
 _MOST_LEVELS = 100
 
 _COPY = re.compile(r"\[\d+\]")
 
 _MOST_VISITS = 1 << 16
-"""Iterators that are looked at for one call: damaged files may lead in circles."""
+"""Most visits of iterators in one call: links in damaged files may form circles."""
 
 
 class Iterator(NamedTuple):
@@ -45,11 +45,11 @@ class Iterator(NamedTuple):
 
     Attributes:
         id: Unsigned.
-        parent_id: Who consumes it; 0 if nobody.
+        parent_id: Id of the iterator that consumes it; 0 without one.
         type: ``ParallelMap``.
         long_name: ``Iterator::Root::ParallelMapV2``.
-        parallelism: For how many elements at once it calls its function, as it was recorded last;
-            0 if it does not say.
+        parallelism: Number of elements for which it calls its function in parallel, from the last
+            record; 0 if not recorded.
     """
 
     id: int
@@ -71,14 +71,14 @@ def stage_of(long_name: str) -> str:
 
 @dataclass(slots=True)
 class IteratorTimes:
-    """What an iterator did in a call.
+    """The part of an iterator in a call.
 
     Attributes:
-        start_ps: When it was called first, since the capture's base.
+        start_ps: Start of its first call, since the capture's base.
         duration_ps: Time of its calls.
-        self_ps: The same without what overlaps with iterators below it.
+        self_ps: Time of its calls without overlaps with iterators below it.
         is_blocking: Whether the call waited for it.
-        n_calls: How often it was called.
+        n_calls: Number of its calls.
     """
 
     start_ps: int
@@ -89,18 +89,18 @@ class IteratorTimes:
 
 
 class Taken(NamedTuple):
-    """The parts of a call, as ``Call`` has them."""
+    """The parts of a call, for ``Call``."""
 
     times: dict[int, IteratorTimes]
     is_cut: bool
 
 
 class Call:
-    """A call for one element; what its iterators did is worked out when it is asked for.
+    """A call for one element; the parts of its iterators are computed on demand.
 
     Attributes:
-        start_ps: When, since the capture's base.
-        duration_ps: How long it took.
+        start_ps: Its start, since the capture's base.
+        duration_ps: Its duration.
     """
 
     def __init__(self, start_ps: int, duration_ps: int, take: Callable[[], Taken]) -> None:
@@ -111,12 +111,12 @@ class Call:
         return self._take()
 
     def without_events(self) -> tuple[int, int, Taken | None]:
-        """What it is without the events of its host: its parts only if they were asked for."""
+        """The data without the events of the host; the parts only if already computed."""
         return self.start_ps, self.duration_ps, self.__dict__.get("_taken")
 
     @classmethod
     def from_parts(cls, start_ps: int, duration_ps: int, taken: Taken | None) -> Call:
-        """The same again."""
+        """A call from the result of ``without_events``."""
 
         def take() -> Taken:
             assert taken is not None, "the parts of this call are asked of its host"
@@ -126,17 +126,17 @@ class Call:
 
     @property
     def times(self) -> dict[int, IteratorTimes]:
-        """What each iterator did, by id."""
+        """The part of each iterator, by id."""
         return self._taken.times
 
     @property
     def is_cut(self) -> bool:
-        """Whether it is of so many parts that only the first were looked at."""
+        """Whether it has so many parts that only the first ones count."""
         return self._taken.is_cut
 
     @property
     def bottleneck(self) -> int | None:
-        """The blocking iterator with the most time of its own; of equal ones the smallest id."""
+        """The blocking iterator with the most self time; of equal ones, the smallest id."""
         blocking = [
             (-times.self_ps, iterator)
             for iterator, times in self.times.items()
@@ -157,7 +157,7 @@ class Pipeline:
         name: ``Host:0``, or ``Device:0`` for one that feeds a device.
         root: Id of its root iterator.
         feeds_device: Whether it brings data to a device.
-        calls: The longest first.
+        calls: The calls, the longest first.
     """
 
     name: str
@@ -182,14 +182,14 @@ class Pipeline:
 
     @property
     def is_first_slowest(self) -> bool:
-        """Whether of several calls the first in time is the longest by far: buffers filled."""
+        """Whether the first of several calls is the longest by far, because it fills buffers."""
         if len(self.calls) < 2 or self.calls[0] is not min(self.calls, key=_start):
             return False
         return self.max_ps > _BY_FAR * self.calls[1].duration_ps
 
     @property
     def n_slow(self) -> int:
-        """Calls that took longer than 50 µs."""
+        """Number of calls that took longer than 50 µs."""
         return sum(call.duration_ps > SLOW_CALL_PS for call in self.calls)
 
 
@@ -198,8 +198,8 @@ class TfData:
     """Pipelines of a host.
 
     Attributes:
-        iterators: By id.
-        pipelines: In the order in which they were first called.
+        iterators: The iterators by id.
+        pipelines: The pipelines, in order of their first calls.
     """
 
     iterators: dict[int, Iterator]
@@ -207,7 +207,7 @@ class TfData:
 
 
 def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
-    """Find the pipelines of a host, whose calls can be taken apart.
+    """Find the pipelines of a host.
 
     Args:
         forest: The events.
@@ -262,7 +262,7 @@ def find_pipelines(forest: Forest, *, rules: Rules = OURS) -> TfData:
 
 
 class _Found(NamedTuple):
-    """Events of iterators, ascending, and ids of those that have some."""
+    """Events of iterators, ascending, and their ids and parents' ids."""
 
     events: Int64Array
     ids: SparseStat
@@ -275,7 +275,7 @@ def _iterator(number: int, parent: int, name: str, parallelism: int, rules: Rule
 
 
 def _unsigned(stat: SparseStat, rules: Rules) -> SparseStat:
-    """Integers, to be looked at as unsigned numbers."""
+    """Integers, to be viewed as unsigned numbers."""
     whole = stat.only(stat.is_integer())
     if not rules.drops_unsigned_ids:
         return whole
@@ -286,7 +286,7 @@ def _unsigned(stat: SparseStat, rules: Rules) -> SparseStat:
 def _by_first(
     ids: np.ndarray[Any, np.dtype[np.uint64]], events: Int64Array
 ) -> list[tuple[int, Int64Array]]:
-    """Events of each id, the id that comes first first."""
+    """Events of each id, in order of the ids' first appearance."""
     distinct, first, place = np.unique(ids, return_index=True, return_inverse=True)
     rows = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
     return [(int(distinct[n]), events[rows[n]]) for n in np.argsort(first).tolist()]
@@ -295,14 +295,14 @@ def _by_first(
 class _Walker:
     """Walks from a call of a root to all iterators that it waited for or that worked for it.
 
-    Events are known by their places among those of iterators.
+    Events are numbered by their places among those of iterators.
     """
 
     def __init__(self, forest: Forest, seen: _Found) -> None:
         self._events = events = seen.events
         timeline = forest.timeline
         self._starts, self._ends = timeline.starts_ps[events], timeline.ends_of(events)
-        place_of = np.full(len(timeline) + 1, -1, np.int32)  # the last is around what is in nothing
+        place_of = np.full(len(timeline) + 1, -1, np.int32)  # last: of events without parent
         place_of[events] = np.arange(len(events))
         known, numbers = np.unique(seen.ids.values.view(np.uint64), return_inverse=True)
         self._ids: list[int] = known.tolist()
@@ -314,7 +314,7 @@ class _Walker:
                             for side in (0, 1))  # fmt: skip
         both = (sources >= 0) & (targets >= 0)
         elements = _asynchronous(forest, seen, place_of)
-        # All producers of an element are one child: an element may have very many of them.
+        # All producers of an element form one child: an element may have very many of them.
         targets = np.concatenate([targets[both], elements.keys + np.int64(len(events))])
         order, ends = rows_by(np.concatenate([sources[both], elements.parents]), len(events))
         self._children = targets[order]
@@ -324,7 +324,7 @@ class _Walker:
         self._times = np.zeros((len(known), 5), np.int64)
 
     def taken(self, event: int) -> Taken:
-        """Take a call apart."""
+        """Compute the parts of a call."""
         root = int(np.searchsorted(self._events, event))
         if not (is_native() and _native is not None):
             return self._taken_pure(root)
@@ -364,7 +364,7 @@ class _Walker:
         return found
 
     def _taken_pure(self, root: int) -> Taken:
-        """The same in Python."""
+        """``taken`` in Python."""
         starts, ends, iterators, *_ = self._lists
         times_of: dict[int, IteratorTimes] = {}
         waiting = [(root, True, 0)]
@@ -394,10 +394,10 @@ class _Walker:
 
 
 def _asynchronous(forest: Forest, seen: _Found, place_of: IntArray) -> Matches:
-    """From iterators that consume an element to those that produced it on another thread.
+    """Matches iterators that consume an element with those that produced it on another thread.
 
-    Both know the number of the element; who produced it tells the consumer's id as its parent's.
-    All are known by ``place_of`` each event.
+    Both record the number of the element; the producer's parent id is the consumer's id. Events are
+    numbered by ``place_of``.
     """
     timeline, around = forest.timeline, forest.nesting.parents
     elements = timeline.stat("element_id")

@@ -1,4 +1,4 @@
-"""Ops of TensorCores: instructions with what their programs tell of their cost."""
+"""Ops of TensorCores: instructions with their cost from the programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPS, STEPS, MODULES = "XLA Ops", "Steps", "XLA Modules"
 _CUSTOM_CALL = "custom-call"
 
 _MOST_SCALE = 1e6
-"""Clocks of devices differ by less: more is not a measurement."""
+"""Clocks of devices differ by less: a larger value is not a measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class DeviceSpans:
 
     Attributes:
         events: Their places in the timeline, in order of these times, shape (n,).
-        start_ps: When each began.
-        end_ps: When it ended.
+        start_ps: Start of each.
+        end_ps: End of each.
     """
 
     events: Int64Array
@@ -49,14 +49,14 @@ class DeviceSpans:
     end_ps: Int64Array
 
     def nesting(self) -> Nesting:
-        """What encloses what."""
+        """Nesting of the events."""
         return nest(np.array([0, len(self.events)]), self.start_ps, self.end_ps)
 
 
 def device_spans(timeline: Timeline, plane: int, line_name: str) -> DeviceSpans:
-    """Events of the line of a name, with the times of the device's clock where it tells them.
+    """Events of the line of a name, with the times of the device's clock if recorded.
 
-    Both count from the beginning of the capture.
+    Times of both clocks count from the beginning of the capture.
     """
     chosen = timeline.of_lines(
         lambda line: line.plane == plane and line.name == line_name and not line.is_derived
@@ -117,12 +117,12 @@ def _ops_of_core(timeline: Timeline, number: int) -> DeviceOps:
 
 
 def first_kind(timeline: Timeline, number: int) -> int:
-    """The number of kinds of the planes before one: each has one more than metadata entries."""
+    """Number of kinds of the planes before one: each has one more than metadata entries."""
     return sum(len(plane.event_metadata) + 1 for plane in timeline.space.planes[:number])
 
 
 def time_scale(timeline: Timeline, events: Int64Array) -> Any:
-    """How much longer each event would have taken at the nominal clock, shape (n,)."""
+    """Factor from the duration of each event to that at the nominal clock, shape (n,)."""
     stat = timeline.stat("Time Scale Multiplier")
     scale = np.ones(len(timeline))
     if len(stat):
@@ -132,7 +132,7 @@ def time_scale(timeline: Timeline, events: Int64Array) -> Any:
 
 
 def _span(timeline: Timeline, number: int, spans: DeviceSpans) -> int:
-    """From the first op or step to the last."""
+    """Time from the first op or step to the last."""
     steps = device_spans(timeline, number, STEPS)
     starts = np.concatenate([spans.start_ps, steps.start_ps])
     ends = np.concatenate([spans.end_ps, steps.end_ps])
@@ -140,7 +140,7 @@ def _span(timeline: Timeline, number: int, spans: DeviceSpans) -> int:
 
 
 def _with_own_cost(timeline: Timeline, events: Int64Array, op: DeviceOp) -> DeviceOp:
-    """Custom calls tell their cost with each run, if at all."""
+    """Set the cost of a custom call: only its runs state it, if at all."""
     is_own: BoolArray = np.zeros(len(timeline), np.bool_)
     is_own[events] = True
     sums = {}
@@ -165,7 +165,7 @@ class OpMetadata:
         }
 
     def op(self, row: int) -> DeviceOp | None:
-        """One run of an instruction; None for what is not an op of a program."""
+        """One run of an instruction; None if it is not an op of a program."""
         if row < 0:
             return None
         stats = self._stats(row)

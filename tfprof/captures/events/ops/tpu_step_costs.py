@@ -1,4 +1,4 @@
-"""What the ops of TensorCores cost in each step."""
+"""Cost of the ops of TensorCores in each step."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class StepCost(NamedTuple):
     Attributes:
         group: Number of the step.
         total_ps: Time of the slowest core, times the number of cores.
-        useful: Sums over the ops that wait for nobody.
-        transfers: Sums over those that wait for the host: infeeds and outfeeds.
+        useful: Sums over the ops that do not wait for the host.
+        transfers: Sums over the ops that wait for the host: infeeds and outfeeds.
     """
 
     group: int
@@ -39,7 +39,7 @@ class StepCost(NamedTuple):
 
 
 def tpu_step_costs(timeline: Timeline, groups: npt.NDArray[np.integer]) -> list[StepCost]:
-    """Ops by step, the first step first; none if no core tells its steps.
+    """Costs of steps, in order; empty if no core records steps.
 
     Args:
         timeline: The events of a host.
@@ -75,7 +75,7 @@ class _CoreCosts:
     """Costs of the single runs of ops of a core.
 
     Attributes:
-        events: The runs of ops that hold no others, as places in the timeline, shape (n,).
+        events: Runs of ops without inner ops, as places in the timeline, shape (n,).
         is_transfer: Whether each waits for the host.
     """
 
@@ -119,7 +119,7 @@ class _CoreCosts:
         ]  # fmt: skip
 
     def _by_memory(self, step: Int64Array, chosen: BoolArray, n_steps: int) -> list[Traffic]:
-        """Bytes of each memory in each step; of ops that do not tell, nothing."""
+        """Bytes of each memory in each step; ops without such data count as 0."""
         spaces = sorted({s for op in self._ops if op for s, _, _ in op.traffic.by_space})
         costs = np.zeros((len(self._ops), 1 + 2 * len(spaces)), np.int64)
         for row, op in enumerate(self._ops):

@@ -1,1 +1,1 @@
-"""What a step is, and where its time goes."""
+"""Steps: how they are found, and how they spend their time."""

@@ -1,19 +1,19 @@
-"""One account of time: where each step begins, when it is done, and what follows until the next.
+"""One account of time: when each step begins, when it is done, and the gap until the next one.
 
-Every answer on steps takes its times from here (``docs/adr/0035-one-account-of-time.md``):
+All results on steps take their times from here (``docs/adr/0035-one-account-of-time.md``):
 
-* The *mark* is what the program put around its step, or the call that counts as one.
-* The *work* is what the step launched: kernels and runs of compiled programs, whenever they run.
-* A step *begins* with its mark; if the work of the step before still runs then, when that ends:
-  launches that wait in a queue take no time of their own.
-* It is *done* when its mark has ended and its work, too.
-* Its *period* lasts until the next step begins. Between a step that is done and the next one, a
-  program reads input, writes a checkpoint, evaluates, or does what the capture does not tell.
+* The *mark* is the event that the program put around its step, or the call that counts as one.
+* The *work* is all that the step launched: kernels and runs of compiled programs, at any time.
+* A step *begins* with its mark, or, if the work of the step before still runs then, at the end of
+  that work: launches that wait in a queue take no time of their own.
+* It is *done* when both its mark and its work have ended.
+* Its *period* lasts until the next step begins. Between a finished step and the next one, a
+  program reads input, writes a checkpoint, evaluates, or does something that is not recorded.
 
 So periods follow one another without a gap, and their sum is the time from the first step to the
-last. The last one ends with its step, as no other follows. So does one whose next steps are
-missing, as their numbers tell: nothing was recorded there. Marks that overlap, as those of several
-threads do, have no period: each is as long as itself.
+last. The last period ends with its step. So does a period before missing steps, which their
+numbers show: nothing was recorded there. Overlapping marks, such as those of several threads, have
+no period: each step is as long as its own span.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 from tfprof.core.columns.covered import extents
 
 _REGULAR = 0.9
-"""Of a program that numbers its steps one by one, at least this part of the jumps is the same."""
+"""If a program numbers its steps one by one, at least this share of the jumps is the same."""
 
 _LEAST_OF_USUAL = 0.5
-"""So much of the usual time from step to step the missing ones took at least."""
+"""Missing steps take at least this share of the usual time from step to step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class Account:
 
     Attributes:
         groups: Group of each step, ascending, shape (n,).
-        start_ps: When it begins, shape (n,).
-        done_ps: When its mark and its work have ended, shape (n,).
-        end_ps: When the next step begins; ``done_ps`` of the last step, and of those whose next
-            steps are missing, shape (n,).
+        start_ps: Start of each, shape (n,).
+        done_ps: End of both its mark and its work, shape (n,).
+        end_ps: Start of the next step; ``done_ps`` for the last step, and for those before
+            missing steps, shape (n,).
         mark_ps: Start and end of its mark, or of its work if the capture lacks the mark,
             shape (n, 2).
     """
@@ -66,7 +66,7 @@ class Account:
         return cls(groups, start, end, end, spans_ps)
 
     def until(self, ends_ps: Mapping[int, int]) -> Account:
-        """The same, where the next steps are left out: when these begin, by group."""
+        """The account with other ends of periods: the starts of steps left out, by group."""
         known = zip(self.groups.tolist(), self.end_ps.tolist(), strict=True)
         ends = np.array([ends_ps.get(group, end) for group, end in known], np.int64)
         return replace(self, end_ps=np.maximum(ends, self.done_ps))
@@ -83,9 +83,9 @@ def account(
     Args:
         groups: Group of each step, ascending, shape (n,).
         mark_ps: Start and end of its mark; -1 where the capture has none, shape (n, 2).
-        work_ps: The first start and the last end of what it launched; -1 without any,
+        work_ps: The first start and the last end of the work that it launched; -1 without any,
             shape (n, 2).
-        names: What steps are called, by group, with the numbers that the program gave them.
+        names: Names of steps, by group, with the program's numbers.
     """
     has_mark, has_work = mark_ps[:, 1] >= 0, work_ps[:, 1] >= 0
     mark_ps = np.where(has_mark[:, None], mark_ps, work_ps)
@@ -105,15 +105,15 @@ def account(
 
 
 def lost_after(names: Sequence[str], starts_ps: Int64Array) -> BoolArray:
-    """After which steps the next ones are missing, shape (n,).
+    """Whether steps are missing after each step, shape (n,).
 
-    Numbers of one kind of steps go up by one, or by as many steps as one mark holds. Where that is
-    so of all but a few, and a larger jump takes as long as the missing steps may have, they ran and
-    were not recorded, as between two sessions. A program that skips numbers takes no time for that.
+    Numbers of one kind of steps go up by one, or by the number of steps in one mark. If this holds
+    for nearly all steps, and a larger jump takes as long as the missing steps would, they ran and
+    were not recorded, as between two sessions. If a program skips numbers, that takes no time.
 
     Args:
-        names: Of the steps, in order of time: ``train 17``.
-        starts_ps: When they begin, shape (n,).
+        names: Names of the steps, in order of time: ``train 17``.
+        starts_ps: Their starts, shape (n,).
     """
     is_lost = np.zeros(len(names), np.bool_)
     parts = [name.rpartition(" ") for name in names]
@@ -146,7 +146,7 @@ def _hulls(mark_ps: Int64Array, work_ps: Int64Array) -> Int64Array:
 
 
 def work_spans(timeline: Timeline, groups: Groups) -> dict[int, tuple[int, int]]:
-    """The first start and the last end of what each step launched on a CPU's devices, ps."""
+    """The first start and the last end of the work of each step on a CPU's devices, ps."""
     if groups.work is None:
         return {}
     events = np.flatnonzero(groups.work & (groups.of_event >= 0))
@@ -158,13 +158,13 @@ def work_spans(timeline: Timeline, groups: Groups) -> dict[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Periods:
-    """What counts in the periods of steps.
+    """The events that count in the periods of steps.
 
     Attributes:
         steps: The steps.
         groups: Their events, with those between two steps in the group of the first of them.
-        is_between: Which events these are, shape (n events,).
-        is_code: Which events are the program's own code, shape (n events,).
+        is_between: Whether each event is between two steps, shape (n events,).
+        is_code: Whether each event is the program's own code, shape (n events,).
     """
 
     steps: Account
@@ -173,7 +173,7 @@ class Periods:
     is_code: BoolArray
 
     def clipped(self, events: Int64Array, starts_ps: Int64Array) -> Int64Array:
-        """The starts of events, of those between two steps not before the first one is done."""
+        """The starts of events; those between two steps start when the first one is done."""
         late = np.flatnonzero(self.is_between[events])
         row = np.searchsorted(self.steps.groups, self.groups.of_event[events[late]])
         starts_ps = starts_ps.copy()
@@ -182,11 +182,11 @@ class Periods:
 
 
 def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
-    """The step in whose period each event counts.
+    """Assign each event to the step in whose period it counts.
 
-    Beside the events of a step these are the events that run between it and the next one, and are
-    no part of another step: on the threads on which steps begin, on those of XLA's pools, and what
-    the former led to.
+    A period holds the events of its step, and events between it and the next step that belong to
+    no other step: those on the threads on which steps begin, those that these lead to, and those on
+    XLA's pools.
     """
     timeline = forest.timeline
     of_event = groups.of_event.copy()
@@ -201,7 +201,7 @@ def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
     at = np.maximum(np.searchsorted(start, timeline.starts_ps[free], side="right") - 1, 0)
     starts, ends = timeline.starts_ps[free], timeline.ends_of(free)
     inside = (starts >= start[at]) & (starts < end[at])
-    inside &= (ends > done[at]) & (ends <= end[at])  # what reaches farther encloses another step
+    inside &= (ends > done[at]) & (ends <= end[at])  # a later end encloses another step
     free, at = free[inside], at[inside]
     counts = _counts(forest, groups, free)
     free, at = free[counts], at[counts]
@@ -210,7 +210,7 @@ def with_between(forest: Forest, groups: Groups, steps: Account) -> Periods:
 
 
 def _counts(forest: Forest, groups: Groups, events: Int64Array) -> BoolArray:
-    """Events between steps that the program's own threads made or led to, or pools of XLA ran."""
+    """Events between steps on, or caused by, the program's own threads, or on XLA's pools."""
     timeline, of_event = forest.timeline, groups.of_event
     roots = np.array([root for root in groups.roots.values() if root >= 0], np.int64)
     is_own = np.zeros(len(timeline.lines) + 1, np.bool_)

@@ -1,4 +1,4 @@
-"""In what of the program's own code steps spend the time in which nothing else goes on."""
+"""Time of steps in the program's own code while nothing else runs."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tfprof.core.columns.distinct import DistinctRows, distinct_rows
 _WAITS = re.compile(
     r".* (block_until_ready|try_to_block|_value|__array__|wait|result)|np\.asarray\(jax\.Array\)"
 )
-"""Functions of Python that wait for others, and what JAX calls its own wait."""
+"""Python functions that wait for others, and the name of JAX's own wait."""
 
 _RUNS_OPS = re.compile(r"tensorflow\.\S+ TFE_Py_\w+")
-"""Functions in which TensorFlow's runtime runs an op or a compiled function: what no op explains is
-its own work, and threads that it waits for."""
+"""Functions in which TensorFlow's runtime runs an op or a compiled function: time without an op is
+its own work, or waiting for other threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeTime:
-    """Something that a program was in while no op ran and nothing was waited for.
+    """Time of an annotation or function while no op ran and nothing was waited for.
 
     Attributes:
-        name: An annotation, or a function as the Python tracer names it: ``train.py:12 load``.
-        caller: Of a function, the one that called it; empty if none is known.
-        is_annotation: Whether the program has named it itself.
-        total_ps: Time in a step, or in several. Functions that an annotation encloses count as
-            that, and what a function calls counts as that alone.
-        n_runs: How often it ran.
-        longest_ps: The longest run, which tells the caller.
+        name: An annotation, or a function in the Python tracer's notation: ``train.py:12 load``.
+        caller: The function that called it; empty if unknown, and for annotations.
+        is_annotation: Whether it is an annotation of the program.
+        total_ps: Time in one or several steps. Functions inside an annotation count for the
+            annotation; a called function counts for itself, not for its caller.
+        n_runs: Number of runs.
+        longest_ps: The longest run, from which the caller is taken.
     """
 
     name: str
@@ -49,27 +49,28 @@ class CodeTime:
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for what other threads or devices compute.
+        """Whether it waits for other threads or devices.
 
-        While they compute, that counts; the rest is time until they begin, on a busy machine.
+        While they compute, the time counts as theirs; the rest is the time until they begin, on a
+        busy machine.
         """
         return _WAITS.fullmatch(self.name) is not None
 
     @property
     def is_runtime(self) -> bool:
-        """Whether it is the framework's, so that the program cannot make it faster."""
+        """Whether it belongs to the framework, so that the program cannot make it faster."""
         return _RUNS_OPS.fullmatch(self.name) is not None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CodeOfSteps:
-    """The same as columns, a row for each step, and function or annotation in it.
+    """``CodeTime`` as columns: a row for each function or annotation in each step.
 
     Attributes:
-        columns: The group of the step, ascending; the name, as its place in ``texts``; the same of
-            the caller, -1 if none is known; then as in ``CodeTime``: whether it is an annotation,
-            total time, number of runs, the longest; shape (7, n). One array, as a run may have
-            many hosts.
+        columns: The group of the step, ascending; the name, as its place in ``texts``; the
+            caller's name, -1 if unknown; then as in ``CodeTime``: whether it is an annotation,
+            total time, number of runs, the longest; shape (7, n). One array, because a run may
+            have many hosts.
         texts: Names of functions and annotations.
     """
 
@@ -77,7 +78,7 @@ class CodeOfSteps:
     texts: tuple[str, ...]
 
     def of(self, groups: Int64Array) -> list[CodeTime]:
-        """What the time of some steps together went to, the most first."""
+        """The total times in some steps, the largest first."""
         chosen = self.columns[1:, np.isin(self.columns[0], groups)]
         names, _, is_annotation, total_ps, n_runs, longest_ps = chosen
         found = distinct_rows([names, is_annotation])
@@ -102,7 +103,7 @@ class CodeOfSteps:
 
 
 def _longest(alike: DistinctRows, lengths_ps: Int64Array) -> Int64Array:
-    """The row of the longest of those that are alike, the first of several, shape (k,)."""
+    """The row of the longest in each set of equal rows, the first of several, shape (k,)."""
     longest_ps = lengths_ps[alike.first]
     np.maximum.at(longest_ps, alike.place, lengths_ps)
     rows = np.flatnonzero(lengths_ps == longest_ps[alike.place])[::-1]
@@ -114,13 +115,13 @@ def _longest(alike: DistinctRows, lengths_ps: Int64Array) -> Int64Array:
 def code_times(
     forest: Forest, of_event: Int64Array, code: Int64Array, busy: StepEvents, groups: Int64Array
 ) -> CodeOfSteps:
-    """What the time of each step went to that no op explains.
+    """Time of each step without ops, by function and annotation.
 
     Args:
         forest: The events of a host.
         of_event: The group of each, shape (n,).
-        code: Events of the threads of the steps that are the program's own, ascending.
-        busy: What else went on in steps, on all threads and devices.
+        code: Events of the program's own code on the threads of the steps, ascending.
+        busy: All other events in steps, on all threads and devices.
         groups: The steps that count.
     """
     timeline = forest.timeline
@@ -134,7 +135,7 @@ def code_times(
     inner = np.flatnonzero(around >= 0)
     is_outside = np.ones(len(code), np.bool_)
     is_outside[inner] = filled(around, np.where(of_frame, -1, 1))[around[inner]] < 0
-    # Of annotations the outermost count, whole; of functions what they do themselves.
+    # The outermost annotations count in full; functions count with their self time.
     called = sums_by(around[inner], amount[inner], len(code))
     own = np.where(of_frame, amount - called, amount)
     rows = np.flatnonzero(is_outside & (own > 0))
@@ -160,7 +161,7 @@ def code_times(
 
 
 def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Array]:
-    """A function that tells how much of each of some intervals nothing else covers."""
+    """A function that returns the time in each interval that nothing else covers."""
     chosen = busy.only(busy.spent > Spent.HOST_RUNTIME)
     covered = covered_until(chosen.start_ps, chosen.end_ps)
 
@@ -172,7 +173,7 @@ def _time_alone(busy: StepEvents) -> Callable[[Int64Array, Int64Array], Int64Arr
 
 
 def _around(forest: Forest, code: Int64Array) -> Int64Array:
-    """The place among some events of the nearest of them that encloses each, or -1."""
+    """For each of some events, the place of the nearest other one that encloses it, or -1."""
     places = np.full(len(forest.timeline), -1, np.int32)
     places[code] = np.arange(len(code))
     parents = forest.nesting.parents[code]

@@ -1,6 +1,6 @@
-"""What devices do together with others, and what they compute by themselves meanwhile.
+"""Collectives of devices, and the computation that overlaps with them.
 
-A device is a GPU, a core of a TPU, or what XLA or TensorFlow uses of a CPU.
+A device is a GPU, a core of a TPU, or a device of XLA or TensorFlow on a CPU.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ from tfprof.core.columns.distinct import distinct_rows
 
 
 class CollectiveKind(NamedTuple):
-    """What devices do together, the same on all of them.
+    """A kind of collective, the same on all devices.
 
     Attributes:
         name: Instruction, kernel, or type of an op.
-        instance: Which of an op's collectives it is, by a number that all workers give it; -1 if
-            there is none.
-        is_joint: Whether all devices of the job take part, as far as the capture tells.
+        instance: Number of the op's collective, the same on all workers; -1 without one.
+        is_joint: Whether all devices of the job take part, as far as the capture shows.
     """
 
     name: str
@@ -41,13 +40,13 @@ class CollectiveKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpans:
-    """Runs of something on the devices of a host, each of shape (n,).
+    """Runs on the devices of a host, each field of shape (n,).
 
     Attributes:
-        device: The device, by any number.
+        device: The device, as an arbitrary number.
         group: Group of its step, -1 without one.
-        start_ps: When it began, on the axis of the host.
-        end_ps: When it ended.
+        start_ps: Start of each, on the axis of the host.
+        end_ps: End of each.
     """
 
     device: Int64Array
@@ -56,19 +55,19 @@ class DeviceSpans:
     end_ps: Int64Array
 
     def only(self, chosen: BoolArray) -> DeviceSpans:
-        """Some of them."""
+        """Some of the runs."""
         return taken_rows(self, chosen)
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceWork:
-    """What the devices of a host do together with others, and by themselves.
+    """Collectives of the devices of a host, and their other computation.
 
     Attributes:
         kinds: Kinds of collectives.
         which: Kind of each run, shape (n,).
         together: The runs of collectives.
-        alone: What devices compute by themselves, without what only contains other work.
+        alone: Computation of single devices, without events that only contain other work.
     """
 
     kinds: Sequence[CollectiveKind]
@@ -78,7 +77,7 @@ class DeviceWork:
 
 
 def no_work() -> DeviceWork:
-    """Of a host without devices that tell anything."""
+    """The work of a host without data on devices."""
     nothing = np.zeros(0, np.int64)
     spans = DeviceSpans(nothing, nothing, nothing, nothing)
     return DeviceWork((), nothing, spans, spans)
@@ -87,13 +86,13 @@ def no_work() -> DeviceWork:
 def work_of(
     names: Sequence[CollectiveKind | None], place: Int64Array, spans: DeviceSpans, alone: BoolArray
 ) -> DeviceWork:
-    """Work by what its runs are.
+    """The work in some runs, by their kinds.
 
     Args:
-        names: Kinds; None for what is not a collective.
-        place: The kind of each run, behind all of them for none, shape (n,).
+        names: Kinds; None if it is not a collective.
+        place: The kind of each run, ``len(names)`` without one, shape (n,).
         spans: The runs.
-        alone: Which of them compute, shape (n,).
+        alone: Whether each computes, shape (n,).
     """
     kinds: dict[CollectiveKind, int] = {}
     number = [-1 if kind is None else kinds.setdefault(kind, len(kinds)) for kind in names]
@@ -105,13 +104,13 @@ def work_of(
 
 
 KindOf = Callable[[HloKey], CollectiveKind | None]
-"""What an instruction of XLA does together with other devices; None for what it does alone."""
+"""Returns the collective of an instruction of XLA; None for other instructions."""
 
 
 def thread_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
-    """What the CPU of a host does: instructions of XLA and ops of TensorFlow on its threads.
+    """Work of the CPU of a host: instructions of XLA and ops of TensorFlow on its threads.
 
-    Without any collective, nothing is looked for.
+    Empty if the host has no collectives.
     """
     found, of_event = _thread_collectives(timeline, kind_of)
     if not len(of_event.events):
@@ -168,7 +167,7 @@ def _thread_collectives(timeline: Timeline, kind_of: KindOf) -> tuple[list[Colle
 
 
 def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
-    """What the GPUs of a host do: kernels that communicate, and kernels that compute."""
+    """Work of the GPUs of a host: kernels that communicate, and kernels that compute."""
     planes = timeline.planes_of_gpus()
     parts = [timeline.device_events(number) for number in planes]
     if not parts:
@@ -198,10 +197,10 @@ def gpu_work(timeline: Timeline, groups: Groups, kind_of: KindOf) -> DeviceWork:
 
 
 def exposed(work: DeviceWork) -> StepEvents:
-    """The times in which a host is in a collective, and none of its devices computes.
+    """The times in which a host is in a collective and none of its devices computes.
 
     Returns:
-        Pieces of collectives with the groups of these, as events of steps.
+        Pieces of collectives, with their groups, as events of steps.
     """
     together, alone = work.together, work.alone
     n_points = 2 * (len(together.group) + len(alone.group))
@@ -229,8 +228,8 @@ class CommunicationTimes(NamedTuple):
     """Times of the steps of a host, ps, each of shape (n devices, n steps).
 
     Attributes:
-        together_ps: In collectives.
-        exposed_ps: The same without what the device computed meanwhile.
+        together_ps: Time in collectives.
+        exposed_ps: The part of it in which the device did not compute.
     """
 
     together_ps: Int64Array
@@ -238,11 +237,11 @@ class CommunicationTimes(NamedTuple):
 
 
 def communication_times(work: DeviceWork, times: StepTimes) -> CommunicationTimes:
-    """How long each device communicated in each step; devices that never do are left out.
+    """Communication time of each device in each step; devices without any are left out.
 
     Args:
-        work: What the devices did.
-        times: The steps, their groups ascending.
+        work: The work of the devices.
+        times: The steps, in ascending order of groups.
     """
     devices = np.unique(work.together.device)
     shape = (len(devices), len(times))

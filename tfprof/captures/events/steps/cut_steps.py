@@ -1,21 +1,21 @@
-"""Steps of which a capture has only a part, because it began or ended in the middle of them.
+"""Steps that are only partly in a capture, because it began or ended in the middle of them.
 
-Recorders keep an event that began and ended while they listened. So no time tells that a step was
-cut: the event that marks it is not there at all, and what is left of it looks like a short step of
-its own. What does tell, at either end of a capture:
+Recorders keep an event only if it began and ended while they recorded. So times do not show that
+a step was cut: its mark is missing, and the rest of it looks like a short step of its own. The
+signs of a cut step, at either end of a capture:
 
-* a step without a marker where others have one: the marker began before the capture, or had not
-  ended when it ended;
-* a step that began before the recorder did, by the recorder's own word;
+* a step without a marker if others have one: the marker began before the capture, or ended after
+  it;
+* a step that began before the start time that the recorder states;
 * a marker without an end;
 * programs that the first or the last steps launched on a CPU, and that did not run in the capture;
-* kernels and copies that the last step launched and that are not in the capture, where those of
+* kernels and copies that the last step launched and that are not in the capture, although those of
   all steps before are;
-* kernels behind the last step that were launched after its marker, and by no step: the next one had
-  begun, and what it did counts as the last one's, as all does on a GPU that no step has launched;
-* a step that some cores of a TPU have and others do not.
+* kernels after the last step that were launched after its marker, outside all steps: the next step
+  had begun, and its kernels count for the last one, as all work without a step on a GPU does;
+* a step that some cores of a TPU have and others lack.
 
-Nothing is guessed from how long a step took: the first step may be long and the last one short.
+The duration of a step is not a sign: the first step may be long and the last one short.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ def cut_steps(
     launched: Int64Array | None = None,
     worked: Int64Array | None = None,
 ) -> dict[int, str]:
-    """Which of the first and last steps of a host were cut, and what tells it.
+    """The cut steps among the first and last ones of a host, with the reasons.
 
     Args:
         timeline: The events.
-        groups: Its steps.
-        times: The steps.
-        marked: Groups that a user's marker begins; without any, all steps are calls.
-        launched: Groups that launched runs of compiled programs on a CPU; None where the capture
-            does not tell.
+        groups: The steps of the host.
+        times: Their times.
+        marked: Groups that begin with a user's marker; if empty, all steps are calls.
+        launched: Groups that launched runs of compiled programs on a CPU; None if the capture
+            does not show it.
         worked: Those of them whose runs ended in the capture.
 
     Returns:
-        The reason by the group of the step. The steps that are not in it follow one another.
+        The reason by the group of the step. The other steps are consecutive.
     """
     if not len(times):
         return {}
@@ -87,7 +87,7 @@ def cut_steps(
 
 
 def at_the_ends(groups: Int64Array, is_whole: BoolArray, reason: str) -> dict[int, str]:
-    """Groups before the first whole step and behind the last one; all, if none is whole."""
+    """Groups before the first whole step and after the last one; all, if none is whole."""
     if not is_whole.any():
         return dict.fromkeys(groups.tolist(), reason)
     first, behind = int(np.argmax(is_whole)), len(groups) - int(np.argmax(is_whole[::-1]))
@@ -97,7 +97,7 @@ def at_the_ends(groups: Int64Array, is_whole: BoolArray, reason: str) -> dict[in
 def _lost_at_the_ends(
     groups: Int64Array, is_lost: BoolArray, has_worked: BoolArray
 ) -> dict[int, str]:
-    """Groups at either end, up to and from the one whose runs are not in the capture."""
+    """Groups at either end, outward from the innermost one whose runs are not in the capture."""
     places = np.flatnonzero(has_worked)
     if not len(places):
         return {}
@@ -108,9 +108,9 @@ def _lost_at_the_ends(
 
 
 def _began_ps(timeline: Timeline) -> int | None:
-    """When the recorder began, on the axis of the timeline; None if the file does not tell.
+    """Start of the recorder on the axis of the timeline; None if the file does not state it.
 
-    Lines count from then in new files, and from 1970 in old ones.
+    Lines count from this start in new files, and from 1970 in old ones.
     """
     written, base = recorded_at_ns(timeline.space), timeline.axis.base_ns
     if written is None:
@@ -122,7 +122,7 @@ def _began_ps(timeline: Timeline) -> int | None:
 
 
 class _Calls:
-    """What a host asked its devices for, and what the capture has of it there."""
+    """A host's calls to its devices, and their traces on the devices in the capture."""
 
     def __init__(self, timeline: Timeline, of_event: IntArray) -> None:
         launches = timeline.stat("correlation_id")
@@ -134,10 +134,10 @@ class _Calls:
         self._start_ps = timeline.starts_ps[calls]
 
     def lack_kernels_of(self, groups: Int64Array) -> bool:
-        """Whether the last group called the device, and nothing there came of it.
+        """Whether calls of the last group have no trace on the device.
 
-        Only calls count that left a trace each time that a group before made them: many, such as
-        waiting for a stream, never do.
+        Only calls that always left a trace in earlier groups count: many, such as waiting for a
+        stream, never leave one.
         """
         has_trace = np.isin(self._ids, self._on_device)
         is_last, is_before = self._group == groups[-1], np.isin(self._group, groups[:-1])
@@ -147,6 +147,6 @@ class _Calls:
         return bool(np.isin(self._kind[is_last & ~has_trace], leaves_trace).any())
 
     def come_after(self, group: int, end_ps: int) -> bool:
-        """Whether kernels count as a group's that no group launched, and after its marker."""
+        """Whether a group holds kernels launched outside all groups and after its marker."""
         later = self._ids[(self._group < 0) & (self._start_ps >= end_ps)]
         return bool(np.isin(self._on_device[self._device_group == group], later).any())

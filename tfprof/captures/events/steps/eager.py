@@ -1,4 +1,4 @@
-"""Which ops ran eagerly, one by one, and which inside a compiled function."""
+"""Tells ops that ran eagerly, one by one, from those inside a compiled function."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tfprof.core.wire.compiled import is_native, native_module
 _native: Any = native_module("nesting")
 
 EAGER_OP = re.compile(r"EagerLocalExecute: (?!__inference_)(\w+)")
-"""Name of an event in which Python runs one op, and no function."""
+"""Name of an event in which Python runs one op, not a function."""
 
 Int8Array = npt.NDArray[np.int8]
 
 
 def are_eager_ops(timeline: Timeline) -> BoolArray:
-    """Whether Python runs one op, and no function, in each event, shape (n,)."""
+    """Whether each event is a run of one op from Python, not of a function, shape (n,)."""
     return timeline.named(lambda name: EAGER_OP.fullmatch(name) is not None)
 
 
 def ran_eagerly(forest: Forest) -> BoolArray:
-    """Whether the nearest ``EagerExecute`` above each event ran an op and no function, (n,).
+    """Whether the nearest ``EagerExecute`` above each event ran an op, not a function, (n,).
 
-    False where there is none. Above are what encloses an event, and what leads to it from other
-    threads (``group_events.cc``, ``IsEager``).
+    False without one. "Above" an event are those that enclose it, and those on other threads that
+    lead to it (``group_events.cc``, ``IsEager``).
     """
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     executes = np.flatnonzero(timeline.named(EAGER_EXECUTE.__eq__))
@@ -47,7 +47,7 @@ def ran_eagerly(forest: Forest) -> BoolArray:
 
 
 def _followed(nesting: Nesting, links: Links, is_eager: Int8Array) -> Int8Array:
-    """With what links lead to, and what lies inside that, round by round."""
+    """Spread the values along links and into the events inside the targets, round by round."""
     sources, targets = links.sources, links.targets
     if is_native() and _native is not None:
         room = np.empty(2 * len(sources), sources.dtype)
@@ -56,7 +56,7 @@ def _followed(nesting: Nesting, links: Links, is_eager: Int8Array) -> Int8Array:
     while True:
         is_open = np.flatnonzero(is_eager[targets] < 0)
         sources, targets = sources[is_open], targets[is_open]
-        # Of several that lead to an event the first one counts: it is written last.
+        # Of several sources of an event the first one counts: it is written last.
         rows = np.flatnonzero(is_eager[sources] >= 0)[::-1]
         if not len(rows):
             return is_eager

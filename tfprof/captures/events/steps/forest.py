@@ -1,4 +1,4 @@
-"""Events with what encloses them and what leads to them, so that one can go up from each."""
+"""Events with their parents: those that enclose them, and those that lead to them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tfprof.core.columns.columns import BoolArray, Int64Array
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Events with what encloses them and what leads to them.
+    """Events with their enclosing events and links.
 
     Attributes:
         timeline: The events.
-        nesting: What encloses what.
-        links: What leads where on other threads.
+        nesting: The enclosing event of each.
+        links: Links to other threads and devices.
     """
 
     timeline: Timeline
@@ -30,14 +30,14 @@ class Forest:
     links: Links
 
     def parents(self, event: int) -> Iterator[int]:
-        """What encloses an event, then what leads to it."""
+        """The event around an event, then those that lead to it."""
         around = int(self.nesting.parents[event])
         if around >= 0:
             yield around
         yield from self.links.sources_of(event)
 
     def nearest(self, event: int, wanted: Callable[[int], bool], *, itself: bool) -> int:
-        """The nearest event, going up, that is wanted; -1 if there is none."""
+        """The nearest wanted event above an event; -1 without one."""
         if itself and wanted(event):
             return event
         seen = {event}
@@ -55,18 +55,18 @@ class Forest:
     def nearest_of_each(
         self, events: Int64Array, wanted: Callable[[Int64Array, Int64Array], BoolArray]
     ) -> Int64Array:
-        """The nearest event above each of some events that is wanted; -1 if there is none.
+        """The nearest wanted event above each of some events; -1 without one.
 
-        All go up together, level by level.
+        The search goes up level by level, for all events at once.
 
         Args:
-            events: Where to begin, shape (n,); they themselves are not asked.
-            wanted: Takes places in ``events`` and, for each, an event above.
+            events: Where to begin, shape (n,); the search leaves out these events themselves.
+            wanted: Takes places in ``events`` and an event above each; returns which to accept.
         """
         n_events = len(self.timeline)
         nearest = np.full(len(events), -1, np.int64)
         rows, at = np.arange(len(events)), events
-        seen = rows * n_events + at  # of links alone: what encloses events leads in no circle
+        seen = rows * n_events + at  # only links can form circles
         while len(rows):
             around = self.nesting.parents[at].astype(np.int64)
             inner = np.flatnonzero(around >= 0)
@@ -91,12 +91,12 @@ class Forest:
 
 
 def build_forest(timeline: Timeline, regions: Regions | None = None) -> Forest:
-    """Nest events, and link threads. Asynchronous events enclose nothing and are in nothing.
+    """Nest events, and link threads. Asynchronous events have neither parent nor children.
 
     Args:
         timeline: The events.
-        regions: Regions of thread pools, to be linked; one that the end of the capture has cut
-            encloses what follows on its thread. The reference knows neither.
+        regions: Regions of thread pools, to link; one that the end of the capture cuts encloses
+            all later events of its thread. The reference has neither.
     """
     ends_ps = timeline.ends_ps
     if regions is not None:

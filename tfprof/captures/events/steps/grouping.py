@@ -1,6 +1,6 @@
-"""Steps: which events belong together (``group_events.cc``).
+"""Groups events into steps (``group_events.cc``).
 
-A step is what a root event holds, on its thread and wherever links lead from there.
+A step holds the events inside a root event on its thread, and all that links lead to from there.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class Groups:
 
     Attributes:
         of_event: Number of each event's group, -1 without one, shape (n events,).
-        names: What each group is called: ``train 17``.
-        roots: The event that each group begins with; -1 if the file does not tell.
-        step_names: Shown in place of an event's name, by event.
-        kind: How they were found.
-        calls: The calls that count as steps, where these are calls; without groups, calls that are
-            no steps of the program.
-        work: Which events are runs of compiled programs on a CPU's devices that are linked to the
-            call that launched them, shape (n events,); None if the capture does not tell.
-        launched: The groups that launched such runs, and -1 if there are launches in none.
+        names: Name of each group: ``train 17``.
+        roots: The first event of each group; -1 if the file does not state it.
+        step_names: Texts to show in place of an event's name, by event.
+        kind: How the steps were found.
+        calls: The calls that count as steps, if steps are calls; without groups, calls that do not
+            count as steps.
+        work: Whether each event is part of a run of a compiled program on a CPU's devices with a
+            link to its call, shape (n events,); None if the capture does not show it.
+        launched: The groups that launched such runs, and -1 if some launches are in no group.
     """
 
     of_event: IntArray
@@ -71,7 +71,7 @@ class Groups:
 
     @property
     def are_given(self) -> bool:
-        """The file had groups already."""
+        """Whether the file already had groups."""
         return self.kind is StepKind.GIVEN
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class Groups:
 
 
 def _has_groups(timeline: Timeline) -> bool:
-    """Whether a file tells its groups itself, as old ones and those of other tools do."""
+    """Whether a file states its groups, as old ones and those of other tools do."""
     return any(plane.stat_metadata.keys_of("group_id") for plane in timeline.space.planes)
 
 
@@ -102,7 +102,7 @@ def find_groups(forest: Forest, *, rules: Rules = OURS) -> Groups:
 
 
 def _with_loops_alone(forest: Forest) -> Groups:
-    """Iterations of loops are the only steps, if there are any."""
+    """Take iterations of loops as the only steps, if the host has any."""
     loops, roots = _loop_iterations(forest)
     if roots:
         return grouped(loops, roots)
@@ -110,7 +110,7 @@ def _with_loops_alone(forest: Forest) -> Groups:
 
 
 def _found(forest: Forest) -> Groups:
-    """What was marked, and what else the runtime began; without marks, what the program called."""
+    """Groups of marks and of other roots of the runtime; without marks, of the program's calls."""
     timeline = forest.timeline
     levels, is_mark = levels_with_marks(forest)
     roots = outermost_roots(forest, levels)
@@ -137,7 +137,7 @@ def _found(forest: Forest) -> Groups:
 
 
 def _fill_loop_bodies(forest: Forest, of_event: IntArray) -> None:
-    """Put what other threads ran in the bodies of loops over datasets into the loops' groups."""
+    """Put events of other threads in bodies of loops over datasets into the loops' groups."""
     runs, begun = loop_bodies(forest.timeline, forest.nesting.parents)
     for run, first in zip(runs.tolist(), begun.tolist(), strict=True):
         inside = of_event[first : forest.nesting.ends[first]]
@@ -145,14 +145,14 @@ def _fill_loop_bodies(forest: Forest, of_event: IntArray) -> None:
 
 
 def _with_their_calls(forest: Forest, of_event: IntArray, runs: Runs) -> BoolArray | None:
-    """Put runs of compiled programs, and all in them, into the groups of the calls.
+    """Put runs of compiled programs, and all events in them, into the groups of the calls.
 
-    A run whose call began before the capture is in no step. Where no call is in the capture, the
-    runs stay as they are.
+    A run whose call began before the capture is in no step. If the capture has no call, the runs
+    stay as they are.
 
     Returns:
-        Which events belong to runs: none where programs were launched, and ran after the capture.
-        None where no call is known.
+        Whether each event belongs to a run: all False if programs were launched but ran after the
+        capture; None if no call is known.
     """
     if not (runs.calls >= 0).any():
         return np.zeros(len(of_event), np.bool_) if launched_only(forest.timeline) else None
@@ -174,7 +174,7 @@ def _group_tpus(timeline: Timeline, groups: Groups, *, rules: Rules) -> None:
 
 
 def _fill_devices(timeline: Timeline, of_event: IntArray) -> None:
-    """What no launch leads to on a GPU belongs to the step of what came before it."""
+    """Put events on a GPU without a launch into the step of the event before them."""
     for number in timeline.planes_of_gpus():
         events = timeline.device_events(number)
         groups = of_event[events]
@@ -200,7 +200,7 @@ def _given(timeline: Timeline) -> Groups:
 
 
 def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
-    """Where a session ran loops: the first event of each iteration, which leads to the others."""
+    """Loops of a session: the first event of each iteration, with links to its other events."""
     timeline = forest.timeline
     executor = timeline.named(EXECUTOR.__eq__)
     events = np.flatnonzero(executor)
@@ -230,12 +230,12 @@ def _loop_iterations(forest: Forest) -> tuple[Forest, list[int]]:
 
 
 def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Groups:
-    """Groups that some events begin.
+    """The groups of some root events.
 
     Args:
         forest: The events.
-        roots: Those that begin one, if they are in no other by then.
-        function: What they are calls of, from which they get their names; by default stats tell.
+        roots: Each begins a group unless it is in an earlier one.
+        function: The function that they call, for their names; by default names come from stats.
     """
     timeline, nesting, links = forest.timeline, forest.nesting, forest.links
     groups = np.full(len(timeline), NO_GROUP, np.int32)
@@ -257,16 +257,16 @@ def grouped(forest: Forest, roots: list[int], function: str | None = None) -> Gr
 
 
 def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntArray) -> list[int]:
-    """Give each of some events that is in no group by then one of its own, and spread that.
+    """Give each of some events that has no group yet a new one, and spread it.
 
-    All inside the event gets it, and all that leads to, where it has none.
+    All events inside the event, and all that these lead to, get the group unless they have one.
 
     Args:
-        ends: The place behind all inside each event, shape (n,).
-        links: What events lead to.
+        ends: The place after all events inside each, shape (n,).
+        links: Links between events.
         roots: The events.
-        groups: The group of each event, changed: -1 without one, -2 for those that are reached
-            by links only, shape (n,). New ones count from 0.
+        groups: The group of each event, changed: -1 without one, -2 for those that only links
+            reach, shape (n,). New groups count from 0.
 
     Returns:
         The events that have begun a group.
@@ -284,11 +284,11 @@ def spread_each(ends: IntArray, links: Links, roots: Sequence[int], groups: IntA
 
 
 def led_to(forest: Forest, roots: Int64Array, of_event: IntArray) -> BoolArray:
-    """Which events in no group some others hold or lead to, themselves included, shape (n events,).
+    """Whether an event without a group is one of ``roots``, inside or caused by one, (n events,).
 
     Args:
         forest: The events.
-        roots: Events in no group.
+        roots: Events without a group.
         of_event: The group of each event, -1 without one, shape (n events,).
     """
     reached = of_event.copy()
@@ -315,7 +315,7 @@ def _spread(ends: IntArray, links: Links, root: int, groups: IntArray, group: in
 
 
 def group_numbers(timeline: Timeline, groups: Iterable[int]) -> list[int]:
-    """What groups are numbered: by their place, in a slice by that in the whole capture."""
+    """Numbers of groups: their places, for a slice those in the whole capture."""
     given = timeline.space.slice_facts.get(SLICE_STEPS)
     if not isinstance(given, bytes) or len(given) % 8:
         return list(groups)
@@ -324,11 +324,11 @@ def group_numbers(timeline: Timeline, groups: Iterable[int]) -> list[int]:
 
 
 def _labels(forest: Forest, roots: Int64Array, rows: Sequence[int]) -> list[str]:
-    """Names of the groups of roots, from stats of these and of what is above them.
+    """Names of the groups of roots, from stats of these and of events above them.
 
     Args:
         forest: The events.
-        roots: The event that each group begins with.
+        roots: The first event of each group.
         rows: The number of each group, for those without a stat.
     """
     stat = forest.timeline.stat
@@ -355,7 +355,7 @@ def _labels(forest: Forest, roots: Int64Array, rows: Sequence[int]) -> list[str]
 
 
 def _nearest(forest: Forest, events: Int64Array, stat: SparseStat) -> list[int | None]:
-    """The value of a stat of some events, or of the nearest above each that has it."""
+    """The value of a stat for some events: their own, or that of the nearest above with one."""
     rows = stat.rows_of(events)
     without = np.flatnonzero(rows < 0)
     if len(stat) and len(without):

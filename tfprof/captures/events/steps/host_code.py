@@ -1,9 +1,8 @@
-"""Which events of the host are the program's own code, and which compile.
+"""Finds the host's events of the program's own code, and those that compile.
 
-Python's frames begin with ``$``. What a program has annotated itself (``Trace``,
-``TraceAnnotation``) looks like an event of the runtime, whose names are known; whatever has another
-name is an annotation, or as good as one: its name is all that is known of the time in which no op
-runs.
+Python's frames begin with ``$``. A program's own annotations (``Trace``, ``TraceAnnotation``) look
+like events of the runtime. The names of the latter are known; any other name counts as an
+annotation, because it is the only information on the time in which no op runs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _RUNTIME = re.compile(
     r"|convert_to_tensor|\[\d+\] |Linearize|Delinearize|Transfer|Buffer|Stream|Memcpy|Memset"
     r"|_(send|recv)_"
 )
-"""What names of events of TensorFlow's and JAX's runtimes begin with."""
+"""Prefixes of the names of events of TensorFlow's and JAX's runtimes."""
 
 _COMPILES = re.compile(
     r"tf\.function-graph_building|backend_compile|lower_(sharding_computation|jaxpr)"
@@ -36,24 +35,24 @@ _COMPILES = re.compile(
 
 
 def is_frame(name: str) -> bool:
-    """Whether it is a frame of the Python tracer."""
+    """Whether an event is a frame of the Python tracer."""
     return name.startswith("$")
 
 
 def is_compiling(name: str) -> bool:
-    """Whether the runtime traces or compiles a function in it."""
+    """Whether an event is the runtime tracing or compiling a function."""
     return not is_frame(name) and _COMPILES.match(name) is not None
 
 
 def is_input_op(name: str) -> bool:
-    """Whether an op takes the next element of an input pipeline in it."""
+    """Whether an event is an op taking the next element of an input pipeline."""
     return name.lower().startswith("iteratorgetnext")
 
 
 def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
-    """Whether each event is the program's own: a frame of Python or what it has annotated, (n,).
+    """Whether each event is the program's own: a Python frame or an annotation, shape (n,).
 
-    Annotations are looked for on the threads on which steps begin.
+    Annotations count only on the threads on which steps begin.
     """
     is_own = timeline.named(is_frame)
     is_own &= timeline.on_threads
@@ -77,7 +76,7 @@ def own_code(timeline: Timeline, groups: Groups) -> BoolArray:
 
 
 def is_of_runtime(name: str) -> bool:
-    """Whether the framework or Python's tracer names events so; else the program has."""
+    """Whether a name is one of the framework's or of Python's tracer, not of the program's."""
     return (
         is_frame(name)
         or is_compiling(name)

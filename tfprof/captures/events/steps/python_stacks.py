@@ -1,4 +1,4 @@
-"""Call stacks of ops, from what the Python tracer saw."""
+"""Call stacks of ops, from the Python tracer's frames."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _CALL = re.compile(r"\$(?P<file>.+\.py):(?P<line>\d+) (?P<function>.+)", re.DOTA
 def python_stacks(forest: Forest, events: Mapping[str, int]) -> tuple[StackTable, dict[str, int]]:
     """The Python calls that led to ops.
 
-    An op's calls are those around its first run on the same thread, or around what led to it: of
-    ops in a function the call of the function, not the lines that the ops were made with. The
-    tracer tells where functions begin; calls of C functions are left out.
+    An op's calls are those around its first run on the same thread, or around the event that led to
+    it. Ops in a function have the call of the function, not the lines that created the ops. The
+    tracer records the first lines of functions; calls of C functions are left out.
 
     Args:
-        forest: Events with what encloses them and what leads to them.
+        forest: Events with their nesting and links.
         events: The first run of each op, by name.
 
     Returns:
@@ -51,7 +51,7 @@ def python_stacks(forest: Forest, events: Mapping[str, int]) -> tuple[StackTable
 
 
 def _calls(forest: Forest, event: int, frames: Mapping[int, Frame]) -> list[Frame]:
-    """The calls around an event and itself, the outermost first."""
+    """The calls around an event, itself included, the outermost first."""
     parents, kinds = forest.nesting.parents, forest.timeline.kinds
     calls = []
     while event >= 0:

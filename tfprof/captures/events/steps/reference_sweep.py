@@ -1,9 +1,9 @@
-"""What the reference takes a step's events for where some of them take no time in the reference.
+"""The reference's view of a step's events if some of them have no duration.
 
 The reference goes through the starts and ends of a step's events in order of time, ends first, and
-keeps count of the kinds that are open (``event_span.cc``). The end of an event without duration
-comes before its start, so its kind is taken for open although nothing of it is, until the next
-event of that kind ends, or a larger kind hides it.
+counts the kinds that are open (``event_span.cc``). The end of an event without duration comes
+before its start, so its kind counts as open, although no such event is open, until the next event
+of that kind ends or a larger kind hides it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 
 def as_the_reference_sweeps(events: StepEvents) -> StepEvents:
-    """The events, those of groups with some that take no time as pieces that do not overlap."""
+    """The events; groups with events without duration become pieces that do not overlap."""
     is_odd = np.isin(events.group, np.unique(events.group[events.end_ps == events.start_ps]))
     if not is_odd.any():
         return events
@@ -32,7 +32,7 @@ def as_the_reference_sweeps(events: StepEvents) -> StepEvents:
 def _pieces(
     spent: Int64Array, start_ps: Int64Array, end_ps: Int64Array
 ) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Kind, start and end of each piece; those of no kind are left out."""
+    """Kind, start and end of each piece; pieces without a kind are left out."""
     times = np.concatenate([end_ps, start_ps])
     is_start = np.arange(len(times)) >= len(end_ps)
     kinds = np.concatenate([spent, spent])

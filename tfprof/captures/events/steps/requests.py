@@ -1,9 +1,8 @@
-"""Requests that a program served: how long each took, and how much of it devices and copies did.
+"""Requests that a program served: their duration, and the time of devices and copies in it.
 
-What counts as a request (``inference_stats.cc``): calls of a batching session; without any, runs of
-models of the newer runtimes; without those, runs of sessions. What runs as a part of a batch is no
-request: the batch is, of all requests that gave it something. A program may also say itself what a
-request is.
+Requests are (``inference_stats.cc``) calls of a batching session; without any, runs of models of
+the newer runtimes; without those, runs of sessions. A run inside a batch is not a request itself:
+the batch belongs to all requests that contributed to it. A program may also mark requests itself.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TYPES = (
     frozenset(("ServingModelRun",)),
     frozenset(("SessionRun", "RunGraph")),
 )
-"""The first of these that a capture has are its requests."""
+"""The first of these sets with events in a capture names its requests."""
 
 _NAMED_BY_USERS = "ModelServerRequest_"
 _BATCH = "ProcessBatch"
@@ -51,9 +50,9 @@ class Requests(NamedTuple):
     """Requests, the fastest first.
 
     Attributes:
-        total_ps: How long each took, until the batch that it is in was done, shape (n,).
-        device_ps: What of it a device computed.
-        copies_ps: What of it was spent on copies to devices and from them, and nothing else there.
+        total_ps: Duration of each, until its batch was done, shape (n,).
+        device_ps: The part of it in which a device computed.
+        copies_ps: The part of it with copies to and from devices, and nothing else there.
     """
 
     total_ps: Int64Array
@@ -74,8 +73,8 @@ def together(parts: Iterable[Requests]) -> Requests:
 def served_requests(forest: Forest) -> Requests:
     """The requests of a host.
 
-    A request took from its begin to its end, or to that of the last batch that it is in. Of
-    requests inside each other the outermost counts. What took no time is none.
+    A request lasts from its start to its end, or to that of its last batch. Of nested requests the
+    outermost counts. Events without duration do not count.
     """
     timeline = forest.timeline
     of_batch, calls = _batches(timeline), _calls(timeline)
@@ -107,11 +106,11 @@ def served_requests(forest: Forest) -> Requests:
 
 
 def reference_requests(forest: Forest, groups: Groups) -> Requests:
-    """The requests of a host, as the reference has them.
+    """The requests of a host in the reference.
 
-    A request is a step of its, and takes from the first event of the step to the last, or to the
-    end of the first batch that the step leads to. It asks TPUs only what they did.
-    Those of no model are left out where others are of one.
+    A request is a step of the reference, and lasts from the first event of the step to the last, or
+    to the end of the first batch that the step leads to. Its device work is that of TPUs only.
+    Requests without a model are left out if others have one.
     """
     timeline, group = forest.timeline, groups.of_event
     calls, batches = _calls(timeline), _batches(timeline)
@@ -144,7 +143,7 @@ def _batches(timeline: Timeline) -> Int64Array:
 
 
 def _calls(timeline: Timeline) -> Int64Array:
-    """Events that are requests, or inside of one."""
+    """Events that are requests, or inside one."""
     names = set(timeline.names)
     wanted = next((one for one in _TYPES if not one.isdisjoint(names)), frozenset())
     chosen = timeline.named(wanted.__contains__)
@@ -153,7 +152,7 @@ def _calls(timeline: Timeline) -> Int64Array:
 
 
 def _named_by_users(timeline: Timeline) -> Int64Array:
-    """Events that a program has marked as requests."""
+    """Events that the program marked as requests."""
     marked = timeline.stat("_r")
     is_named = timeline.named(lambda name: name.startswith(_NAMED_BY_USERS))[marked.events]
     marks = (marked.values == -1) | ((marked.values == 1) & is_named)
@@ -164,7 +163,7 @@ def _named_by_users(timeline: Timeline) -> Int64Array:
 def _leading(forest: Forest, groups: Groups) -> Int64Array:
     """Groups that lead to others on threads, in order: from, to, shape (n, 2)."""
     group = groups.of_event
-    if groups.are_given or len(groups) < 2:  # the reference does not look for it there
+    if groups.are_given or len(groups) < 2:  # the reference does not search there
         return np.zeros((0, 2), np.int64)
     parents, links = forest.nesting.parents, forest.links
     inner = np.flatnonzero((parents >= 0) & (group >= 0))
@@ -179,7 +178,7 @@ def _leading(forest: Forest, groups: Groups) -> Int64Array:
 
 
 def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> Int64Array:
-    """Begin of the first event and end of the last on threads of each, shape (n, 2)."""
+    """Start of the first event on threads of each group, and end of the last, shape (n, 2)."""
     events = np.flatnonzero(timeline.on_threads & np.isin(groups.of_event, chosen))
     rows = np.searchsorted(chosen, groups.of_event[events])
     return extents(rows, timeline.starts_ps[events], timeline.ends_of(events), len(chosen))
@@ -188,7 +187,7 @@ def _spans_of_groups(timeline: Timeline, groups: Groups, chosen: Int64Array) -> 
 def _has_model(
     timeline: Timeline, groups: Groups, calls: Int64Array, chosen: Int64Array, pairs: Int64Array
 ) -> BoolArray:
-    """Whether each request is of a known model; all are if none is."""
+    """Whether each request has a known model; all True if none has."""
     model_id = timeline.stat("model_id").among(calls)
     says = np.array([bool(text) for text in model_id.texts] or [False])
     with_model = model_id.events[
@@ -201,7 +200,7 @@ def _has_model(
 
 
 def _tpu_events(timeline: Timeline, groups: Groups) -> StepEvents:
-    """Programs that TPUs ran, and transfers that the host tells of."""
+    """Programs that TPUs ran, and transfers that the host records."""
     group = groups.of_event
     modules = timeline.of_lines(
         lambda line: (
@@ -236,7 +235,7 @@ def _on_threads(timeline: Timeline, group: Int64Array, names: frozenset[str]) ->
 
 
 def _transfers(timeline: Timeline, group: Int64Array, begun: str) -> tuple[Int64Array, Int64Array]:
-    """Events that begin transfers and those that end them, which have the same consumer's id."""
+    """Events that begin transfers and those that end them, matched by the consumer's id."""
     ids = timeline.stat("_c")
     begins, ends = (
         _on_threads(timeline, group, frozenset((name,))) for name in (begun, f"{begun}=>Done")
@@ -253,7 +252,7 @@ def _transfers(timeline: Timeline, group: Int64Array, begun: str) -> tuple[Int64
 
 
 def _of_requests(events: StepEvents, chosen: Int64Array, pairs: Int64Array) -> StepEvents:
-    """Events by request: its own, and those of the batches that it is in."""
+    """Events by request: its own, and those of its batches."""
     own = np.stack([chosen, chosen], axis=1)
     whole = np.concatenate([own, pairs[np.isin(pairs[:, 0], chosen)]])
     whole = whole[np.argsort(whole[:, 1], kind="stable")]

@@ -1,14 +1,14 @@
-"""Which hosts have too few steps in common with the others to be compared with them.
+"""Finds hosts that share too few steps with the others to be compared with them.
 
-Steps that count are those that all hosts have, so that one host with few of them takes most steps
-of all others from the answer, whose size is hosts times steps. At most a third of the hosts is
-left out. Of the choices with which the answer has more than two thirds of the size that it could
-have, the one counts that leaves out the fewest hosts: a host that is left out might be the slow
-one, and two thirds of the steps tell as much about averages as all. Then the one counts with the
-most steps, and of equal ones the one with the earliest.
+Only steps that all hosts have count, so a single host with few of them removes most steps of all
+others from the result, whose size is hosts times steps. At most a third of the hosts is left out.
+Of the choices whose result has more than two thirds of the largest possible size, the one that
+leaves out the fewest hosts wins: a host that is left out might be the slow one, and two thirds of
+the steps give averages as good as all. Then the one with the most steps wins, then the one with
+the earliest steps.
 
-So among many hosts one with less than two thirds of the steps is left out, of four one with half,
-and of three one with 4 of 10. All hosts are looked at together, so that their order tells nothing.
+So a host is left out if it has less than two thirds of the steps among many hosts, half of them
+among four hosts, or 4 of 10 among three. The order of the hosts does not matter.
 
 >>> from tfprof.captures.events.steps.shared_steps import shared_by_most
 >>> shared_by_most([range(100), range(100), range(1, 100), range(90, 130)])
@@ -26,7 +26,7 @@ import numpy as np
 from tfprof.core.columns.columns import Int64Array
 
 FEWEST_HOSTS = 3
-"""Of two hosts that differ, none is the odd one."""
+"""Two hosts that differ do not show which one is odd."""
 
 
 class Shared(NamedTuple):
@@ -35,7 +35,7 @@ class Shared(NamedTuple):
     Attributes:
         begin: The first of them.
         end: The one after the last.
-        n_hosts: How many hosts have them all.
+        n_hosts: Number of hosts that have them all.
     """
 
     begin: int
@@ -43,12 +43,12 @@ class Shared(NamedTuple):
     n_hosts: int
 
     def is_within(self, steps: range) -> bool:
-        """Whether a host has them all."""
+        """Whether a host with these steps has all shared ones."""
         return steps.start <= self.begin and self.end <= steps.stop
 
 
 def most_agree(n_hosts: int) -> int:
-    """How many of some hosts must share steps: two thirds."""
+    """Number of hosts that must share steps: two thirds."""
     return n_hosts - n_hosts // 3
 
 
@@ -57,10 +57,10 @@ def shared_by_most(steps: Sequence[range], fewest: int = 0) -> Shared | None:
 
     Args:
         steps: The steps of each host, in one count for all.
-        fewest: How many hosts must share them at least; two thirds if that is more.
+        fewest: Least number of hosts that must share them; two thirds if that is more.
 
     Returns:
-        None if there are too few hosts, or most of them share no step.
+        The shared steps; None if there are too few hosts, or most of them share no step.
     """
     if len(steps) < FEWEST_HOSTS:
         return None
@@ -86,7 +86,7 @@ class _Spans(NamedTuple):
     def choices(self, fewest: int) -> list[tuple[int, int]]:
         """Numbers of hosts, from all down to the fewest, and the most steps that they share.
 
-        Only those that share more than a larger number does.
+        Only numbers of hosts that share more steps than all larger numbers.
         """
         most_steps = self.longest(fewest)
         n_hosts, n_steps = len(self.begins), self.longest(len(self.begins))
@@ -100,18 +100,18 @@ class _Spans(NamedTuple):
         return found
 
     def longest(self, n_hosts: int) -> int:
-        """The most consecutive steps that so many hosts share; 0 for none."""
+        """The most consecutive steps that this many hosts share; 0 without any."""
         most = max(0, int((self.ends - self.begins).max()))
         lengths = range(1, most + 1)
         return bisect_right(lengths, -n_hosts, key=lambda n_steps: -self.sharing(n_steps)[0])
 
     def sharing(self, n_steps: int) -> tuple[int, int]:
-        """How many hosts at most share so many consecutive steps, and the first of these."""
+        """The most hosts that share this many consecutive steps, and the first of these steps."""
         is_long = self.ends - self.begins >= n_steps
         first, last = np.sort(self.begins[is_long]), np.sort(self.ends[is_long] - n_steps)
         if not len(first):
             return 0, 0
-        # Hosts whose steps have begun by then, without those of which too few are left. Of hosts
+        # Hosts whose steps have begun by then, without those with too few steps left. Of hosts
         # that begin together, the last counts them all.
         counts = np.arange(1, len(first) + 1) - np.searchsorted(last, first)
         place = int(np.argmax(counts))

@@ -1,4 +1,4 @@
-"""Which steps of several hosts are the same step (``step_intersection.cc``)."""
+"""Aligns the steps of several hosts (``step_intersection.cc``)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Alignment:
 
     Attributes:
         first: The first of them on each host: a place in its steps.
-        n_steps: How many there are.
-        chief: The host that the others were compared with.
-        without_steps: Hosts that have none at all.
-        offsets: Where the steps of each host begin among those of the chief.
+        n_steps: Their number.
+        chief: The host with which the others are compared.
+        without_steps: Hosts without any steps.
+        offsets: Place of the first step of each host among those of the chief.
     """
 
     first: tuple[int, ...]
@@ -33,11 +33,12 @@ class Alignment:
 def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]) -> Alignment:
     """Shift the steps of each host so that they overlap most with those of one host.
 
-    That one is the host whose steps span the shortest time. Clocks are taken for the same.
+    That host, the chief, is the one whose steps span the shortest time. The hosts' clocks are
+    assumed to agree.
 
     Args:
-        starts_ps: When the steps of each host began, ascending.
-        ends_ps: When they ended.
+        starts_ps: Starts of the steps of each host, ascending.
+        ends_ps: Their ends.
     """
     with_steps = [host for host, starts in enumerate(starts_ps) if len(starts)]
     without = tuple(host for host, starts in enumerate(starts_ps) if not len(starts))
@@ -57,10 +58,10 @@ def align_by_time(starts_ps: Sequence[Int64Array], ends_ps: Sequence[Int64Array]
 def _best_offset(
     chief_starts: Int64Array, chief_ends: Int64Array, starts: Int64Array, ends: Int64Array
 ) -> int:
-    """Place in the chief's steps less that in a host's steps; the first of equal ones.
+    """Place in the chief's steps minus that in a host's steps; the first of equal ones.
 
-    The reference tries every offset, with all steps for each. Of two hosts only few pairs of steps
-    overlap, about as many as there are steps: each of them adds to the amount of its offset.
+    The reference tries every offset, with all steps for each. Here only pairs of overlapping steps
+    count, about as many as there are steps: each of them adds to the amount of its offset.
     """
     n_chief, n_host = len(chief_starts), len(starts)
     amounts = np.zeros(n_chief + n_host - 1, np.int64)  # from the offset 1 - n_host on
@@ -96,7 +97,7 @@ def _beginning_within(
         starts: Starts of the spans.
         ends: Their ends.
         others: Starts of the others.
-        at_start: "right" leaves out what begins together with the span.
+        at_start: "right" leaves out others that begin together with the span.
     """
     order = np.argsort(others, kind="stable")
     in_order = others[order]
@@ -110,13 +111,14 @@ def _beginning_within(
 
 
 def align_by_number(numbers: Sequence[Int64Array]) -> Alignment | None:
-    """Align by the numbers that users gave their steps.
+    """Align by the users' numbers of steps.
 
     Args:
         numbers: Ascending numbers of the steps of each host.
 
     Returns:
-        None if some host's numbers are not consecutive, or they share none.
+        The alignment; None if the numbers of some host are not consecutive, or the hosts share
+        none.
     """
     with_steps = [host for host, own in enumerate(numbers) if len(own)]
     without = tuple(host for host, own in enumerate(numbers) if not len(own))

@@ -1,4 +1,4 @@
-"""What the events of a step are spent on: waiting for input, computing, copying …
+"""Assigns the events of a step to kinds of time: waiting for input, computing, copying …
 
 The kinds and their order are those of ``event_span.h``: where events overlap, the larger number
 wins.
@@ -35,17 +35,17 @@ from tfprof.core.columns.lookup import looked_up
 
 
 class Spent(enum.IntEnum):
-    """What time is spent on."""
+    """Kinds of time."""
 
     UNKNOWN = 0
     HOST_CODE = 5
-    """Python, or what it has annotated, while nothing else is going on; not in the reference."""
+    """Python or its annotations, while nothing else runs; not in the reference."""
     HOST_RUNTIME = 7
-    """The framework's runtime, while no op runs: it calls, launches, waits; not in the reference,
-    for which that is computation."""
+    """The framework's runtime, while no op runs: it calls, launches, waits; the reference counts it
+    as computation."""
     HOST_CALLBACK = 8
-    """The graph calls Python, which may compute or read input; not in the reference, for which that
-    is computation."""
+    """The graph calls Python, which may compute or read input; the reference counts it as
+    computation."""
     HOST_COMPUTE = 10
     HOST_COMPILE = 60
     HOST_TO_HOST = 70
@@ -64,7 +64,7 @@ class Spent(enum.IntEnum):
 DEVICE_COMPUTE = (Spent.DEVICE_COMPUTE_32, Spent.DEVICE_COMPUTE_16)
 
 _COMPUTES = (Spent.HOST_COMPUTE, Spent.HOST_RUNTIME)
-"""What is computation in the reference."""
+"""Kinds that are computation in the reference."""
 
 _IGNORED = -1
 _MARKER = -2
@@ -72,11 +72,11 @@ _MARKER = -2
 
 @dataclass(frozen=True, slots=True)
 class StepEvents:
-    """Events of steps, each with what it is spent on.
+    """Events of steps, each with its kind of time.
 
     Attributes:
         group: Group of each, shape (n,).
-        spent: What on, a ``Spent`` number.
+        spent: Kind of each, a ``Spent`` number.
         start_ps: Start.
         end_ps: End.
     """
@@ -87,7 +87,7 @@ class StepEvents:
     end_ps: Int64Array
 
     def only(self, chosen: BoolArray) -> StepEvents:
-        """Some of them."""
+        """Some of the events."""
         if chosen.all():
             return self
         return taken_rows(self, chosen)
@@ -95,13 +95,13 @@ class StepEvents:
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """Spans that tell when a step began and ended.
+    """Spans that show when a step began and ended.
 
     Attributes:
         group: Group of each, shape (n,).
         start_ps: Start.
         end_ps: End.
-        is_device: Whether a device tells it.
+        is_device: Whether it is from a device.
     """
 
     group: Int64Array
@@ -144,13 +144,13 @@ def host_step_events(
     rules: Rules = OURS,
     periods: Periods | None = None,
 ) -> StepEvents:
-    """What the threads of a host did in steps (``xplane_to_step_events.cc``).
+    """Events of the threads of a host in steps (``xplane_to_step_events.cc``).
 
     Args:
         forest: Its events.
         groups: Its steps, or those of ``periods``.
         has_device: Whether launches are for a device.
-        periods: The periods of the steps; without, events between steps do not count.
+        periods: The periods of the steps; without them, events between steps do not count.
         rules: What counts as computation, and what marks a step.
     """
     timeline = forest.timeline
@@ -182,11 +182,11 @@ def host_step_events(
 
 
 def _is_inside_its_like(forest: Forest, spent: IntArray, of_event: IntArray) -> BoolArray:
-    """Events directly inside one of the same step that is spent on the same: they add nothing.
+    """Whether each event is directly inside one of the same step and kind, and so adds no time.
 
-    With the Python tracer that is nearly all of them. What takes no time is kept, since it adds
-    something in the reference; so is what the start of a region encloses that the end of the
-    capture has cut (``build_forest``), as such a start takes no time itself.
+    With the Python tracer this holds for nearly all events. Not for those without duration, which
+    add time in the reference, and not for those inside the start of a region that the end of the
+    capture cuts (``build_forest``), because such a start has no duration itself.
     """
     timeline = forest.timeline
     is_inside = np.zeros(len(spent), np.bool_)
@@ -210,16 +210,16 @@ def _is_marker_name(name: str) -> bool:
 
 
 _PUTS_ON_DEVICE = "H2D Dispatch"
-"""JAX copies an array to a device of the CPU."""
+"""JAX's copy of an array to a device of the CPU."""
 
 _MAKES_INPUT = "MakeIterator::"
-"""An iterator of tf.data is made: files are opened, threads started, buffers allocated."""
+"""Creation of an iterator of tf.data: it opens files, starts threads, allocates buffers."""
 
 _CONTAINERS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
 
 
 def _spent_of_kinds(timeline: Timeline, groups: Groups, *, rules: Rules) -> IntArray:
-    """What each kind of event is spent on, as far as names tell it, shape (n kinds,)."""
+    """Kind of time of each kind of event, as far as names show it, shape (n kinds,)."""
     marks_by_name = rules.takes_names_for_markers or groups.are_given
     is_all_work = rules.counts_waits_as_work
     return np.array(
@@ -234,7 +234,7 @@ def _spent_of_kinds(timeline: Timeline, groups: Groups, *, rules: Rules) -> IntA
 def _spent_on_threads(
     timeline: Timeline, groups: Groups, is_code: BoolArray, rules: Rules
 ) -> IntArray:
-    """What each event is spent on if it is one of a thread, shape (n,)."""
+    """Kind of time of each event, valid for those on threads, shape (n,)."""
     of_kind = _spent_of_kinds(timeline, groups, rules=rules)
     is_computing = of_kind == Spent.HOST_COMPUTE
     of_kind[_loop_waits(timeline.names)] = Spent.HOST_WAIT_INPUT
@@ -247,9 +247,9 @@ def _spent_on_threads(
 
 
 def _loop_waits(names: Sequence[str]) -> list[int]:
-    """Which kinds are iterators that a loop over a dataset inside a ``tf.function`` waits for.
+    """Kinds of iterators that a loop over a dataset inside a ``tf.function`` waits for.
 
-    Its body may run in a ``Scan``, which then is not an input: what it takes its elements from is.
+    The body may run in a ``Scan``. Then not the ``Scan`` but its input is waited for.
     """
     found = [kind for kind, name in enumerate(names) if name.startswith(REDUCE_ITERATOR)]
     waits = _SCANNED if any(f"{SCAN}::" in names[kind] for kind in found) else _REDUCED
@@ -267,7 +267,7 @@ _PYTHON_CALLBACK = re.compile(r"((io|pure|debug)_callback|xla_(ffi_)?python)\b.*
 
 
 def _calls_python(timeline: Timeline) -> BoolArray:
-    """Which kinds of events are ops that call Python."""
+    """Whether each kind of event is an op that calls Python, shape (n kinds,)."""
     return np.array(
         [
             op.type in PYTHON_OPS
@@ -285,7 +285,7 @@ def _spent_of_name(
     if marks_by_name and _is_marker_name(name):
         return _MARKER
     is_region = name == REGION and not is_all_work
-    if name.startswith(_CONTAINERS) or is_region:  # what is inside counts
+    if name.startswith(_CONTAINERS) or is_region:  # only the events inside count
         is_op = not is_all_work and EAGER.fullmatch(name) is not None
         return Spent.HOST_COMPUTE if is_op else _IGNORED
     is_enqueue = kind is OpKind.TENSORFLOW and op_type.startswith("InfeedEnqueue")
@@ -307,9 +307,9 @@ def _prepares(timeline: Timeline) -> BoolArray:
 
 
 def _root_stages(forest: Forest) -> Int64Array:
-    """Stages of instrumented input pipelines that no other stage waits for.
+    """Stages of instrumented input pipelines for which no other stage waits.
 
-    Such a stage lies in no other of its line, and what it consumes nobody has produced.
+    Such a stage is not inside another one of its line, and it consumes nothing that was produced.
     """
     timeline = forest.timeline
     stages = timeline.stat("_ipl_stage_name").events
@@ -322,12 +322,12 @@ def _root_stages(forest: Forest) -> Int64Array:
 def gpu_step_events(
     timeline: Timeline, groups: Groups, *, rules: Rules = OURS
 ) -> tuple[StepEvents, Markers]:
-    """What the GPUs of a host did in steps.
+    """Events of the GPUs of a host in steps.
 
     Args:
         timeline: The events of the host and its GPUs.
         groups: Its steps.
-        rules: What copies, collectives and bfloat16 count as.
+        rules: How copies, collectives and bfloat16 count.
     """
     spent_of_kind = np.array([device_kind(name, rules) for name in timeline.names], np.int64)
     is_16_bit = timeline.kind_mask([_is_16_bit(name, rules) for name in timeline.names])
@@ -356,7 +356,7 @@ _BRAIN = ("bf16", "bfloat16")
 
 
 def _is_16_bit(text: str, rules: Rules, *, shape: bool = False) -> bool:
-    """Whether a kernel's name, or the shape of what it works on, tells of 16-bit numbers."""
+    """Whether a kernel's name, or the shape of its data, names 16-bit numbers."""
     words = ("half",) if shape else _HALF
     if not rules.ignores_bfloat16:
         words = (*words, "f16", *_BRAIN)
@@ -364,7 +364,7 @@ def _is_16_bit(text: str, rules: Rules, *, shape: bool = False) -> bool:
 
 
 def device_kind(name: str, rules: Rules) -> int:
-    """What an event of a GPU is spent on, by its name."""
+    """Kind of time of an event of a GPU, by its name."""
     lower = name.lower()
     if lower.startswith("nccl") or (lower.startswith("rccl") and not rules.ignores_rccl):
         return Spent.DEVICE_COLLECTIVES
@@ -384,7 +384,7 @@ def device_kind(name: str, rules: Rules) -> int:
 
 
 def _device_markers(timeline: Timeline, groups: Groups, plane: int) -> Markers:
-    """Spans of steps on a device: those of the file, or of consecutive events of one step."""
+    """Spans of steps on a device: those in the file, or those of consecutive events of a step."""
     if groups.are_given:
         steps = timeline.of_lines(
             lambda line: line.plane == plane and line.is_derived and line.name == "Steps"

@@ -1,16 +1,16 @@
-"""What a step is: what somebody marked; else what the program calls; else there is none.
+"""Decides which events are steps: marks; without marks, calls; without calls, none.
 
-This is the one place that decides it (``docs/adr/0023-steps-and-verdicts.md``):
+No other module decides this (``docs/adr/0023-steps-and-verdicts.md``):
 
-* *Marked*: an event that the program has put around its step: ``Trace(…, _r=1)``, JAX's
-  ``StepTraceAnnotation``, what serving and old profilers mark. Where nobody set ``_r``, events with
-  a step number count, and those that Keras puts around the batches that it profiles.
+* *Marked*: an event that the program puts around its step: ``Trace(…, _r=1)``, JAX's
+  ``StepTraceAnnotation``, marks of serving and of old profilers. If no event has ``_r``, events
+  with a step number count, and those that Keras puts around the batches that it profiles.
 * *Called*: without marks, each call of the function that takes the most time of all that the
   program calls: of a ``tf.function``, or of ``Session.run``. With ``steps_per_execution`` in Keras
-  a call is several batches, and so is the step. Calls beside steps that run op by op, as those of
-  an evaluation, are none.
+  a call is several batches, and so is the step. Calls beside steps that run op by op, such as
+  those of an evaluation, do not count.
 * An iteration of a loop inside a call is never a step; neither is a function that runs inside an
-  input pipeline. Where nothing was marked or called, there are no steps.
+  input pipeline. Without marks and calls, the capture has no steps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tfprof.captures.model.xspace_stats import StatKind
 from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 
 KERAS_BATCH = re.compile(r"Profiled batch( \d+)?")
-"""What Keras calls the batches that its callback profiles; with JAX the number is in the name."""
+"""Keras's name of the batches that its callback profiles; with JAX it includes the number."""
 
 
 _FEWEST_CALLS = 3
@@ -51,9 +51,9 @@ class Calls(NamedTuple):
     """Calls of one function, which count as steps.
 
     Attributes:
-        function: Its name; empty if the capture does not tell.
+        function: Its name; empty if not recorded.
         events: The event of each call, in order of time.
-        others: How often other functions were called, which are in no step, by their names.
+        others: Number of calls of other functions, which are in no step, by their names.
     """
 
     function: str
@@ -69,7 +69,7 @@ def tf_data_functions(timeline: Timeline) -> Int64Array:
 
 
 def root_levels(timeline: Timeline) -> SparseStat:
-    """Levels of events that may begin a group of the reference's; 0 is none."""
+    """Levels of events that may begin a group in the reference; events of level 0 are left out."""
     of_kind = np.array([_level_of_name(name) for name in timeline.names], np.int64)
     marked = timeline.stat("_r")
     marked = marked.only(marked.is_integer())
@@ -92,7 +92,7 @@ def _level_of_name(name: str) -> int:
 
 
 def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
-    """Marks that hold several marks of one name: epochs, whose steps are inside."""
+    """Marks that hold several marks of one name: epochs, which contain their steps."""
     timeline, nesting = forest.timeline, forest.nesting
     around = nesting.nearest_among(nesting.parents[marks], marks)
     inner = np.flatnonzero(around >= 0)
@@ -105,11 +105,11 @@ def _around_steps(forest: Forest, marks: Int64Array) -> Int64Array:
 
 
 def levels_with_marks(forest: Forest) -> tuple[SparseStat, BoolArray]:
-    """Levels of events that may begin a group, and which of them are marks, shape (n,).
+    """Levels of events that may begin a group, and whether each is a mark, shape (n,).
 
-    A mark around several steps, such as that of an epoch, is none.
+    A mark around several steps, such as that of an epoch, does not count.
 
-    Events with a step number count as marks where nothing else is one.
+    Events with a step number count as marks if there are no other marks.
     """
     timeline = forest.timeline
     levels = root_levels(timeline)
@@ -131,8 +131,8 @@ def levels_with_marks(forest: Forest) -> tuple[SparseStat, BoolArray]:
 
 
 def outermost_roots(forest: Forest, levels: SparseStat) -> list[int]:
-    """Events that begin a group, in the order in which they are asked: those that no root of the
-    same level is above, and that do not run inside an input pipeline."""
+    """Events that begin a group, in the order for ``grouped``: those without a root of the same
+    level above them, and outside of input pipelines."""
     timeline = forest.timeline
     events = levels.events
     functions = tf_data_functions(timeline)
@@ -150,11 +150,11 @@ def outermost_roots(forest: Forest, levels: SparseStat) -> list[int]:
 
 
 def compiled_calls(forest: Forest, roots: list[int]) -> list[int]:
-    """Calls of functions that XLA has compiled: the runtime begins nothing for them that is a root.
+    """Calls of functions that XLA has compiled: the runtime starts no root event for them.
 
     Args:
         forest: The events.
-        roots: What the runtime began for other functions.
+        roots: Root events of the runtime for other functions.
     """
     timeline = forest.timeline
     stat = timeline.stat("tf_function_call")
@@ -166,17 +166,17 @@ def compiled_calls(forest: Forest, roots: list[int]) -> list[int]:
 
 
 def called(forest: Forest, roots: list[int]) -> Calls:
-    """The calls that count as steps, of those that began with some roots.
+    """The calls that count as steps, among the calls of some roots.
 
-    A call returns before its ops have run when they run on other threads, so that the root may
-    take microseconds. The call in Python around it waits for the result, and is the step that
-    people mean: the outermost event of its thread that encloses the root and no other. Where most
-    calls have one name, and some another, because what calls them was called but once, the
-    outermost of that name counts.
+    A call returns before its ops have run if they run on other threads, so the root may take only
+    microseconds. The call in Python around it waits for the result, and is the step that users
+    mean: the outermost event of its thread that encloses this root and no other. If most calls have
+    one name, and some have another because their caller ran only once, the outermost event with
+    the usual name counts.
 
     Args:
         forest: The events.
-        roots: What the runtime began, none of them inside another; at least one.
+        roots: Root events of the runtime, none of them inside another; at least one.
     """
     timeline = forest.timeline
     roots = _one_of_each_call(forest, roots)
@@ -201,13 +201,13 @@ def called(forest: Forest, roots: list[int]) -> Calls:
 
 
 def _main_function(timeline: Timeline, calls_of: dict[str, list[int]]) -> str:
-    """The function that takes the most time of those that a program calls.
+    """The function with the most time of those that a program calls.
 
-    Another one is called by the program's main loop if it is called more often and, time after
-    time, again before any other: the time from each of these calls to the next is then twice that
-    of the first one. So a short step beside a long evaluation is the step.
+    Another function wins as that of the main loop if it is called more often, and the time between
+    its consecutive calls, without calls of others in between, sums to at least twice that of the
+    first one. So a short step beside a long evaluation is the step.
     """
-    # A function that is called once or twice may have been compiled meanwhile.
+    # The calls of a function that ran only once or twice may include its compilation.
     often = {name: calls for name, calls in calls_of.items() if len(calls) >= _FEWEST_CALLS}
     times_of = {name: np.array(calls, np.int64) for name, calls in (often or calls_of).items()}
     took_ps = {name: int(timeline.durations_ps[calls].sum()) for name, calls in times_of.items()}
@@ -225,11 +225,11 @@ def _main_function(timeline: Timeline, calls_of: dict[str, list[int]]) -> str:
 
 
 def are_beside_steps(forest: Forest, calls: Calls) -> bool:
-    """Whether the program runs its steps op by op, and these calls now and then beside them.
+    """Whether the program runs its steps op by op, and these calls only now and then.
 
-    What a step runs beside its call, each step does. A function that evaluates a model is called
-    several times in a row, and then after many steps: most of the ops that Python runs lie in few
-    of the times between its calls, and take longer than all of these.
+    If calls are steps, ops beside them appear in every step. An evaluation is called several times
+    in a row, and again after many steps: most of the ops that Python runs lie in few of the gaps
+    between its calls, and take longer than all calls.
     """
     timeline, events = forest.timeline, np.array(calls.events, np.int64)
     if len(events) < _FEWEST_CALLS:
@@ -250,11 +250,11 @@ _MOST = 0.9
 
 _GRAPH = ", graph "
 _CONCRETE = re.compile(r"EagerLocalExecute: __inference_.*_(\d+)")
-"""A function for arguments of some types, with its number."""
+"""A function for specific types of arguments, with its number."""
 
 
 def _one_of_each_call(forest: Forest, roots: list[int]) -> list[int]:
-    """The first root in each call of a function that Python made: one for each device is there."""
+    """The first root in each of Python's calls of a function, which has one for each device."""
     timeline = forest.timeline
     is_call = timeline.named(lambda name: _CONCRETE.fullmatch(name) is not None)
     around = forest.nesting.nearest_among(np.array(roots, np.int64), np.flatnonzero(is_call))
@@ -273,8 +273,8 @@ def _labels_of_functions(
 ) -> list[str]:
     """Names of the functions of calls; functions of one name get the number of their graph.
 
-    Keras calls its functions for training and for evaluation alike. Graphs of one name are of one
-    function, if that was traced as often as there are graphs; else there are several functions.
+    Keras uses one name for its functions for training and for evaluation. Graphs of one name belong
+    to one function if its trace count is at least their number; otherwise to several functions.
     """
     is_concrete = timeline.named(lambda name: _CONCRETE.fullmatch(name) is not None)
     last = [[e for e in chain if e in of_functions][-1:] for chain in chains]
@@ -306,14 +306,14 @@ def _labels_of_functions(
 
 
 def _around(forest: Forest, root: int, roots: Sequence[int]) -> list[int]:
-    """An event, and those that enclose it and no other of some, the outermost last.
+    """A root, and the events that enclose it and no other root, the outermost last.
 
-    The others are ascending.
+    ``roots`` is ascending.
     """
     parents, ends = forest.nesting.parents, forest.nesting.ends
     chain = [root]
     while (around := int(parents[chain[-1]])) >= 0:
-        # No array is asked: there is one root after another, and few events around each.
+        # A list, not an array: roots come one by one, with few events around each.
         if bisect_left(roots, int(ends[around])) - bisect_left(roots, around) > 1:
             break
         chain.append(around)

@@ -1,4 +1,4 @@
-"""How long each step took, and on what the time was spent."""
+"""Duration of each step, and the kinds of time in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.core.wire.compiled import is_native, native_module
 _native: Any = native_module("cover")
 
 SPENT = tuple(sorted(Spent))
-"""Order of columns by what time was spent on."""
+"""Order of columns by kind of time."""
 
 SPENT_COLUMN = {spent: column for column, spent in enumerate(SPENT)}
 
@@ -27,17 +27,17 @@ class StepTimes:
 
     Attributes:
         groups: Group of each step, shape (n,).
-        start_ps: When it began.
-        duration_ps: How long its period took: from its start to that of the next step.
-        kinds: What time was spent on, ascending; most steps know few of all kinds, and a run may
-            have many hosts.
+        start_ps: Start of each.
+        duration_ps: Length of its period, from its start to that of the next step.
+        kinds: Kinds of time in the steps, ascending; only those present, because a run may have
+            many hosts.
         amounts_ps: The time of these kinds in the period, the larger kind where events overlap,
-            shape (len(kinds), n). What no event covers is ``UNKNOWN``, which is among the kinds
-            only where it is not what the others leave over.
+            shape (len(kinds), n). Time without events is ``UNKNOWN``, which is among the kinds
+            only if it is not the rest of the period.
         compute_ps: Device computation with 32 and 16 bits of all steps, also outside the spans
             of the steps.
-        gap_ps: How much of the period lies behind the step, between it and the next one.
-        gap_amounts_ps: The part of ``amounts_ps`` in that time, shape (len(kinds), n).
+        gap_ps: The part of the period after the step, until the next one.
+        gap_amounts_ps: The part of ``amounts_ps`` in that gap, shape (len(kinds), n).
     """
 
     groups: Int64Array
@@ -58,7 +58,7 @@ class StepTimes:
         spent_ps: Int64Array,
         compute_ps: tuple[int, int],
     ) -> StepTimes:
-        """Steps that are all of their period, from columns as of ``spent_ps``."""
+        """Steps that fill their periods, from columns like those of ``spent_ps``."""
         spans = np.stack([start_ps, start_ps + duration_ps], axis=1)
         steps = Account.of_spans(groups, spans)
         return cls.of_account(steps, spent_ps, np.zeros_like(spent_ps), compute_ps)
@@ -71,7 +71,7 @@ class StepTimes:
         gap_spent_ps: Int64Array,
         compute_ps: tuple[int, int],
     ) -> StepTimes:
-        """From periods, and columns as of ``spent_ps`` of all of them and of what lies between."""
+        """From periods, and columns like ``spent_ps`` for whole periods and for the gaps."""
         duration, gap = steps.end_ps - steps.start_ps, steps.end_ps - steps.done_ps
         is_rest = (spent_ps.sum(axis=1) == duration).all()
         columns = [
@@ -91,20 +91,20 @@ class StepTimes:
 
     @property
     def own_ps(self) -> Int64Array:
-        """How long each step took without what lies between it and the next one, shape (n,)."""
+        """Duration of each step without the gap until the next one, shape (n,)."""
         own_ps: Int64Array = self.duration_ps - self.gap_ps
         return own_ps
 
     @property
     def spent_ps(self) -> Int64Array:
-        """The time by all kinds that there are, shape (n, len(SPENT))."""
+        """The time by all kinds, shape (n, len(SPENT))."""
         spent = np.zeros((len(self), len(SPENT)), np.int64)
         spent[:, [SPENT_COLUMN[kind] for kind in self.kinds]] = self.amounts_ps.T
         spent[:, SPENT_COLUMN[Spent.UNKNOWN]] = self.of(Spent.UNKNOWN)
         return spent
 
     def take(self, rows: Int64Array) -> StepTimes:
-        """Some of the steps; of consecutive ones without a copy, as runs may have many hosts."""
+        """Some of the steps; consecutive ones without a copy, because a run may have many hosts."""
         chosen: Int64Array | slice = rows
         if len(rows) and bool((np.diff(rows) == 1).all()):
             chosen = slice(int(rows[0]), int(rows[-1]) + 1)
@@ -115,7 +115,7 @@ class StepTimes:
         )  # fmt: skip
 
     def without_gaps(self) -> StepTimes:
-        """The steps without what lies between each and the next."""
+        """The steps without the gaps between them."""
         own = self.amounts_ps
         if self.gap_amounts_ps.size:
             own = own - self.gap_amounts_ps
@@ -123,11 +123,11 @@ class StepTimes:
                        gap_amounts_ps=self.gap_amounts_ps[:, :0])  # fmt: skip
 
     def of(self, *kinds: Spent) -> Int64Array:
-        """Time of each step that was spent on some kinds together, shape (n,)."""
+        """Total time of some kinds in the period of each step, shape (n,)."""
         return self._sums(self.amounts_ps, self.duration_ps, kinds)
 
     def between(self, *kinds: Spent) -> Int64Array:
-        """The part of it that lies between the step and the next one, shape (n,)."""
+        """Total time of some kinds in the gap after each step, shape (n,)."""
         amounts = self.gap_amounts_ps
         if not amounts.size:
             amounts = np.zeros((len(self.kinds), len(self)), np.int64)
@@ -144,7 +144,7 @@ class StepTimes:
 
 
 def marked_spans(markers: Markers, *, has_device: bool) -> dict[int, tuple[int, int]]:
-    """Start and end of each group, as the reference has them.
+    """Start and end of each group in the reference.
 
     A step spans its longest device marker, unless the longest host marker contains that; without
     a device marker the longest host marker.
@@ -175,19 +175,19 @@ def longest_markers(
 
 
 def spans_array(spans: dict[int, tuple[int, int]], groups: Int64Array) -> Int64Array:
-    """Spans of some groups, -1 for those without one, shape (n, 2)."""
+    """Spans of some groups, -1 without one, shape (n, 2)."""
     found = [spans.get(group, (-1, -1)) for group in groups.tolist()]
     return np.array(found, np.int64).reshape(-1, 2)
 
 
 def computing(events: StepEvents, groups: Int64Array, *, has_device: bool) -> BoolArray:
-    """Which steps compute: on their devices, if there are any, shape (n,)."""
+    """Whether each step computes: on devices, if the host has any, shape (n,)."""
     is_computing = np.isin(events.spent, DEVICE_COMPUTE if has_device else (Spent.HOST_COMPUTE,))
     return np.isin(groups, events.group[is_computing])
 
 
 def step_times(events: StepEvents, steps: Account) -> StepTimes:
-    """Work out what steps spend their time on (``step_events_to_steps_db.cc``).
+    """Compute the kinds of time in steps (``step_events_to_steps_db.cc``).
 
     Args:
         events: Events of the steps.
@@ -195,7 +195,7 @@ def step_times(events: StepEvents, steps: Account) -> StepTimes:
     """
     inside = replace(events, group=_rows(steps.groups, events.group))
     inside = inside.only(inside.group >= 0)
-    late = inside.only(inside.end_ps > steps.done_ps[inside.group])  # mostly few
+    late = inside.only(inside.end_ps > steps.done_ps[inside.group])  # usually few
     return StepTimes.of_account(
         steps,
         _spent_in(inside, np.stack([steps.start_ps, steps.end_ps], axis=1)),
@@ -205,7 +205,7 @@ def step_times(events: StepEvents, steps: Account) -> StepTimes:
 
 
 def _spent_in(events: StepEvents, spans: Int64Array) -> Int64Array:
-    """What spans are spent on, shape (n spans, len(SPENT)); the groups of events are spans."""
+    """Kinds of time in spans, shape (n spans, len(SPENT)); the groups of events are spans."""
     spent = np.zeros((len(spans), len(SPENT)), np.int64)
     for kind, amount in covered_by_kind(events, spans).items():
         spent[:, SPENT_COLUMN[Spent(kind)]] = amount
@@ -214,9 +214,9 @@ def _spent_in(events: StepEvents, spans: Int64Array) -> Int64Array:
 
 
 def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
-    """The row of each group, -1 for one that is not there."""
+    """The row of each group, -1 for a missing one."""
     most = int(max(groups.max(initial=-1), wanted.max(initial=-1)))
-    if most > 4 * (len(groups) + len(wanted)):  # numbers of a file, and no small ones
+    if most > 4 * (len(groups) + len(wanted)):  # large numbers from a file
         if not len(groups):
             return np.full(len(wanted), -1)
         place = np.searchsorted(groups, wanted).clip(max=len(groups) - 1)
@@ -229,15 +229,15 @@ def _rows(groups: Int64Array, wanted: Int64Array) -> Int64Array:
 def covered_by_kind(events: StepEvents, spans: Int64Array) -> dict[int, Int64Array]:
     """Time of each span that a kind covers and no larger one does, by kind.
 
-    What the kinds from one upwards cover together, less what those above it cover.
+    The union of this and all larger kinds, minus the union of the larger ones.
 
     Args:
-        events: Their groups are spans; what reaches out of these counts in no other.
+        events: Their groups are spans; parts outside of their span do not count.
         spans: Start and end of each, shape (n, 2).
     """
     row, spent = events.group, events.spent
     begins, ends = spans.T.copy()
-    # Each span lies behind the one before: one pass does for all of them.
+    # Each span is shifted behind the one before, so one pass is enough for all of them.
     shift = np.cumsum(ends - begins) - ends
     start = begins[row]
     np.maximum(start, events.start_ps, out=start)
@@ -264,16 +264,16 @@ def covered_by_kind(events: StepEvents, spans: Int64Array) -> dict[int, Int64Arr
 def union_lengths(
     row: Int64Array, start: Int64Array, end: Int64Array, spans: Int64Array
 ) -> Int64Array:
-    """How much of each span its intervals cover.
+    """The time of each span that its intervals cover.
 
     Args:
-        row: The span of each interval, shape (n,); what reaches out of it counts in no other.
+        row: The span of each interval, shape (n,); parts outside of it do not count.
         start: Starts.
         end: Ends.
         spans: Start and end of each, shape (m, 2).
 
     Returns:
-        Shape (m,).
+        The times, shape (m,).
     """
     events = StepEvents(row, np.zeros(len(row), np.int8), start, end)
     return covered_by_kind(events, spans).get(0, np.zeros(len(spans), np.int64))
@@ -282,7 +282,7 @@ def union_lengths(
 def _covered_in_order(
     row: Int64Array, start: Int64Array, end: Int64Array, n_rows: int
 ) -> Int64Array:
-    """How much of each span intervals in order of time cover, spans side by side."""
+    """The time of each span that intervals in order of time cover, with spans side by side."""
     if not len(row):
         return np.zeros(n_rows, np.int64)
     reached = np.maximum.accumulate(end)
@@ -291,7 +291,7 @@ def _covered_in_order(
 
 
 def _computed(events: StepEvents, n_steps: int) -> tuple[int, int]:
-    """Device computation with 32 and 16 bits, in and outside of the spans, of steps by row."""
+    """Device computation with 32 and 16 bits of all steps, inside and outside of their spans."""
     compute = np.isin(events.spent, DEVICE_COMPUTE)
     if not compute.any():
         return 0, 0
@@ -301,14 +301,14 @@ def _computed(events: StepEvents, n_steps: int) -> tuple[int, int]:
 
 
 def spent_by_kind(events: StepEvents, n_rows: int) -> dict[int, Int64Array]:
-    """Time that a kind covers and no larger one does, whatever spans there are.
+    """Time that a kind covers and no larger one does, independent of spans.
 
     Args:
         events: Their groups are rows.
-        n_rows: How many rows there are.
+        n_rows: Number of rows.
 
     Returns:
-        By kind the time of each row, ps, shape (n_rows,).
+        The time of each row by kind, ps, shape (n_rows,).
     """
     spans = extents(events.group, events.start_ps, events.end_ps, n_rows)
     return covered_by_kind(events, spans)

@@ -1,8 +1,8 @@
-"""Steps of TPUs: which group the events of a core belong to (``group_events.cc``).
+"""Assigns the events of TPU cores to steps (``group_events.cc``).
 
-Cores run programs. Where the host has steps, links lead from them to the runs of programs, and
-everything else on a core belongs to the run that it overlaps. Where the host has none, the steps
-or runs of the cores themselves are counted.
+Cores run programs. If the host has steps, links lead from them to the runs of programs, and all
+other events on a core belong to the run that they overlap. If the host has none, the steps or runs
+of the cores themselves count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Events = slice
 
 
 class _Device(NamedTuple):
-    """Lines of a plane, as ranges of events; empty ranges for lines that it lacks."""
+    """Lines of a plane, as ranges of events; empty ranges for missing lines."""
 
     steps: Events
     modules: Events
@@ -35,18 +35,19 @@ class _Device(NamedTuple):
 def group_tpus(
     timeline: Timeline, of_event: Int64Array, *, n_groups: int, rules: Rules
 ) -> dict[int, int]:
-    """Put what TPUs did into groups.
+    """Put the events of TPUs into groups.
 
     Args:
         timeline: The events.
         of_event: The group of each event, changed; -1 without one, shape (n events,).
-        n_groups: How many steps the host has; runs of programs that they led to are in them.
-        rules: Which steps of different cores are the same. By ours those with the same name (their
-            number), runs of programs if each is the k-th run of a program; and they are counted,
-            too, where nothing leads from the host's steps to the cores.
+        n_groups: Number of steps of the host; the runs of programs that they led to have their
+            groups.
+        rules: Which steps of different cores are the same. In tfprof, those with the same name
+            (their number), or runs if each is the k-th run of one program. tfprof also counts them
+            if no link leads from the host's steps to the cores.
 
     Returns:
-        The group of each event that tells of a step.
+        The group of each event on the lines of steps.
     """
     if not any(plane.name.startswith(TPU_PREFIX) for plane in timeline.space.planes):
         return {}
@@ -87,9 +88,9 @@ def _devices(timeline: Timeline) -> list[_Device]:
 
 
 def _by_modules(timeline: Timeline, of_event: Int64Array, device: _Device, *, rules: Rules) -> None:
-    """Give the groups of runs of programs to what overlaps them."""
+    """Give the groups of runs of programs to the events that overlap them."""
     n_steps, n_modules = (line.stop - line.start for line in (device.steps, device.modules))
-    if not n_modules or n_steps > n_modules:  # a loop on the device: many steps in one run
+    if not n_modules or n_steps > n_modules:  # a loop on the device: one run holds many steps
         return
     others = [line for line in device.lines if line not in (device.steps, device.modules)]
     groups = of_event[device.modules].copy()
@@ -105,7 +106,7 @@ def _in_lockstep(
     *,
     rules: Rules,
 ) -> None:
-    """Count the steps of each core, or its runs of programs if it tells of no steps."""
+    """Number the steps of each core, or its runs of programs if it has no line of steps."""
     leading = [
         device.steps if device.steps.stop > device.steps.start else device.modules
         for device in devices
@@ -119,7 +120,7 @@ def _in_lockstep(
 
 
 def _numbered_by_name(timeline: Timeline, lines: list[Events]) -> list[Int64Array]:
-    """A number for each name and how often it was there before, in order of time."""
+    """A number for each pair of a name and its count of earlier occurrences, in order of time."""
     keys: list[list[tuple[str, int]]] = []
     begin: dict[tuple[str, int], int] = {}
     for line in lines:
@@ -162,14 +163,14 @@ def _spread(
 def _overlapping(
     starts: Int64Array, ends: Int64Array, first: Int64Array, last: Int64Array, *, touching: bool
 ) -> Int64Array:
-    """The first span that each event overlaps, -1 for none.
+    """The first span that each event overlaps, -1 without one.
 
     Args:
-        starts: Of the events, shape (n,).
-        ends: Of the events.
+        starts: Starts of the events, shape (n,).
+        ends: Ends of the events.
         first: Starts of the spans, ascending, shape (m,).
         last: Their ends, ascending.
-        touching: A common point is enough.
+        touching: Whether a common point is enough.
     """
     if not len(first):
         return np.full(len(starts), -1, np.int64)

@@ -1,4 +1,4 @@
-"""The events of a space → ``Timeline``: lines that are one thread joined, times on one axis."""
+"""The events of a space → ``Timeline``: lines of one thread are joined, times are on one axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEW_NVTX_ID = 1 << 32
 
 
 def build_timeline(space: XSpace) -> Timeline:
-    """Put the events of a space in order.
+    """Build the timeline of a space.
 
     Aggregated events, which have no start, and those with impossible times are left out.
     """
@@ -31,7 +31,7 @@ def build_timeline(space: XSpace) -> Timeline:
     starts_of_plane = [axis.starts_ps(number) for number in planes]
     possible_of_plane = [axis.is_possible(number) for number in planes]
     kinds_before = _before([len(plane.event_metadata) + 1 for plane in space.planes])
-    kind_type = narrowest(kinds_before[-1] + 1)  # one more for what others add
+    kind_type = narrowest(kinds_before[-1] + 1)  # one more for events that others add
     runs: list[tuple[int, slice | Int64Array]] = []
     sizes: list[int] = []
     for pairs in pieces:
@@ -73,7 +73,7 @@ def build_timeline(space: XSpace) -> Timeline:
 def _kinds(
     plane: Plane, rows: slice | Int64Array, before: int, kind_type: type[np.signedinteger[Any]]
 ) -> IntArray:
-    """The kind of each of some events: behind those of other planes, and one that is unknown."""
+    """The kind of some events: numbers follow those of other planes and the unknown kind."""
     kinds = plane.event_metadata.by_key.rows(plane.events.metadata_ids[rows])
     kinds = kinds.astype(kind_type, copy=False)
     kinds += kind_type(before + 1)
@@ -83,7 +83,7 @@ def _kinds(
 def _append_run(
     runs: list[tuple[int, slice | Int64Array]], number: int, rows: slice | Int64Array
 ) -> None:
-    """Add events of a plane; what follows the events before it becomes one piece with them."""
+    """Add events of a plane; a slice that continues the last one is joined to it."""
     if runs and isinstance(rows, slice):
         last_number, last = runs[-1]
         if last_number == number and isinstance(last, slice) and last.stop == rows.start:
@@ -95,7 +95,7 @@ def _append_run(
 def _numbers(
     runs: Sequence[tuple[int, slice | Int64Array]], space: XSpace
 ) -> tuple[int, IntArray | None]:
-    """How many events a space has, and the numbers of some; None if these are all in order."""
+    """Number of events in a space, and the numbers of some; None if these are all, in order."""
     before = _before([len(plane.events) for plane in space.planes])
     end = 0
     for number, rows in runs:
@@ -116,12 +116,12 @@ def _numbers(
 
 
 def _before(sizes: list[int]) -> list[int]:
-    """How many there are before each, and of all."""
+    """The sum of the sizes before each, and of all."""
     return [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
 
 def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> slice | Int64Array:
-    """The events of a line that have a start, and times that can be."""
+    """The events of a line that have a start and possible times."""
     events = slice(int(plane.events.first[line]), int(plane.events.first[line + 1]))
     is_left_out = plane.events.which[events] == AGGREGATED
     if is_possible is not None:
@@ -132,7 +132,7 @@ def _timed_events(plane: Plane, line: int, is_possible: BoolArray | None) -> sli
 
 
 def _joined(parts: list[Any], room: Room) -> Any:
-    """Parts of a column one behind the other."""
+    """The parts of a column, concatenated."""
     if len(parts) == 1:
         return room.kept(parts[0])
     if not parts:
@@ -141,7 +141,7 @@ def _joined(parts: list[Any], room: Room) -> Any:
 
 
 def _merged_lines(space: XSpace) -> tuple[list[Line], list[list[tuple[int, int]]]]:
-    """The lines that hold events, and the (plane, line) pairs that each is made of."""
+    """The lines that hold events, and the (plane, line) pairs of each."""
     places: dict[tuple[str, int], int] = {}
     lines: list[Line] = []
     pieces: list[list[tuple[int, int]]] = []
@@ -186,7 +186,7 @@ def _line(plane: Plane, number: int, line: int, line_id: int, *, is_host: bool) 
 
 
 def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) -> IntArray | None:
-    """The order by line, start, and duration from long to short; None if it is that already."""
+    """The order by line, start, and descending duration; None if events are in this order."""
     if len(starts) < 2:
         return None
     pieces = [
@@ -207,6 +207,6 @@ def _time_order(starts: Int64Array, durations: Int64Array, first: Int64Array) ->
 
 
 def _out_of_order(starts: Int64Array, durations: Int64Array) -> Int64Array:
-    """Places of events that belong before the one in front of them, the first left out."""
+    """Places of events that belong before their predecessor; the first event is left out."""
     earlier = starts[1:] - starts[:-1]
     return np.flatnonzero((earlier < 0) | ((earlier == 0) & (durations[1:] > durations[:-1])))

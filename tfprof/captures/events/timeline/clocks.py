@@ -1,4 +1,4 @@
-"""One axis of time for all lines of a host, and what cannot be put on it."""
+"""One axis of time for all lines of a host, and the events that do not fit on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.captures.model.xspace import Plane, XSpace
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
 MOST_PS = 1 << 60
-"""Thirteen days: no capture is longer, and sums of such times are far from the limit of 64 bits."""
+"""Thirteen days: no capture is longer, and sums of such times stay far below 64 bits."""
 
 MOST_NS = MOST_PS // 1000
 
@@ -22,20 +22,20 @@ _MOST_TOGETHER_PS = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class TimeAxis:
-    """Where the events of a host lie in time.
+    """The time axis of the events of a host.
 
     Attributes:
         space: Its events.
-        base_ns: Timestamp from which to count: the first of the lines that share a clock.
+        base_ns: Origin of the axis: the first timestamp of the lines that share a clock.
     """
 
     space: XSpace
     base_ns: int
 
     def starts_ps(self, number: int) -> Int64Array:
-        """When each event of a plane began, since the base, shape (n,).
+        """Start of each event of a plane since the base, shape (n,).
 
-        Lines with another clock begin at the base. Of impossible events it means nothing.
+        Lines with another clock begin at the base. Starts of impossible events are meaningless.
         """
         plane = self.space.planes[number]
         since = np.where(self._is_far(plane), 0, plane.lines.timestamps_ns - self.base_ns) * 1000
@@ -47,19 +47,19 @@ class TimeAxis:
         return starts
 
     def is_possible(self, number: int) -> BoolArray | None:
-        """Whether an event took no negative time and no two weeks; None if all of a plane are."""
+        """Whether each event's times are possible (see ``MOST_PS``); None if all of a plane are."""
         if self._impossible[number] is None:
             return None
         return ~self._impossible[number]  # type: ignore[operator]
 
     @cached_property
     def n_impossible(self) -> int:
-        """Events whose times cannot be."""
+        """Number of events with impossible times."""
         return sum(int(is_far.sum()) for is_far in self._impossible if is_far is not None)
 
     @cached_property
     def far_lines(self) -> list[str]:
-        """Lines whose clock is two weeks and more away from that of the others."""
+        """Lines whose clock differs from that of the others by two weeks or more."""
         return [
             f"{plane.name} {plane.lines.shown[row]}".strip()
             for plane in self.space.planes
@@ -96,7 +96,7 @@ class TimeAxis:
 
 
 def time_axis(space: XSpace) -> TimeAxis:
-    """The axis of a host: that of the clock which most of its events have.
+    """The axis of a host: that of the clock of most of its events.
 
     Lines of one host share a clock, unless a file is damaged or a recorder has none for some.
     """
@@ -107,7 +107,7 @@ def time_axis(space: XSpace) -> TimeAxis:
 
 
 def recorded_at_ns(space: XSpace) -> int | None:
-    """When the recorder began, by the clock of the host, ns since 1970; None if no file tells."""
+    """Start of the recorder, by the clock of the host, ns since 1970; None if not recorded."""
     for plane in space.planes:
         if plane.name == TASK_PLANE:
             written = plane.own_stats().get("profile_start_time")
@@ -117,9 +117,9 @@ def recorded_at_ns(space: XSpace) -> int | None:
 
 
 def unix_base_ns(axis: TimeAxis) -> int | None:
-    """The base of an axis in ns since 1970; None if that is not known.
+    """The base of an axis in ns since 1970; None if unknown.
 
-    New files count from the moment when the recorder began, old ones from 1970.
+    New files count from the start of the recorder, old ones from 1970.
     """
     if abs(axis.base_ns) > MOST_NS:
         return axis.base_ns
@@ -141,7 +141,7 @@ def add_stamps(stamps: dict[int, int], plane: Plane) -> None:
 
 
 def base_of(stamps: Mapping[int, int]) -> int:
-    """The first timestamp of the clock which most events have; 0 without any.
+    """The first timestamp of the clock of most events; 0 without any.
 
     Args:
         stamps: Numbers of events by timestamp.

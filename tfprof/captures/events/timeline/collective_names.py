@@ -1,4 +1,4 @@
-"""What tells that devices or hosts work together: all-reduce, all-gather and their like."""
+"""Names of collectives, in which devices or hosts work together: all-reduce, all-gather …"""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import re
 from tfprof.core.columns.numerals import whole_number
 
 COLLECTIVE_OPCODES = ("all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-")
-"""Opcodes and categories of XLA's instructions begin so."""
+"""Prefixes of opcodes and categories of XLA's collectives."""
 
 _INSTRUCTION = re.compile(
     r"(all-reduce|all-gather|(ragged-)?all-to-all|reduce-scatter|collective-(permute|broadcast)"
     r"|psum|pmax|pmin|pmean|ppermute|pbroadcast|all_gather|all_to_all|reduce_scatter)\b"
     r"|(psum|pmax|pmin|all_gather|ppermute)_(scatter|invariant|reduced|unreduced)\b"
 )
-"""Instructions are called by their opcode, those of JAX by its function, with a number behind."""
+"""An instruction's name is its opcode, or JAX's function, and a number."""
 
 _OP_TYPE = re.compile(r"Collective(Reduce|Gather|Bcast|AllToAll|Permute)|Nccl")
 
 
 def is_collective_opcode(opcode: str) -> bool:
-    """Whether an instruction of XLA is one in which devices work together."""
+    """Whether an instruction of XLA is a collective."""
     return opcode.removeprefix("ragged-").startswith(COLLECTIVE_OPCODES)
 
 
 def is_collective_instruction(name: str) -> bool:
-    """The same by its name alone, where the capture does not hold its program.
+    """Whether an instruction is a collective, by its name: for captures without its program.
 
     >>> [is_collective_instruction(name) for name in ("all-reduce.3", "psum_invariant.7", "dot.1")]
     [True, True, False]
@@ -34,12 +34,12 @@ def is_collective_instruction(name: str) -> bool:
 
 
 def is_collective_op(op_type: str) -> bool:
-    """Whether a TensorFlow op is one in which workers or devices work together."""
+    """Whether a TensorFlow op is a collective."""
     return _OP_TYPE.match(op_type) is not None
 
 
 def n_replica_groups(text: str) -> int:
-    """How many groups of devices work each by itself; 1 for all devices together.
+    """Number of groups of devices that work separately; 1 if all devices work together.
 
     >>> [n_replica_groups(text) for text in ("", "{}", "{{0,1}}", "{{0,1},{2,3}}", "[4,2]<=[8]")]
     [1, 1, 1, 2, 4]

@@ -1,8 +1,8 @@
-"""What a device can do at most: float operations and bytes per second.
+"""Peak rates of a device: float operations and bytes per second.
 
-Rates of NVIDIA's architectures are those of the CUDA programming guide's throughput table (float
-operations per clock cycle and multiprocessor) and of the architecture white papers; AMD's those
-of the CDNA white papers.
+Rates of NVIDIA's architectures come from the CUDA programming guide's throughput table (float
+operations per clock cycle and multiprocessor) and from the architecture white papers; AMD's from
+the CDNA white papers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Peaks(NamedTuple):
 
     @property
     def ridge(self) -> float:
-        """Float operations per byte from which on computation is the limit; 0 if unknown."""
+        """Float operations per byte above which computation is the limit; 0 if unknown."""
         return self.gflops / self.hbm_gb if self.hbm_gb else 0.0
 
 
@@ -47,15 +47,15 @@ _NVIDIA: tuple[tuple[tuple[int, int], int], ...] = (
     ((7, 5), 1024), ((7, 0), 1024), ((6, 1), 256), ((6, 0), 256), ((5, 0), 256), ((3, 0), 384),
     ((2, 0), 64),
 )  # fmt: skip
-"""Most float operations per cycle and multiprocessor, any type, from a capability on."""
+"""Peak float operations per cycle and multiprocessor, of any type, from each capability on."""
 
 _AMD = {"gfx908": (1024, 128), "gfx90a": (1024, 128), "gfx942": (2048, 128), "gfx950": (4096, 256)}
-"""Most float operations, and bytes of local memory, per cycle and compute unit."""
+"""Peak float operations, and bytes of local memory, per cycle and compute unit."""
 
 _BANKS, _BANK_BYTES = 32, 8
 
 _LARGEST = 1e24
-"""No device has more of anything; products of larger numbers may not be finite."""
+"""Larger values are impossible, and products of them may not be finite."""
 
 
 def device_peaks(plane: DescribedPlane, *, amd_model: str = "") -> Peaks:

@@ -1,4 +1,4 @@
-"""Calls of ``tf.function``: how often each was traced, and what of its time that cost."""
+"""Calls of ``tf.function``: how often each was traced, and the time that tracing took."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class FunctionCalls(NamedTuple):
     """Calls of one function.
 
     Attributes:
-        name: Of the function.
-        calls: How often it was called, by mode: ``eager``, ``concrete``, ``traced``,
+        name: Name of the function.
+        calls: Number of calls, by mode: ``eager``, ``concrete``, ``traced``,
             ``notTraced``.
-        self_ps: Time of the calls without functions called inside, by mode.
+        self_ps: Time of the calls without nested calls, by mode.
         compiler: ``xla``, ``other``, or ``mixed``; empty if unknown.
-        n_traces: How often it was traced in all, as the last call tells.
-        n_retraces: Calls that traced it although it had been traced before. Functions of one
-            name, such as those of several Keras models, are told apart by their own counts.
+        n_traces: Total number of traces, from the last call.
+        n_retraces: Calls that traced it again after an earlier trace. Each function has its own
+            count, also if several have one name, such as those of several Keras models.
     """
 
     name: str
@@ -33,7 +33,7 @@ class FunctionCalls(NamedTuple):
 
     @property
     def expensive_share(self) -> float:
-        """Part of the time that went to calls that traced, or ran eagerly."""
+        """Share of the time in calls that traced or ran eagerly."""
         total = sum(self.self_ps.values())
         costly = self.self_ps.get("traced", 0) + self.self_ps.get("eager", 0)
         return costly / total if total else 0.0

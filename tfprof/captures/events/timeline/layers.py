@@ -1,7 +1,7 @@
-"""Slices of one thread in rows in which each is inside another one or beside it.
+"""Slices of one thread in rows without partial overlaps.
 
-Viewers keep one stack for each row and drop a slice that begins inside of another one and ends
-behind it. Recorders write such slices for asynchronous work.
+Viewers keep one stack for each row and drop a slice that begins inside another one and ends
+after it. Recorders write such slices for asynchronous work.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tfprof.core.columns.columns import Int64Array
 _OPEN: Final = np.iinfo(np.int64).max
 
 _MOST: Final = 1000
-"""Rows of a thread; what overlaps with more slices than that is put into the last one."""
+"""Most rows of a thread; slices that overlap with more than that go into the last row."""
 
 LayerArray = np.ndarray[Any, np.dtype[np.int32]]
 
@@ -27,8 +27,8 @@ def rows_of(layer: LayerArray | None, n_slices: int) -> Iterator[Int64Array]:
     """Places of the slices of each row, ascending.
 
     Args:
-        layer: What ``layers_of`` has found.
-        n_slices: How many slices there are.
+        layer: The result of ``layers_of``.
+        n_slices: Number of slices.
     """
     if layer is None:
         yield np.arange(n_slices)
@@ -38,10 +38,10 @@ def rows_of(layer: LayerArray | None, n_slices: int) -> Iterator[Int64Array]:
 
 
 def layers_of(starts: Int64Array, ends: Int64Array) -> LayerArray | None:
-    """The row of each slice; None if one row is enough, as nearly always.
+    """The row of each slice; None if one row is enough, which is nearly always the case.
 
-    Each slice goes to the first row in which it is inside the innermost open slice. Only stretches
-    in which something overlaps are walked through slice by slice.
+    Each slice goes to the first row in which it is inside the innermost open slice. The loop over
+    single slices covers only stretches with overlaps.
 
     Args:
         starts: Ascending; of equal ones, longer slices first, shape (n,).
@@ -51,7 +51,7 @@ def layers_of(starts: Int64Array, ends: Int64Array) -> LayerArray | None:
     if n_slices < 2 or not (starts[1:] < ends[:-1]).any():
         return None
     behind = nest(np.array([0, n_slices]), starts, ends).ends.astype(np.int64)
-    # Where all are nested, the first slice behind those inside of another begins when that ends.
+    # If all are nested, the first slice after those inside another begins when that one ends.
     next_start = np.append(starts, _OPEN)[behind]
     is_tangled = next_start < ends
     if not is_tangled.any():
@@ -68,7 +68,7 @@ def layers_of(starts: Int64Array, ends: Int64Array) -> LayerArray | None:
 
 def _of_stretch(starts: list[int], ends: list[int]) -> list[int]:
     stacks: list[list[int]] = []  # ends of open slices, the innermost last
-    tops = np.full(8, _OPEN, np.int64)  # the last of each, and of rows that nothing is in
+    tops = np.full(8, _OPEN, np.int64)  # the last of each, also of empty rows
     closing: list[tuple[int, int]] = []  # ends of open slices, and their rows
     found = []
     for start, end in zip(starts, ends, strict=True):

@@ -1,4 +1,4 @@
-"""What one event leads to on another thread or on a device."""
+"""Links from events to those that they cause on another thread or on a device."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from tfprof.core.columns.lookup import looked_up, numbered_rows, rows_by
 from tfprof.core.columns.numerals import whole_number
 
 _MOST_PAIRS = 64
-"""With that many producers and that many consumers of one id, the id ties nothing together."""
+"""An id with this many producers and this many consumers is not used for links."""
 
 _THREADPOOL_CONTEXT = 15
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Pairs of events, the one that leads first.
+    """Pairs of events: source and target.
 
     Attributes:
         sources: Ascending, shape (n,).
-        targets: Shape (n,); of a source, in the order in which they were found.
+        targets: Shape (n,); those of one source in the order of the search.
         n_events: Number of events of the timeline.
     """
 
@@ -48,13 +48,13 @@ class Links:
     n_events: int
 
     def sources_of(self, event: int) -> list[int]:
-        """What leads to an event."""
+        """The sources of an event."""
         targets, sources = self._by_target
         first, last = np.searchsorted(targets, (event, event + 1)).tolist()
         return sources[first:last].tolist()  # type: ignore[no-any-return]
 
     def sources_of_each(self, events: Int64Array) -> tuple[Int64Array, Int64Array]:
-        """What leads to some events: places in ``events``, ascending, and what leads there."""
+        """The sources of some events: places in ``events``, ascending, and the source of each."""
         targets, sources = self._by_target
         first = np.searchsorted(targets, events)
         counts = np.searchsorted(targets, events, side="right") - first
@@ -70,7 +70,7 @@ class Links:
 
 
 def joined(pairs: Sequence[tuple[Int64Array, Int64Array]], n_events: int) -> Links:
-    """Links of several kinds together."""
+    """Links of several kinds as one table."""
     sources, targets = (
         np.concatenate(column, dtype=place_type(n_events), casting="same_kind")
         for column in zip(*pairs, strict=True)
@@ -86,8 +86,8 @@ def find_links(timeline: Timeline, regions: Regions | None = None) -> Links:
 
     Args:
         timeline: The events.
-        regions: Regions of thread pools to be tied to who gave them the work; the reference
-            leaves them alone.
+        regions: Regions of thread pools, to link to the events that scheduled them; the reference
+            does not link them.
     """
     pairs = [
         _executor_to_input(timeline),
@@ -112,14 +112,14 @@ def _launch_to_kernel(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
 
 
 def loop_bodies(timeline: Timeline, parents: IntArray) -> tuple[Int64Array, Int64Array]:
-    """Runs of the bodies of loops over datasets, and what other threads begin for them.
+    """Runs of the bodies of loops over datasets, and the executors that other threads run for them.
 
-    Such a loop in a function may run in a ``Scan``, with its body on threads of tf.data. No
-    producer leads to the ops there: the ``id`` of the run does.
+    Such a loop in a function may run in a ``Scan``, with its body on threads of tf.data. The ops
+    there have no producer; the ``id`` of the run links them.
 
     Args:
         timeline: The events.
-        parents: What encloses each event, shape (n,).
+        parents: The event that encloses each, shape (n,).
     """
     is_loop = [name.startswith(REDUCE_ITERATOR) and name.endswith(SCAN) for name in timeline.names]
     if not any(is_loop):
@@ -134,7 +134,7 @@ def loop_bodies(timeline: Timeline, parents: IntArray) -> tuple[Int64Array, Int6
 
 
 def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
-    """Links between events of TPU runtimes, which have stats of their own for them."""
+    """Links between events of TPU runtimes, which use other stats."""
     named = timeline.named
     if _LEGACY_SOURCES.isdisjoint(timeline.names):
         return []
@@ -154,11 +154,11 @@ def _legacy(timeline: Timeline) -> list[tuple[Int64Array, Int64Array]]:
 _LEGACY_SOURCES = frozenset(("EnqueueRequestLocked", "TpuExecuteOp", "DoEnqueueProgram"))
 
 _RUN_MASK = (1 << 27) - 1
-"""Devices keep so many bits of the number of a run."""
+"""Devices keep only these bits of the number of a run."""
 
 
 def _program_runs(timeline: Timeline) -> tuple[Keyed, Keyed]:
-    """What puts a program into a core's queue; its run there, and what is called after it."""
+    """Events that queue a program for a core; its runs there, and the callbacks after them."""
     n_events = len(timeline)
     core_type = timeline.stat("core_type").dense(n_events)
     ordinal = timeline.stat("device_ordinal")
@@ -196,11 +196,11 @@ def _is_request(name: str) -> bool:
 
 
 Keyed = tuple[Int64Array, Sequence[Int64Array]]
-"""Events, shape (n,), and what they are matched by, columns of the same shape."""
+"""Events, shape (n,), and their keys, columns of the same shape."""
 
 
 def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed:
-    """Events, or some of them, that have all of some integer stats, and their values."""
+    """The events, or some of them, that have all these integer stats, and their values."""
     whole = [stat.only(stat.is_integer()) for stat in stats]
     events, columns = whole[0].events, [whole[0].values]
     if chosen is not None:
@@ -217,7 +217,7 @@ def _keys(stats: Sequence[SparseStat], chosen: BoolArray | None = None) -> Keyed
 
 
 def _numbered(*sides: Keyed) -> tuple[list[IntArray], int]:
-    """A number for each distinct key, the same on all sides, and how many there are."""
+    """Numbers of distinct keys, the same on all sides, and how many distinct keys there are."""
     columns = [np.concatenate(column) for column in zip(*(side[1] for side in sides), strict=True)]
     numbers, n_distinct = numbered_rows(columns)
     bounds = np.cumsum([len(side[0]) for side in sides])[:-1]
@@ -237,9 +237,9 @@ class Matches(NamedTuple):
     """Parents and the children of the same key.
 
     Attributes:
-        parents: Those with a key that children have, too.
-        keys: The key of each, by a number.
-        children: All children, those of a key one after the other.
+        parents: Parents whose key has children.
+        keys: Number of the key of each.
+        children: All children, grouped by key.
         first: The first child of each key, and the number of children, shape (n keys + 1,).
     """
 
@@ -250,12 +250,12 @@ class Matches(NamedTuple):
 
 
 def matches(parents: Keyed, children: Keyed, most: int = 0) -> Matches:
-    """Parents and the children of the same key: there may be very many pairs of these.
+    """Parents and the children of the same key, without the pairs: these may be very many.
 
     Args:
-        parents: Events that lead.
-        children: Events that follow.
-        most: Leave out keys with so many of both; 0 for none.
+        parents: Events that cause others.
+        children: Events that they cause.
+        most: Leave out keys with this many of both; 0 for no limit.
     """
     (above, below), size = _numbered(parents, children)
     n_above, n_below = (np.bincount(side, minlength=size) for side in (above, below))
@@ -273,7 +273,7 @@ def all_matches(parents: Keyed, children: Keyed, most: int = 0) -> tuple[Int64Ar
     found = matches(parents, children, most)
     begins = found.first[found.keys]
     repeats = found.first[found.keys + 1] - begins
-    # Children of a key follow each other; all pairs of a parent do, too.
+    # Children of a key are consecutive, and so are all pairs of a parent.
     before = np.cumsum(repeats, dtype=np.int64) - repeats
     n_pairs = int(repeats.sum())
     narrow = narrowest(len(found.children) + n_pairs)

@@ -1,4 +1,4 @@
-"""Names of planes, lines and events that mean something (``xplane_schema.cc``)."""
+"""Names of planes, lines and events with a special meaning (``xplane_schema.cc``)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ MERGED_PLANES = (
 """Planes whose lines are host threads; the recorder merges the others into the first."""
 
 SECOND_STAGE = "Iterator::Prefetch::Generator"
-"""Part of a pipeline to a device: its generator takes elements from the host's pipeline, its
-parent."""
+"""Part of a pipeline to a device: its generator takes elements from its parent, the host's
+pipeline."""
 
 TASK_PLANE = "Task Environment"
 
 END_OF_STEP = "tfprof.end_of_step"
-"""What ``tfprof.capture.step`` leaves at the end of a step, with ``END_STATS``: when a recording
-begins in the middle of the step, its own mark is lost."""
+"""Event that ``tfprof.capture.step`` writes at the end of a step, with ``END_STATS``: if a
+recording begins in the middle of the step, the step's own mark is lost."""
 
 END_STATS = ("number", "nanoseconds", "ago", "of")
-"""Number of the step, how long it took, how many nanoseconds ago it ended, and the name of its
-mark."""
+"""Number of the step, its duration, the nanoseconds since its end, and the name of its mark."""
 
 GPU_PREFIX = "/device:GPU:"
 TPU_PREFIX = "/device:TPU:"
@@ -35,7 +34,7 @@ CUSTOM_PREFIX = "/device:CUSTOM:"
 DEVICE_PREFIXES = (GPU_PREFIX, TPU_PREFIX, CUSTOM_PREFIX)
 
 TENSOR_CORE = re.compile(r"/device:TPU:\d+")
-"""A TensorCore, to be matched as a whole: SparseCores have more behind the number."""
+"""A TensorCore, for ``fullmatch``: names of SparseCores go on after the number."""
 
 _OTHER_PLANES = (
     METADATA_PLANE, TASK_PLANE, "/host:tfstreamz", "/host:__ScopeRangeCallStack__", "#Chip",
@@ -44,15 +43,15 @@ _OTHER_PLANES = (
 
 
 def is_known_plane(name: str) -> bool:
-    """Whether a plane is of a kind that recorders are known to write."""
+    """Whether a plane is of a known kind."""
     return name in MERGED_PLANES or name.startswith((*DEVICE_PREFIXES, *_OTHER_PLANES))
 
 
 DERIVED_BASE = 0xDEADBEEF - (1 << 32)
-"""Id of the first line that converters add; as unsigned number it is written, too."""
+"""Id of the first line that converters add; some files have it as an unsigned number."""
 
 DERIVED_LINES = 1 << 20
-"""How many ids from there on belong to derived lines."""
+"""Number of ids from there on that belong to derived lines."""
 
 LOOP_EVENTS = frozenset(
     ("WhileOp-EvalCond", "WhileOp-StartBody", "ForOp", "ParallelForOp", "ForeverOp")
@@ -62,12 +61,12 @@ TF_DATA_FUNCTIONS = frozenset(
     "InstantiatedCapturedFunction::" + name
     for name in ("Run", "RunWithBorrowedArgs", "RunInstantiated", "RunAsync")
 )
-"""Their ``id`` is that of a function that runs inside an input pipeline."""
+"""Events whose ``id`` is that of a function that runs inside an input pipeline."""
 
 GET_NEXT = frozenset(("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"))
 
 REDUCE_ITERATOR, REDUCE_OP = "ReduceIterator::", "ReduceDatasetOp::DoCompute"
-"""Of a loop over a dataset inside a ``tf.function``."""
+"""Names of events of a loop over a dataset inside a ``tf.function``."""
 SCAN = "::Scan"
 """End of the name of the iterator in which the body of such a loop may run."""
 
@@ -75,7 +74,7 @@ EXECUTOR = "ExecutorState::Process"
 EAGER_EXECUTE = "EagerExecute"
 
 IMPLICIT_ROOTS = frozenset(("FunctionRun", "SessionRun", "RunGraph", EXECUTOR))
-"""Roots that no user has named: their names are not shown for steps."""
+"""Roots without a name from the user: steps do not show these names."""
 
 TRACE_CONTEXT = frozenset(("TraceContext", "Trace"))
 
@@ -95,7 +94,7 @@ INTERNAL_STATS = frozenset(("_pt", "_p", "_ct", "_c", "_r", "flops", "program_id
 
 
 def is_derived(line_id: int) -> bool:
-    """Whether a converter has added a line of this id, and no recorder."""
+    """Whether a line of this id comes from a converter, not from a recorder."""
     if line_id >= 1 << 31:  # written as an unsigned number
         line_id -= 1 << 32
     return DERIVED_BASE <= line_id < DERIVED_BASE + DERIVED_LINES

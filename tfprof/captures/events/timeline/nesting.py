@@ -1,4 +1,4 @@
-"""Which event encloses which, on lines that are in order of time."""
+"""Nesting of the events on lines that are in order of time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILLED = {1: np.int8, 4: np.int32, 8: np.int64}
 
 
 _FEW_LEVELS = 64
-"""So many levels up are looked at one by one."""
+"""Levels that a search upward visits one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Nesting:
     Attributes:
         parents: The innermost event of the same line that encloses each, -1 without one,
             shape (n,).
-        ends: The place behind the last event inside each; an event and all inside it are
+        ends: The place after the last event inside each; an event and all inside it are
             ``[event, ends[event])``, shape (n,).
     """
 
@@ -44,14 +44,14 @@ class Nesting:
         return sums_by(self.parents[inner], values[inner], len(self.parents))
 
     def nearest(self, values: IntArray) -> IntArray:
-        """The value of each event, or where it is negative, that of the nearest event around it.
+        """The value of each event, or if negative, that of the nearest enclosing event.
 
-        Negative if there is none at all.
+        Negative if no enclosing event has one.
         """
         return filled(self.parents, values)
 
     def nearest_of(self, events: IntArray, values: IntArray) -> IntArray:
-        """The same for some events, -1 for none of them: cheaper where they are few."""
+        """``nearest`` for some events, negative for an event -1: cheaper if they are few."""
         found = np.full(len(events), -1, values.dtype)
         rows, at = np.arange(len(events)), events
         for _ in range(_FEW_LEVELS):
@@ -62,22 +62,22 @@ class Nesting:
             if not len(rows):
                 return found
         rows, at = rows[at >= 0], at[at >= 0]
-        if len(rows):  # deep: all at once, or the time grows with the square
+        if len(rows):  # deep: all at once, otherwise the time grows quadratically
             found[rows] = self.nearest(values)[at]
         return found
 
     def nearest_among(self, events: IntArray, marks: IntArray) -> IntArray:
-        """The mark that each of some events is, or the nearest around it; -1 without one."""
+        """The event itself if it is a mark, else the nearest mark around it; -1 without one."""
         values = np.full(len(self.parents), -1, self.parents.dtype)
         values[marks] = marks
         return self.nearest_of(events, values)
 
 
 def filled(parents: IntArray, values: IntArray) -> IntArray:
-    """Values with each negative one replaced by the nearest above it that is none, shape (n,).
+    """Values, with each negative one replaced by the nearest other one above it, shape (n,).
 
     Args:
-        parents: What is above each, which stands before it; -1 without one, shape (n,).
+        parents: The row above each, which precedes it; -1 without one, shape (n,).
         values: Shape (n,).
     """
     values = np.array(values, _FILLED.get(values.dtype.itemsize, np.int32))
@@ -102,18 +102,18 @@ def nest(
     is_alone: BoolArray | None = None,
     room: Room | None = None,
 ) -> Nesting:
-    """Find the event around each.
+    """Find the event that encloses each.
 
-    An event encloses a later one of its line if that starts and ends within it, and no event in
-    between that starts later has closed it: one that overlaps only in part ends all it reaches
-    out of (``group_events.cc``, ``ConnectIntraThread``).
+    An event encloses a later one of its line if the later one starts and ends within it, and no
+    event in between has closed it: an event that overlaps others only in part closes all those
+    that end before it (``group_events.cc``, ``ConnectIntraThread``).
 
     Args:
         first: The first event of each line, and the number of events, shape (n lines + 1,).
         starts_ps: Starts, ascending on each line; of equal ones, longer events first, shape (n,).
         ends_ps: Ends, not before the starts, shape (n,).
-        is_alone: Events that have no parent and are none, shape (n,); by default there are none.
-        room: Where the result is to lie; by default in memory.
+        is_alone: Events that neither have a parent nor are one, shape (n,); by default none.
+        room: Storage of the result; by default in memory.
     """
     if is_alone is None:
         is_alone = np.zeros(len(starts_ps), np.bool_)
@@ -135,7 +135,7 @@ def nest(
 def nest_pure(
     first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array, is_alone: BoolArray
 ) -> Nesting:
-    """The same in NumPy: all events look at once at the event before them, then at its parent."""
+    """``nest`` in NumPy: each round compares all events with a candidate, then its parent."""
     if is_alone.any():
         return _without(is_alone, first, starts_ps, ends_ps)
     n_events = len(starts_ps)
@@ -152,7 +152,7 @@ def nest_pure(
         parents[waiting[encloses]] = above[encloses]
         is_settled[waiting[encloses]] = True
         waiting, above = waiting[~encloses], above[~encloses]
-        # What lies around the candidate is known once the candidate itself is settled.
+        # The parent of the candidate is known once the candidate itself is settled.
         known = is_settled[above]
         candidates[waiting[known]] = parents[above[known]]
         is_settled[waiting[known]] = candidates[waiting[known]] < 0
@@ -164,11 +164,11 @@ def nest_pure(
 
 
 _MOST_ROUNDS = 500
-"""More are needed where very many events overlap only in part: then one by one is faster."""
+"""More are necessary only if very many events overlap in part: then one by one is faster."""
 
 
 def _one_by_one(first: Int64Array, ends_ps: Int64Array) -> Int64Array:
-    """What encloses each event; starts are in order."""
+    """The parent of each event; starts are ascending."""
     ends, parents = ends_ps.tolist(), [-1] * len(ends_ps)
     for begin, end in pairwise(first.tolist()):
         top = -1
@@ -182,13 +182,13 @@ def _one_by_one(first: Int64Array, ends_ps: Int64Array) -> Int64Array:
 def _without(
     is_alone: BoolArray, first: Int64Array, starts_ps: Int64Array, ends_ps: Int64Array
 ) -> Nesting:
-    """Nest the others, and give those that are alone their places again."""
+    """Nest the others, then insert those that are alone at their places."""
     rest = np.flatnonzero(~is_alone)
     inner = nest_pure(np.searchsorted(rest, first), starts_ps[rest], ends_ps[rest], is_alone[rest])
     parents = np.full(len(starts_ps), -1, np.int64)
     parents[rest] = np.where(inner.parents < 0, -1, rest[inner.parents])
     ends = np.arange(1, len(starts_ps) + 1)
-    # Behind what is inside comes the next that is not alone, or the end of the line.
+    # The events inside end at the next that is not alone, or at the end of the line.
     behind = np.append(rest, len(starts_ps))[inner.ends]
     line_ends = first[np.searchsorted(first, rest, side="right")]
     ends[rest] = np.minimum(behind, line_ends)
@@ -197,9 +197,9 @@ def _without(
 
 
 def _subtree_ends(parents: Int64Array) -> Int64Array:
-    """The place behind all inside each event.
+    """The place after all events inside each.
 
-    Events are in preorder, so the last of them knows its size first: one pass, however deep.
+    Events are in preorder, so one pass from the last to the first is enough at any depth.
     """
     above, sizes = parents.tolist(), [1] * len(parents)
     for place in range(len(sizes) - 1, -1, -1):

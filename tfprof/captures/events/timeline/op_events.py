@@ -1,4 +1,4 @@
-"""Which events are runs of ops, and which are the program's own code or bookkeeping."""
+"""Tells runs of ops from the program's own code and from bookkeeping."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.core.columns.columns import BoolArray
 
 EAGER = re.compile(r"EagerLocalExecute: (_?[A-Z][\w>]*)")
-"""An op that Python runs by itself. Functions are called ``__inference_…`` there."""
+"""A single op that Python runs. Functions have names like ``__inference_…`` here."""
 
 
 def is_part_of_op(timeline: Timeline) -> BoolArray:
-    """Which events of a host's threads are runs of ops, or lie around one of the same op, (n,).
+    """Whether each event is on a host's thread and is, or encloses, a run of an op, shape (n,).
 
-    All others are the program's own code, or bookkeeping of the runtime.
+    All others are the program's own code or bookkeeping of the runtime.
     """
     by_name = [
         op.kind is not OpKind.UNKNOWN or EAGER.fullmatch(name) is not None

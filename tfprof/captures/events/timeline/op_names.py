@@ -1,4 +1,4 @@
-"""What the name of an event says about an op: ``scope/name:Type``, ``Iterator::…``, a copy.
+"""Ops in the names of events: ``scope/name:Type``, ``Iterator::…``, copies.
 
 The rules are those of ``tf_op_utils.cc``.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class OpKind(enum.IntEnum):
-    """Who made an op."""
+    """The framework of an op, or the direction of a copy."""
 
     UNKNOWN = 0
     TENSORFLOW = 1
@@ -27,8 +27,8 @@ class OpName(NamedTuple):
     """A parsed name.
 
     Attributes:
-        kind: Who made the op.
-        name: Without its type; the whole text unless it is ``name:Type``.
+        kind: The framework of the op, or the direction of a copy.
+        name: The name without the type; the whole text unless it is ``name:Type``.
         type: ``MatMul``, ``Dataset``, ``MemcpyHToD`` …; empty if unknown.
     """
 
@@ -85,7 +85,7 @@ def _type_of_name(name: str) -> str:
 
 
 def name_scopes(name: str) -> list[str]:
-    """The scopes that an op lies in, the outermost first."""
+    """The scopes around an op, the outermost first."""
     return name.split("/")[:-1]
 
 
@@ -95,12 +95,12 @@ def iterator_type(long_name: str) -> str:
 
 
 def plain_iterator_type(long_name: str) -> str:
-    """The same without version and index: ``ParallelInterleaveV4[0]`` is ParallelInterleave."""
+    """The type without version and index: ``ParallelInterleaveV4[0]`` is ParallelInterleave."""
     return _VERSION_AT_END.sub("", iterator_type(long_name), count=1)
 
 
 def display_name(op: OpName, text: str) -> str:
-    """What to show for an event of this name."""
+    """The text to show for an event of this name."""
     if op.kind in (OpKind.TENSORFLOW, OpKind.JAX):
         return op.type
     if op.kind is OpKind.DATASET:

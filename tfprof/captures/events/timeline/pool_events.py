@@ -1,9 +1,9 @@
-"""What threads of XLA's pools did for a step, where nothing tells who gave them the work.
+"""Steps of events on XLA's thread pools that no link ties to a call.
 
-On a CPU, JAX hands programs to pools of threads, and only part of what these do is tied to the call
-in Python. The rest belongs to the step during which it began: steps of one thread follow one
-another, so at most one of them was running. So do threads of tf.data that run a loop over a dataset
-inside a ``tf.function``.
+On a CPU, JAX hands programs to pools of threads, and links tie only part of their events to the
+call in Python. The rest belongs to the step during which it began: the steps of one thread do not
+overlap, so at most one of them was running. The same holds for threads of tf.data that run a loop
+over a dataset inside a ``tf.function``.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
 _POOLS = "tf_XLA"
-"""What names of threads of XLA's pools begin with."""
+"""Prefix of the names of threads of XLA's pools."""
 
 
 def _is_of_reduce(name: str) -> bool:
-    """Whether an event is of a loop over a dataset in a ``tf.function``, on threads of its own."""
+    """Whether an event is of a loop over a dataset in a ``tf.function``, on its own threads."""
     return name.startswith(REDUCE_ITERATOR) or name == REDUCE_OP
 
 
 def fill_pools(
     timeline: Timeline, of_event: IntArray, roots: Int64Array, linked: BoolArray | None = None
 ) -> None:
-    """Put what pools did outside of groups into the step during which it began.
+    """Put events of pools without a group into the step during which they began.
 
-    Nothing is done where steps overlap: time does not tell them apart.
+    Overlapping steps are left as they are: time does not tell them apart.
 
     Args:
         timeline: The events.
         of_event: The group of each event, changed; -1 without one, shape (n events,).
-        roots: The event that each step spans, shape (n,); all of them have a group.
-        linked: Events of which the capture tells who launched them, if in no group, then before
-            it began, shape (n events,).
+        roots: The root event of each step, shape (n,); all of them have a group.
+        linked: Events whose launch the capture records, shape (n events,). Those without a group
+            were launched before the capture began.
     """
     begins, ends = timeline.starts_ps[roots], timeline.ends_of(roots)
     order = np.argsort(begins, kind="stable")
@@ -54,7 +54,7 @@ def fill_pools(
 
 
 def of_xla_pools(timeline: Timeline) -> BoolArray:
-    """Which events are on threads of such pools, shape (n events,)."""
+    """Whether each event is on a thread of such pools, shape (n events,)."""
     of_pools = timeline.having("hlo_op") | timeline.named(_is_of_reduce)
     found = np.zeros(len(timeline), np.bool_)
     for number, line in enumerate(timeline.lines):

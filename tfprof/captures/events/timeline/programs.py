@@ -1,14 +1,14 @@
-"""Which compiled program an event belongs to, which instruction of it it ran, and what both are.
+"""The compiled program of an event, and the instruction that it ran.
 
-This is the only place that says so; every tool asks here. An event tells its program by
+All tools use this module for it. An event names its program by
 
-1. ``program_id``, its own stat or its metadata's;
+1. ``program_id``, a stat of its own or of its metadata;
 2. ``hlo_module``, as ``module(id)`` or as a bare name;
-3. otherwise the run around it on the device's line ``XLA Modules``, which is called ``module(id)``.
+3. otherwise the run around it on the device's line ``XLA Modules``, whose name is ``module(id)``.
 
-The program of an id is the entry of ``/host:metadata`` with that id (``captures.read.hlo`` says
-what the id of an entry is). Where an entry has only a number, its name must agree, too: XLA has
-also numbered entries by counting.
+The program of an id is the entry of ``/host:metadata`` with that id (``captures.read.hlo`` defines
+the id of an entry). If an entry has only a number, its name must agree, too: some versions of XLA
+number entries by counting.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tfprof.core.columns.columns import Int64Array
 from tfprof.core.columns.distinct import distinct_rows
 
 MODULES = "XLA Modules"
-"""The line of a device that says which program ran when."""
+"""The line of a device with the runs of programs."""
 
 _PROGRAM = "program"
 
 
 class HloKey(NamedTuple):
-    """An instruction of a program, as an event names it.
+    """The instruction of a program that an event names.
 
     Attributes:
         program_id: Unsigned; None if unknown.
@@ -52,14 +52,14 @@ class KnownInstruction(NamedTuple):
 
 
 def program_title(program_id: int | None, module: str) -> str:
-    """What a program is called, ``module(id)``; empty for none."""
+    """Title of a program, ``module(id)``; empty without one."""
     if program_id is None:
         return module
     return f"{module or _PROGRAM}({program_id})"
 
 
 def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None], Int64Array]:
-    """The instructions that events ran.
+    """The instructions of events.
 
     Args:
         timeline: The events.
@@ -67,7 +67,7 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
 
     Returns:
         The keys, None for "no instruction", and the place of each event's key in them, shape
-        (n,). Of nested instructions, which are written outermost first, the last counts.
+        (n,). Of nested instructions, written outermost first, the last counts.
     """
     hlo, modules = timeline.stat("hlo_op"), timeline.stat("hlo_module")
     programs = timeline.stat("program_id")
@@ -94,7 +94,7 @@ def hlo_keys(timeline: Timeline, events: Int64Array) -> tuple[list[HloKey | None
 
 
 def _modules_around(timeline: Timeline, events: Int64Array) -> Int64Array:
-    """The run of a program around each event on its device: its kind, -1 for none."""
+    """Kind of the run of a program around each event on its device, -1 without one."""
     module_of = np.full(len(events), -1, np.int64)
     planes = np.array([line.plane for line in timeline.lines], np.int64)[timeline.lines_of(events)]
     starts, ends = timeline.starts_ps[events], timeline.ends_of(events)
@@ -128,7 +128,7 @@ def told_modules(timeline: Timeline) -> dict[int, str]:
 
 
 class KnownPrograms:
-    """The programs in a capture, found by the ids and names that events state.
+    """The programs of a capture, by the ids and names in events.
 
     Args:
         programs: All of them.
@@ -151,7 +151,7 @@ class KnownPrograms:
         return known[0] if len(known) == 1 else None
 
     def program(self, program_id: int | None, module: str = "") -> HloProgram | None:
-        """The program of an id, of a name, or of both; None if there is none, or several."""
+        """The program of an id, of a name, or of both; None unless exactly one matches."""
         candidates = self._candidates(HloKey(program_id, module, ""))
         return candidates[0] if len(candidates) == 1 else None
 
@@ -163,6 +163,6 @@ class KnownPrograms:
         if not key.module:
             return of_id
         both = [program for program in of_id if program.name == key.module]
-        # Where numbers of entries are no ids, the name is all there is.
+        # If the numbers of entries are not ids, only the name can match.
         by_name = [program for program in named if not program.is_id_stated]
         return both or [program for program in of_id if program.is_id_stated] or by_name

@@ -1,17 +1,17 @@
-"""Which call of the program launched each run of a compiled program on the CPU's devices.
+"""Finds the call that launched each run of a compiled program on the CPU's devices.
 
 JAX hands a compiled program to a queue, one for each device, and returns. The run may begin long
-after the call, on any thread of a pool. What ties the two together, by how sure it is:
+after the call, on any thread of a pool. Three clues tie the two together, the surest first:
 
-* ``run_id``: with several devices, the call and the ops of the run have it in common.
+* ``run_id``: with several devices, the call and the ops of the run have the same one.
 * A chain: if the queue was empty, the thread pool's region in which the run begins names the call
-  (``ThreadpoolListener::Record`` inside the call leads to it). What else runs in that region may
-  belong to later calls, so a chain tells of the first run in it only.
-* Order: the runs of a device follow one another in the order of the calls. One chain fixes which
-  run belongs to which call, and so all others; without any, the last run belongs to the last call.
+  (``ThreadpoolListener::Record`` inside the call leads to it). Other runs in that region may
+  belong to later calls, so a chain holds only for the first run in it.
+* Order: the runs of a device are in the order of the calls. One chain pairs a run with its call,
+  and so fixes all other pairs; without a chain, the last run belongs to the last call.
 
-Measured on JAX 0.10 (``docs/adr/0035-one-account-of-time.md``): chains alone give 18 of 130 runs to
-the wrong call, order fixed by chains gives all to the right one.
+Measured on JAX 0.10 (``docs/adr/0035-one-account-of-time.md``): chains alone assign 18 of 130 runs
+to the wrong call, order fixed by chains assigns all to the right one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _CALL_OF_ONE = re.compile(
     r"(CommonPjRtLoadedExecutable|TfrtCpuExecutable|PjRtCpuExecutable)"
     r"::ExecuteHelper(OnSingleDevice)?"
 )
-"""A call for one device; it has no stat."""
+"""A call for one device; it has no ``run_id``."""
 
 _CALL = re.compile(r"PjitFunction\((.*)\)")
-"""What Python calls; the compiled module is ``jit_`` and its name."""
+"""Python's call of a function; the name of the compiled module is ``jit_`` and its name."""
 
 _WAIT = "ThunkExecutor::Execute"
-"""There is one of each run, also of one without ops."""
+"""Each run has one, also a run without ops."""
 
 _NO_CALL = -1
 
@@ -48,9 +48,9 @@ class Runs(NamedTuple):
     """Runs of compiled programs on the devices of a CPU.
 
     Attributes:
-        of_event: The run of each event that has one, -1 for others, shape (n events,).
+        of_event: The run of each event, -1 without one, shape (n events,).
         calls: The event that launched each run, -1 if it is not in the capture, shape (n runs,).
-        launches: The events that launch runs, whether or not these ran.
+        launches: The events that launch runs, also those whose run is not in the capture.
     """
 
     of_event: IntArray
@@ -79,7 +79,7 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     open_runs = np.flatnonzero(calls < 0)
     if not len(single) or not len(open_runs):
         return Runs(of_event, calls, launches)
-    # A call of one device tells no device, but a program has one queue only if it has one device.
+    # A call for one device does not state it, but programs with one queue have one device.
     in_order = open_runs[np.argsort(starts[open_runs], kind="stable")]
     of_open = np.flatnonzero((calls < 0)[rows.place])
     modules = _modules(timeline, events[of_open], rows.place[of_open], len(calls))
@@ -112,18 +112,19 @@ def _calls_of_one(timeline: Timeline) -> BoolArray:
 
 
 def ended_runs(timeline: Timeline, work: BoolArray) -> BoolArray:
-    """Which events tell that a run has ended, not just begun, shape (n events,).
+    """Whether each event proves that a run has ended, not just begun, shape (n events,).
 
     Args:
         timeline: The events.
-        work: Those of runs, shape (n events,); all count where none waits for the end.
+        work: Whether each event belongs to a run, shape (n events,); all of these count if none
+            waits for the end.
     """
     waits: BoolArray = work & timeline.named(lambda name: name.startswith(_WAIT))
     return waits if waits.any() else work
 
 
 def launched_only(timeline: Timeline) -> bool:
-    """Whether programs were launched on a CPU's devices, and none ran before the capture ended."""
+    """Whether calls launched runs on a CPU's devices, and none ran before the capture ended."""
     ran = timeline.having("hlo_op") | timeline.on_device
     return bool(_calls_of_one(timeline).any()) and not ran.any()
 
@@ -138,9 +139,9 @@ def _in_order(
 ) -> Int64Array:
     """The call of each run, both in order of time.
 
-    From a run whose call a chain names, or else from the last ones, runs and calls are paired one
-    by one in both directions; a call of another program, or one after the run began, launched none
-    of the runs that are left.
+    Pairing starts at a run whose call a chain names, or else at the last run and call, and goes on
+    one by one in both directions. A call of another program, or one after the run began, is
+    skipped: it launched none of the remaining runs.
     """
     found = np.full(len(begun_ps), _NO_CALL, np.int64)
 
@@ -149,7 +150,7 @@ def _in_order(
         return same and launched_ps[call] <= begun_ps[run]
 
     anchors = [(run, call) for run, call in enumerate(chained) if call >= 0 and fits(run, call)]
-    # Anchors are in order, too; one that is not (a later run in a region) is none.
+    # Anchors must be in order, too; one that is not (a later run in a region) is dropped.
     kept: list[tuple[int, int]] = []
     for run, call in anchors:
         if not kept or call > kept[-1][1]:
@@ -195,17 +196,17 @@ def _between(
 
 
 def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: int) -> list[str]:
-    """The module of each run; empty if its ops do not tell."""
+    """The module of each run; empty if its ops do not state it."""
     stat = timeline.stat("hlo_module")
     texts = stat.texts_at(events)
     told = np.flatnonzero(np.array([*map(bool, stat.texts), False])[texts])
     of_run = np.full(n_runs, -1, np.int64)
-    of_run[row[told][::-1]] = texts[told][::-1]  # of several texts the first one stays
+    of_run[row[told][::-1]] = texts[told][::-1]  # of several texts the first one wins
     return [stat.texts[text] if text >= 0 else "" for text in of_run.tolist()]
 
 
 def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str]:
-    """The function that Python called around each call; empty if that is not recorded."""
+    """The function that Python called around each call; empty if not recorded."""
     matches = [_CALL.fullmatch(name) for name in timeline.names]
     is_named = timeline.kind_mask(np.array([match is not None for match in matches], np.bool_))
     around = nesting.nearest_of(calls, np.where(is_named, timeline.kinds, _NO_CALL))
@@ -216,7 +217,7 @@ def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str
 def _chained(
     timeline: Timeline, nesting: Nesting, links: Links, calls: Int64Array, of_event: IntArray
 ) -> dict[int, int]:
-    """The place of the call of some runs: those that begin a region which a call led to."""
+    """The place of the call of some runs: the first ones in regions that a call leads to."""
     is_region: BoolArray = timeline.named(REGION.__eq__)
     kept = is_region[links.targets]
     sources, regions = links.sources[kept], links.targets[kept]
@@ -227,5 +228,5 @@ def _chained(
     with_run = np.append(np.flatnonzero(of_event >= 0), len(timeline))
     first = with_run[np.searchsorted(with_run, regions)]
     leads = np.flatnonzero(first < nesting.ends[regions])[::-1]
-    # Of several calls the first one stays, which is written last.
+    # Of several calls the first one wins, because it is written last.
     return dict(zip(of_event[first[leads]].tolist(), around[leads].tolist(), strict=True))

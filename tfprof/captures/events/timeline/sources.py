@@ -1,4 +1,4 @@
-"""Which event of a space each event of a timeline is, and the other way round."""
+"""Maps the events of a timeline to those of its space, and back."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tfprof.core.columns.columns import Int64Array, blocks, no_rows
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """Numbers of events among all of a space, planes one after the other.
+    """Numbers of a timeline's events in the space, counted over all planes in order.
 
-    Mostly a capture is in order, and a number is a place less what was added before it: no column
-    is made for what can be counted.
+    Most captures are in order. A number is then the place minus the events added before it, and
+    needs no column.
 
     Attributes:
-        n_sources: How many events the space has.
-        n_events: How many the timeline has.
-        order: Number of each event of the timeline that is in the space; None if that is its
+        n_sources: Number of events in the space.
+        n_events: Number of events in the timeline.
+        order: Number of each event of the timeline that is in the space; None if it equals its
             place among these.
         added: Places of events that are not in the space, ascending.
     """
@@ -34,27 +34,27 @@ class Sources:
 
     @classmethod
     def in_order(cls, n_sources: int, numbers: IntArray | None) -> Sources:
-        """Those of a timeline to which nothing was added."""
+        """The sources of a timeline without added events."""
         n_events = n_sources if numbers is None else len(numbers)
         return cls(n_sources, n_events, numbers, no_rows())
 
     def with_added(self, added: Int64Array) -> Sources:
-        """The same with events that are not in the space; there are none yet.
+        """These sources, with added events that are not in the space; none may be there before.
 
         Args:
-            added: Their places once all are there, ascending.
+            added: Their places in the result, ascending.
         """
         return Sources(self.n_sources, self.n_events + len(added), self.order, added)
 
     def only(self, events: Int64Array) -> Sources:
-        """Those of some events of the timeline, ascending."""
+        """The sources of some events of the timeline, ascending."""
         numbers = self.of(events)
         return Sources(
             self.n_sources, len(events), numbers[numbers >= 0], np.flatnonzero(numbers < 0)
         )
 
     def of(self, events: IntArray) -> Int64Array:
-        """The number of some events of the timeline, -1 for what is not in the space."""
+        """The numbers of some events of the timeline, -1 for those not in the space."""
         before = np.searchsorted(self.added, events)
         source = events - before
         if self.order is not None and len(self.order):
@@ -66,7 +66,7 @@ class Sources:
 
     @cached_property
     def places(self) -> IntArray | None:
-        """Place of each event of the space, -1 if it is not there; None if it is its number."""
+        """Place of each event of the space, -1 if missing; None if all equal their numbers."""
         if self.order is None and not len(self.added):
             return None
         is_added = np.zeros(self.n_events, np.bool_)
@@ -81,5 +81,5 @@ class Sources:
 
 
 def place_type(n_events: int) -> type[np.signedinteger[Any]]:
-    """The narrowest type of places of so many events: their columns are as long as a capture."""
+    """The narrowest type for places of this many events: such columns are long."""
     return np.int32 if n_events < 1 << 31 else np.int64

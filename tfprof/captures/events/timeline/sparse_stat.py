@@ -18,7 +18,7 @@ class SparseStat(NamedTuple):
     Attributes:
         events: Their places in the timeline, ascending, shape (n,).
         kinds: ``StatKind`` of each value.
-        held: ``values``, as narrow as they are.
+        held: ``values`` in a narrow type.
         texts: The texts.
     """
 
@@ -29,21 +29,21 @@ class SparseStat(NamedTuple):
 
     @property
     def values(self) -> Int64Array:
-        """Numbers or the bits of a double; of texts the number of one in ``texts``, shape (n,)."""
+        """Integers, bits of doubles, or places in ``texts``, shape (n,)."""
         return self.held.astype(np.int64, copy=False)
 
     def __len__(self) -> int:
         return len(self.events)
 
     def only(self, chosen: BoolArray) -> SparseStat:
-        """Those of some events."""
+        """The rows of some events."""
         if chosen.all():
             return self
-        rows = np.flatnonzero(chosen)  # as a mask it would be read anew for each column
+        rows = np.flatnonzero(chosen)  # faster than reading a mask for each column
         return self.map_columns(lambda column: column[rows])
 
     def map_columns(self, of: Callable[[Any], Any]) -> SparseStat:
-        """The same with other columns of the same content."""
+        """This stat, with each column replaced by the result of a function."""
         return SparseStat(of(self.events), of(self.kinds), of(self.held), self.texts)
 
     def is_integer(self) -> BoolArray:
@@ -57,7 +57,7 @@ class SparseStat(NamedTuple):
         return is_text
 
     def mask(self, n_events: int) -> BoolArray:
-        """Whether each event has it, shape (n_events,)."""
+        """Whether each event has this stat, shape (n_events,)."""
         mask = np.zeros(n_events, np.bool_)
         mask[self.events] = True
         return mask
@@ -70,7 +70,7 @@ class SparseStat(NamedTuple):
         return column
 
     def at(self, events: IntArray, missing: int = 0) -> Int64Array:
-        """The integers of some events, shape of ``events``: cheaper than those of all."""
+        """The integers of some events, shape of ``events``: cheaper than ``dense``."""
         return self._at(events, self.is_integer(), missing)
 
     def texts_at(self, events: IntArray) -> Int64Array:
@@ -85,11 +85,11 @@ class SparseStat(NamedTuple):
         return values_at
 
     def has(self, events: IntArray) -> BoolArray:
-        """Whether some events have it, shape of ``events``."""
+        """Whether each of some events has this stat, shape of ``events``."""
         return self.rows_of(events) >= 0
 
     def among(self, events: IntArray) -> SparseStat:
-        """Those of some events, in the order of these; events without it are left out."""
+        """The stat of some events, in their order; events without it are left out."""
         rows = self.rows_of(events)
         rows = rows[rows >= 0]
         return SparseStat(self.events[rows], self.kinds[rows], self.held[rows], self.texts)
@@ -98,7 +98,7 @@ class SparseStat(NamedTuple):
         """The rows of some events, -1 for those without, shape of ``events``."""
         if not len(self):
             return np.full(len(events), -1)
-        if np.array_equal(self.events, events):  # stats that were written together
+        if np.array_equal(self.events, events):  # stats written together
             return np.arange(len(self))
         row = np.minimum(places_in(self.events, events), len(self) - 1)
         return np.where(self.events[row] == events, row, -1)

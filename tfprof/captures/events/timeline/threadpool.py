@@ -1,4 +1,4 @@
-"""Time that a thread pool worked on something: from a start event to the stop event behind it."""
+"""Regions of work of a thread pool: from a start event to the next stop event."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ REGION = "ThreadpoolListener::Region"
 
 
 class Regions(NamedTuple):
-    """Regions that were added to a timeline.
+    """Regions in a timeline.
 
     Attributes:
         events: Their places, shape (n,).
-        consumers: The id that ties each to who gave the work, shape (n,).
+        consumers: The id that ties each to the event that scheduled it, shape (n,).
     """
 
     events: Int64Array
@@ -32,7 +32,7 @@ class Regions(NamedTuple):
 def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
     """Add an event for each region of a host's threads (``preprocess_xplane.cc``).
 
-    A region begins with the last start before its stop, if that tells a consumer.
+    A region begins with the last start before its stop, if that start has a consumer id.
     """
     is_start, is_stop = timeline.named(START.__eq__), timeline.named(STOP.__eq__)
     nothing = np.zeros(0, np.int64)
@@ -67,14 +67,14 @@ def with_regions(timeline: Timeline) -> tuple[Timeline, Regions]:
 
 
 def cut_regions(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
-    """Regions of a host's threads that the end of the capture has cut.
+    """Regions of a host's threads that the end of the capture cuts.
 
-    A stop is recorded when a thread leaves the region, which it may do after the capture ended,
-    as late as a busy machine lets it run again. So if no stop follows the last start on a
-    thread, all that does follow belongs to the region.
+    A thread records a stop when it leaves the region. On a busy machine this may be after the end
+    of the capture. So if no stop follows the last start on a thread, all later events belong to
+    the region.
 
     Returns:
-        Their starts, and when the last event of their thread ended, ps; shape (n,) each.
+        Their starts, and the end of the last event of their thread, ps; shape (n,) each.
     """
     starts, stops = (
         np.flatnonzero(timeline.named(name.__eq__) & timeline.on_host) for name in (START, STOP)
@@ -92,7 +92,7 @@ def cut_regions(timeline: Timeline) -> tuple[Int64Array, Int64Array]:
 def _insertion_places(
     timeline: Timeline, lines: Int64Array, begin: Int64Array, duration: Int64Array
 ) -> Int64Array:
-    """Where each region belongs: before what starts later, or with it and is shorter."""
+    """The place of each region: before later events, and before shorter ones of the same start."""
     places = np.zeros(len(lines), np.int64)
     by_line = np.argsort(lines, kind="stable")
     distinct, first = np.unique(lines[by_line], return_index=True)
@@ -120,7 +120,7 @@ def _inserted(
     duration: Int64Array,
 ) -> Timeline:
     counts = np.bincount(lines, minlength=len(timeline.lines))
-    # Where the events that were there come to stand, and where the new ones do.
+    # New places of the old events, and places of the added ones.
     added = places + np.arange(len(places))
     is_old = np.ones(len(timeline) + len(places), np.bool_)
     is_old[added] = False

@@ -1,8 +1,7 @@
 """All timed events of a host and its devices, line by line and in order of time.
 
-Planes keep events as they were written. Here lines of several planes that are one thread become
-one line, times are on one axis, and the events of a line are in the order in which they nest:
-by start, those that take longer first.
+Planes keep events as recorded. Here the lines of one thread from several planes become one line,
+times are on one axis, and the events of a line are in nesting order: by start, longer ones first.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ from tfprof.core.columns.columns import BoolArray, Int64Array, narrowed
 from tfprof.core.columns.lookup import looked_up, places_in
 
 _FEW_KINDS = 4
-"""So many comparisons take less time than to look up each event in a table."""
+"""Up to this many comparisons take less time than a lookup of each event in a table."""
 
 
 class Line(NamedTuple):
-    """A thread, a stream, or what was derived from one.
+    """A thread, a stream, or a derived line.
 
     Attributes:
-        plane: Place of its plane in the space; of several that were merged, the first.
+        plane: Place of its plane in the space; of several merged planes, the first.
         id: Thread or stream.
-        name: What it is called.
-        display_id: Its place in the display, 0 for none.
-        is_host: It is a thread of the host.
-        is_device: It belongs to a device.
-        is_derived: A converter has added it.
+        name: Its name.
+        display_id: Its place in the display, 0 without one.
+        is_host: Whether it is a thread of the host.
+        is_device: Whether it belongs to a device.
+        is_derived: Whether a converter has added it.
     """
 
     plane: int
@@ -55,15 +54,15 @@ class Timeline:
     """Events of a space that have a start.
 
     Attributes:
-        space: Where they are from.
-        lines: The lines that hold some, those of the host first.
+        space: The space with all data.
+        lines: The lines that hold such events, those of the host first.
         first: The first event of each line, and the number of events, shape (n lines + 1,).
-        starts_ps: When each began, since ``axis.base_ns``, shape (n,).
-        durations_ps: How long it took.
-        kinds: What it is: a place in ``names``.
+        starts_ps: Start of each, since ``axis.base_ns``, shape (n,).
+        durations_ps: Duration of each.
+        kinds: Kind of each: a place in ``names``.
         names: Name of each kind of event, once for each plane.
-        display_names: What to show instead; empty for most.
-        sources: Which event of the space each is.
+        display_names: Text to show instead of the name; empty for most.
+        sources: The event of the space for each.
     """
 
     space: XSpace
@@ -81,16 +80,16 @@ class Timeline:
 
     @cached_property
     def axis(self) -> TimeAxis:
-        """What times count from."""
+        """The time axis of the starts."""
         return time_axis(self.space)
 
     @property
     def ends_ps(self) -> Int64Array:
-        """When each event ended, shape (n,); of some events, rather ask ``ends_of``."""
+        """End of each event, shape (n,); for some events, ``ends_of`` is cheaper."""
         return self.starts_ps + self.durations_ps
 
     def ends_of(self, events: Any) -> Int64Array:
-        """When some events ended."""
+        """Ends of some events."""
         ends_ps: Int64Array = self.starts_ps[events] + self.durations_ps[events]
         return ends_ps
 
@@ -100,13 +99,13 @@ class Timeline:
         return np.repeat(np.arange(len(self.lines), dtype=np.int32), np.diff(self.first))
 
     def lines_of(self, events: Any) -> Int64Array:
-        """The line of some events: cheaper than ``line_of`` of all."""
+        """The lines of some events: cheaper than ``line_of``."""
         lines: Int64Array = places_in(self.first, events, "right") - 1
         return lines
 
     @cached_property
     def ops(self) -> list[OpName]:
-        """What the name of each kind says about an op."""
+        """The op in the name of each kind."""
         known: dict[str, OpName] = {}
         for name in self.names:
             if name not in known:
@@ -115,17 +114,17 @@ class Timeline:
 
     @cached_property
     def on_host(self) -> BoolArray:
-        """Whether each event is one of the host, shape (n,)."""
+        """Whether each event is on a line of the host, shape (n,)."""
         return self.of_lines(lambda line: line.is_host)
 
     @cached_property
     def on_threads(self) -> BoolArray:
-        """Whether each event is one of a host's threads, and not derived, shape (n,)."""
+        """Whether each event is on a thread of the host, not on a derived line, shape (n,)."""
         return self.of_lines(lambda line: line.is_host and not line.is_derived)
 
     @cached_property
     def on_device(self) -> BoolArray:
-        """Whether each event is one of a device, shape (n,)."""
+        """Whether each event is on a line of a device, shape (n,)."""
         return self.of_lines(lambda line: line.is_device)
 
     def of_lines(self, wanted: Callable[[Line], bool]) -> BoolArray:
@@ -142,7 +141,7 @@ class Timeline:
         return np.flatnonzero(chosen)
 
     def device_events(self, plane: int) -> Int64Array:
-        """What a device did, all its streams together, in order of time; nothing derived."""
+        """Events of all streams of a device, in order of time; nothing derived."""
         known = self._device_events.get(plane)
         if known is None:
             events = self.events_of_plane(plane)
@@ -175,7 +174,7 @@ class Timeline:
         return mask
 
     def only(self, kept: BoolArray) -> Timeline:
-        """The same with some of the events, shape (n,)."""
+        """The timeline of some of the events: ``kept`` has shape (n,)."""
         before = np.concatenate([[0], np.cumsum(kept)])
         return replace(
             self,
@@ -198,8 +197,8 @@ class Timeline:
         """A stat, of those events that have it; own stats win over those of the metadata.
 
         Args:
-            name: Of the stat.
-            keep: Keep it for those who ask again; not worth its memory for what is asked once.
+            name: Name of the stat.
+            keep: Keep the column for later calls; not worth its memory for a single use.
         """
         column = self._stats.get(name)
         if column is None:
@@ -209,7 +208,7 @@ class Timeline:
         return column
 
     def keep_stat(self, name: str, column: SparseStat) -> SparseStat:
-        """Keep what is known of a stat for those who ask for it; returns it."""
+        """Keep the column of a stat for later calls, and return it."""
         self._stats[name] = column.map_columns(self.space.room.kept)
         return self._stats[name]
 
@@ -219,12 +218,12 @@ class Timeline:
 
     @property
     def is_asynchronous(self) -> BoolArray:
-        """Whether each event goes on beside others: it encloses nothing and is in nothing, (n,)."""
+        """Whether each event runs beside others, without parent and children, shape (n,)."""
         stat = self.stat("_a")
         return stat.only(stat.values != 0).mask(len(self))
 
     def offsets_ps(self, events: Int64Array) -> Int64Array:
-        """When events began, since the timestamps of their lines as written, shape (n,)."""
+        """Starts of events since the timestamps of their lines as recorded, shape (n,)."""
         shifts_ps = np.zeros(len(events), np.int64)
         sources = self.sources.of(events)
         planes = np.searchsorted(self.first_sources, sources, side="right") - 1

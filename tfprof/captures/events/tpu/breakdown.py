@@ -1,4 +1,4 @@
-"""What a step of a TPU system took, over all its cores
+"""Parts of the time of a TPU system's steps, over all cores
 (``op_stats_to_input_pipeline_analysis.cc``)."""
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ class TpuBreakdown:
     """Steps of all TensorCores together, each field of shape (n,); times in ps.
 
     Attributes:
-        compute: What every core at least computes.
-        sparse_compute: What the SparseCoreV0 that is waited for the longest computes.
-        sparse_infeed: How long it is waited for.
+        compute: Time of computation on the core that computes least.
+        sparse_compute: Computation of the SparseCoreV0 that others wait for the longest.
+        sparse_infeed: Time that others wait for it.
         infeed: Waiting for input, on the core that waits the longest.
         infeed_core: That core's place in the list of cores.
-        outfeed: Output, on average.
-        host_transfer: Most of any core's sending to and receiving from hosts.
+        outfeed: Time of output, on average.
+        host_transfer: Sending to and receiving from hosts, on the core with the most of it.
         all_reduce_compute: All-reduce without waiting, on the core with the most all-reduce.
         all_reduce_sync: Waiting for other cores in all-reduce there.
-        idle: What is left of the step.
-        active: Neither idle nor off duty, on average.
-        infeed_share: Part of the step that cores wait for input: average, least and most,
+        idle: The rest of the step.
+        active: Time neither idle nor off duty, on average.
+        infeed_share: Share of the step in which cores wait for input: average, least and most,
             shape (3, n).
     """
 
@@ -52,7 +52,7 @@ class TpuBreakdown:
 
     @property
     def total(self) -> Float64Array:
-        """All parts of each step together."""
+        """Sum of all parts of each step."""
         return (
             self.compute + self.sparse_compute + self.sparse_infeed + self.infeed + self.outfeed
             + self.all_reduce_compute + self.all_reduce_sync + self.idle
@@ -60,7 +60,7 @@ class TpuBreakdown:
 
     @property
     def waiting(self) -> Float64Array:
-        """Waiting for input, that of SparseCores included."""
+        """Waiting for input, including that for SparseCores."""
         return self.infeed + self.sparse_infeed
 
     def __len__(self) -> int:
@@ -70,11 +70,11 @@ class TpuBreakdown:
 def break_down(
     cores: Sequence[CoreSteps], took_ps: Int64Array | None = None, *, rules: Rules
 ) -> TpuBreakdown:
-    """Put the steps of cores together.
+    """Combine the steps of cores.
 
     Args:
-        cores: TensorCores with the same steps; without any there are no steps.
-        took_ps: How long the steps take, shape (n,); None for the shortest core of each.
+        cores: TensorCores with the same steps; without cores the result has no steps.
+        took_ps: Duration of each step, shape (n,); None for that of its shortest core.
         rules: Whether all-reduce counts as computation.
     """
     span = _stacked(core.span_ps for core in cores)
@@ -111,7 +111,7 @@ def break_down(
 
 
 def _stacked(columns: Iterable[Int64Array]) -> Float64Array:
-    """Columns as rows of a matrix; a row without steps for no columns."""
+    """Columns as rows of a matrix; without columns, one row without steps."""
     rows = list(columns) or [np.zeros(0, np.int64)]
     stacked: Float64Array = np.stack(rows).astype(np.float64)
     return stacked
@@ -127,12 +127,12 @@ def all_reduce_parts(
 ) -> tuple[Float64Array, Float64Array]:
     """Computation and waiting in all-reduce, each of shape (n cores, n steps).
 
-    The core that comes last to an all-reduce takes the least time for it; what others take
-    longer they wait.
+    The core that arrives last at an all-reduce takes the least time for it; the extra time of the
+    others is waiting.
 
     Args:
         cores: The cores.
-        shape: Of the zeros for no cores.
+        shape: Shape of the zeros that it returns without cores.
     """
     if cores:
         shape = (len(cores), len(cores[0].span_ps))

@@ -1,4 +1,4 @@
-"""What the categories of TPU instructions mean for a step (``tpu_step_details_utils.h``)."""
+"""Meaning of the categories of TPU instructions for a step (``tpu_step_details_utils.h``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INFEED = ("infeed",)
 OUTFEED = ("outfeed",)
 HOST_TRANSFER = ("host send", "host send-done", "host recv", "host recv-done")
 OFF_DUTY = frozenset((*INFEED, *OUTFEED, *HOST_TRANSFER, "async-done", "megacore fusion"))
-"""What a TensorCore does while it does not compute."""
+"""Categories of the time in which a TensorCore does not compute."""
 
 ALL_REDUCE = ("all-reduce", "all-reduce fusion", "all-to-all")
 HIGH_FLOPS = (
@@ -34,11 +34,11 @@ _SPENT_ON: dict[str, Spent] = {
 
 
 def spent_on(category: str, *, rules: Rules) -> Spent:
-    """What the time of instructions of a category counts as.
+    """The part of a step to which the time of instructions of a category counts.
 
     Args:
         category: The ``hlo_category``.
-        rules: Which collectives are known.
+        rules: Which categories are collectives.
     """
     known = _SPENT_ON.get(category)
     if known is not None:

@@ -1,4 +1,4 @@
-"""What the cores of a TPU host do together with others, and what they compute by themselves."""
+"""Collectives of the cores of a TPU host, and their other computation."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tfprof.captures.rules import OURS
 from tfprof.core.columns.columns import Int64Array, concatenate_tables
 
 _STARTED = re.compile(r"[ (]%?([\w.-]+-start[\w.-]*)[,)]")
-"""The operand of an instruction that waits for one that was started before."""
+"""The operand of an instruction that waits for one that has started before."""
 
 
 def core_work(timeline: Timeline, groups: Groups, core: Core) -> DeviceWork:
-    """What a TensorCore does; times are those of the host's axis.
+    """Collectives and computation of a TensorCore; times are those of the host's axis.
 
     Args:
         timeline: The events of its host.
@@ -72,9 +72,9 @@ def _name(text: str) -> str:
 def _with_whole_runs(
     work: DeviceWork, texts: list[str], names: list[CollectiveKind | None]
 ) -> DeviceWork:
-    """With one run from the start of an asynchronous collective to the end of its wait.
+    """The work, with one run from the start of an asynchronous collective to the end of its wait.
 
-    Which start a wait is for stands in its text; runs of both follow each other.
+    The text of a wait names its start; runs of the two alternate.
     """
     number = {kind: at for at, kind in enumerate(work.kinds)}
     by_name = {kind.name: at for kind, at in number.items()}
@@ -101,7 +101,7 @@ def _with_whole_runs(
 
 
 def together(parts: list[DeviceWork]) -> DeviceWork:
-    """The work of several cores."""
+    """The work of several cores in one table."""
     kinds: dict[CollectiveKind, int] = {}
     which: list[Int64Array] = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""The cores of TPUs, and where each is."""
+"""The cores of TPUs: their ids, chips and hosts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Core(NamedTuple):
 
     Attributes:
         plane: Place of its plane in the space.
-        id: Id of its plane, or the place if planes have the same; SparseCores are counted from
-            ``FIRST_SPARSE_CORE``.
+        id: Id of its plane, or its place if several planes have the same id; those of SparseCores
+            begin at ``FIRST_SPARSE_CORE``.
         ordinal: Number of the device on its host.
-        is_sparse: It is a SparseCore.
-        host_name: The machine; empty if the file does not tell.
+        is_sparse: Whether it is a SparseCore.
+        host_name: The machine; empty if the file does not state it.
         core: Its number on its chip.
-        chip: Its chip among all of the system.
+        chip: Number of its chip in the whole system.
     """
 
     plane: int
@@ -42,7 +42,7 @@ class Core(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is called on its host."""
+        """Its name on its host."""
         return f"{self.ordinal} SparseCore {self.core}" if self.is_sparse else str(self.ordinal)
 
 
@@ -65,7 +65,7 @@ def tpu_cores(timeline: Timeline) -> list[Core]:
             details.get(_CHIP, whole_number(match[1])),
         )
         cores.append(core)
-    if len({core.id for core in cores}) < len(cores):  # no recorder wrote them: all are 0
+    if len({core.id for core in cores}) < len(cores):  # the recorder did not write ids: all are 0
         cores = [
             core._replace(id=core.plane + FIRST_SPARSE_CORE * core.is_sparse) for core in cores
         ]

@@ -1,4 +1,4 @@
-"""How much of the time TPU chips work (``duty_cycle_tracker.cc``)."""
+"""Share of the time in which TPU chips work (``duty_cycle_tracker.cc``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DutyCycle(NamedTuple):
     """Time of chips, ps.
 
     Attributes:
-        busy_ps: Some core of the chip runs an instruction that is not off duty.
+        busy_ps: Time in which a core of the chip runs an instruction that is not off duty.
         idle_ps: The rest, from the first program or instruction of the chip to the last.
     """
 
@@ -28,17 +28,17 @@ class DutyCycle(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Part of the time that chips are busy; 0 without any time."""
+        """Share of the time in which chips are busy; 0 without any time."""
         total = self.busy_ps + self.idle_ps
         return self.busy_ps / total if total else 0.0
 
     def plus(self, other: DutyCycle) -> DutyCycle:
-        """Those of more chips."""
+        """Sum of both, for more chips."""
         return DutyCycle(self.busy_ps + other.busy_ps, self.idle_ps + other.idle_ps)
 
 
 def duty_cycle(timeline: Timeline) -> DutyCycle:
-    """The duty cycle of all chips of a host. Runs have times of the host's clock only."""
+    """The duty cycle of all chips of a host, by the host's clock: runs have no other times."""
     chips: dict[int, list[Core]] = {}
     for core in tpu_cores(timeline):
         chips.setdefault(core.chip, []).append(core)

@@ -1,4 +1,4 @@
-"""How long the steps of TPU cores took, and on what kinds of instructions
+"""Duration of the steps of TPU cores, and the time of each category of instructions
 (``xplane_to_step_events.cc``, ``tpu_step_breakdown_utils.cc``)."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CoreSteps:
     Attributes:
         core: The core.
         category_ps: Self time by HLO category, each of shape (n,).
-        span_ps: Length of the steps, which is the same on all cores of a host, shape (n,).
+        span_ps: Length of the steps, the same on all cores of a host, shape (n,).
         all_reduce_ps: Time of all-reduce ops by their id, each of shape (n,).
         host_input_ps: Idle time that the host spent on waiting for input, shape (n,).
     """
@@ -57,7 +57,7 @@ class CoreSteps:
     host_input_ps: Int64Array
 
     def of(self, categories: Iterable[str]) -> Int64Array:
-        """Time of some categories together, shape (n,)."""
+        """Total time of some categories, shape (n,)."""
         sums_ps = np.zeros(len(self.span_ps), np.int64)
         for category in categories:
             if category in self.category_ps:
@@ -71,29 +71,29 @@ class CoreSteps:
 
     @property
     def uncovered_ps(self) -> Int64Array:
-        """What no instruction covers, shape (n,)."""
+        """Time that no instruction covers, shape (n,)."""
         left_ps: Int64Array = np.maximum(self.span_ps - self.of(self.category_ps), 0)
         return left_ps
 
     @property
     def idle_ps(self) -> Int64Array:
-        """The same less what is known to be waiting for the host's input."""
+        """The uncovered time without the known waiting for the host's input, shape (n,)."""
         return self.uncovered_ps - self.host_input_ps
 
     @property
     def sparse_transform_ps(self) -> Int64Array:
-        """What a SparseCoreV0 computes, shape (n,)."""
+        """Computation of a SparseCoreV0, shape (n,)."""
         least_ps: Int64Array = np.minimum(self.of((SPARSE_INFEED,)), self.of((SPARSE_OUTFEED,)))
         return least_ps
 
     @property
     def sparse_wait_ps(self) -> Int64Array:
-        """How long a SparseCoreV0 is waited for, shape (n,)."""
+        """Waiting for a SparseCoreV0, shape (n,)."""
         return self.of((SPARSE_INFEED,)) - self.sparse_transform_ps
 
     @property
     def active_ps(self) -> Int64Array:
-        """Neither idle nor off duty, shape (n,)."""
+        """Time neither idle nor off duty, shape (n,)."""
         off_duty = self.of(OFF_DUTY) + self.host_input_ps
         return self.span_ps - self.idle_ps - off_duty - self.sparse_wait_ps
 
@@ -114,10 +114,10 @@ class TpuSteps:
 
     Attributes:
         groups: Group of each step, shape (n,).
-        start_ps: When it began, by the device's clock.
-        names: What each is called.
+        start_ps: Start of each, by the device's clock.
+        names: Name of each.
         cores: The cores, in the order of their ids.
-        program: The program whose runs count as steps; empty if the file tells of steps.
+        program: The program whose runs count as steps; empty if the file marks steps.
         cut: Steps at the ends that some TensorCores lack, by group, with the reason.
     """
 
@@ -129,10 +129,10 @@ class TpuSteps:
     cut: Mapping[int, str] = field(default_factory=dict)
 
     def times(self, steps: CoreSteps, *, rules: Rules) -> StepTimes:
-        """The steps of a core by what people see.
+        """The steps of a core, with their time by kind of work.
 
-        Ops that reach out of a step count as its own: in that case a step is as long as what it is
-        made of, but in the reference.
+        Ops that extend beyond a step count in full: such a step is as long as the sum of its parts.
+        In the reference it is not.
         """
         spent = np.zeros((len(self.groups), len(SPENT)), np.int64)
         for category, amounts in steps.category_ps.items():
@@ -146,7 +146,7 @@ class TpuSteps:
 
 
 def waiting_for_input(events: StepEvents) -> dict[int, int]:
-    """How long a host waited for input in each of its steps, by group, ps."""
+    """Time that a host waited for input in each of its steps, by group, ps."""
     waiting = events.only(events.spent == Spent.HOST_WAIT_INPUT)
     group, row = np.unique(waiting.group, return_inverse=True)
     if not len(group):
@@ -170,9 +170,9 @@ def tpu_steps(
     Args:
         timeline: The events.
         groups: Their groups.
-        host_input_ps: How long the host waited for input in a step, by group. Where no
-            instruction of a core waits for input, so much of its idle time counts as that.
-        rules: Whether runs of programs are steps where none is marked.
+        host_input_ps: Time that the host waited for input in a step, by group. If no instruction
+            of any core waits for input, this much of its idle time counts as waiting for input.
+        rules: Whether runs of programs are steps if none is marked.
     """
     cores = tpu_cores(timeline)
     markers = {core: _marked(timeline, groups, core, STEP_LINES) for core in cores}
@@ -196,7 +196,7 @@ def tpu_steps(
 
 
 def _cut(known: Int64Array, of_cores: Sequence[Int64Array]) -> dict[int, str]:
-    """Steps at the ends that some of the cores with steps do not have."""
+    """Steps at the ends that some of the cores with steps lack."""
     with_steps = [group for group in of_cores if len(group)]
     n_cores = sum((np.isin(known, group).astype(np.int64) for group in with_steps), np.int64(0))
     if not len(known):
@@ -207,8 +207,8 @@ def _cut(known: Int64Array, of_cores: Sequence[Int64Array]) -> dict[int, str]:
 def _marked(
     timeline: Timeline, groups: Groups, core: Core, lines: Iterable[str], name: str = ""
 ) -> _Spans:
-    """The span of each group by the events of a line, those of a name only; one behind another
-    in the same group are one."""
+    """The span of each group by the events of some lines, only those of a name if one is given;
+    consecutive events of the same group form one span."""
     parts = [_grouped(timeline, groups, core, line, name) for line in sorted(lines)]
     group, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     if not len(group):
@@ -256,7 +256,7 @@ def _longest(markers: Sequence[_Spans]) -> tuple[Int64Array, Int64Array, Int64Ar
 def _names(
     timeline: Timeline, groups: Groups, known: Int64Array, program: str, *, rules: Rules
 ) -> list[str]:
-    """By the host's step; without one, the number that the device gives."""
+    """The name of the host's step; without one, the number from the device."""
     names = [groups.names.get(group, str(group)) for group in known.tolist()]
     if rules.numbers_core_steps or program:
         return names
@@ -282,7 +282,7 @@ def op_spans(timeline: Timeline, core: Core) -> DeviceSpans:
 
 
 def self_times(spans: DeviceSpans) -> Int64Array:
-    """Durations without what is inside, shape (n,)."""
+    """Durations without those of nested instructions, shape (n,)."""
     durations = spans.end_ps - spans.start_ps
     return durations - spans.nesting().sums_of_children(durations)
 
@@ -321,7 +321,7 @@ def _by_all_reduce(
 
 
 def rows_of(group: Int64Array, known: Int64Array) -> tuple[Int64Array, BoolArray]:
-    """The place of each group among known ones, which are in order; and whether it is there."""
+    """The place of each group in ``known``, which is ascending; and whether it is there."""
     row = np.searchsorted(known, group).clip(max=max(len(known) - 1, 0))
     is_in: BoolArray = np.zeros(len(group), np.bool_)
     if len(known):

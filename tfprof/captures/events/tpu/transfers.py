@@ -1,6 +1,7 @@
-"""What TPU cores send each other, and what they reduce together, step by step.
+"""Transfers between TPU cores, and their collectives, step by step.
 
-The Cloud TPU profiler showed this in its pod viewer; the instructions of a capture tell it.
+The Cloud TPU profiler showed these in its pod viewer; here they come from the instructions of a
+capture.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _SEND, _RECEIVED = "send", "recv-done"
 
 
 class Instruction(NamedTuple):
-    """What the text of an instruction tells.
+    """The content of an instruction's text.
 
     Attributes:
         name: ``all-reduce.9``.
-        text: All of it.
+        text: The whole text.
         category: Its ``hlo_category``.
         channel: Its channel, -1 without one.
-        n_bytes: Size of its result; of a sent tuple that of the first part, the data.
+        n_bytes: Size of its result; of a sent tuple, the size of the first part, the data.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Instruction(NamedTuple):
 
     @property
     def replica_groups(self) -> str:
-        """Which replicas take part together, as written; empty if it does not tell."""
+        """Which replicas take part together, as written; empty if the text does not state it."""
         return replica_groups(self.text)
 
 
@@ -53,13 +54,13 @@ class CoreTransfers:
     """Communication of a core.
 
     Attributes:
-        core_id: The core among all of the run.
-        instructions: What it ran.
+        core_id: Number of the core in the whole run.
+        instructions: The instructions that it ran.
         which: The instruction of each run, shape (n,).
-        step: The step of each; its group, as long as steps are not chosen.
-        start_ps: When it began, by the device's clock.
-        end_ps: When it ended.
-        own_ps: Its time without what is inside.
+        step: The step of each; before ``in_steps``, its group.
+        start_ps: Start of each, by the device's clock.
+        end_ps: End of each.
+        own_ps: Self time of each.
     """
 
     core_id: int
@@ -71,11 +72,11 @@ class CoreTransfers:
     own_ps: Int64Array
 
     def in_steps(self, groups: Int64Array, core_id: int) -> CoreTransfers:
-        """What belongs to some groups, which are the steps, in order.
+        """The runs in some groups, which become the steps, in order.
 
         Args:
             groups: The groups, shape (n steps,).
-            core_id: The core among all of the run.
+            core_id: Number of the core in the whole run.
         """
         row, is_in = rows_of(self.step, groups)
         return CoreTransfers(
@@ -90,7 +91,7 @@ class CoreTransfers:
 
 
 class Channel(NamedTuple):
-    """What one core sends another in a step; times are averages, ps.
+    """Transfers from one core to another in a step; times are averages, ps.
 
     Attributes:
         step: The step.
@@ -98,9 +99,9 @@ class Channel(NamedTuple):
         source: The core that sends.
         target: The core that receives.
         n_bytes: Size of the data.
-        latency_ps: From the begin of sending to the end of receiving.
-        send_delay_ps: How long the receiver had waited before sending began.
-        occurrences: How often.
+        latency_ps: From the start of sending to the end of receiving.
+        send_delay_ps: Time that the receiver waited before sending began.
+        occurrences: Number of transfers.
         names: The instructions.
     """
 
@@ -116,15 +117,15 @@ class Channel(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """What cores reduce or exchange together in a step.
+    """A collective of several cores in a step.
 
     Attributes:
         step: The step.
-        instruction: One that all of them run.
-        duration_ps: How long it takes on average.
-        start_ps: When the first core began.
-        end_ps: When the last ended.
-        occurrences: How often, on all cores together.
+        instruction: The instruction, which all of them run.
+        duration_ps: Its average duration.
+        start_ps: Start on the first core.
+        end_ps: End on the last core.
+        occurrences: Number of runs on all cores.
     """
 
     step: int
@@ -144,7 +145,7 @@ _ELEMENT = re.compile(r"([a-z]+)(\d*)")
 
 
 def replica_groups(text: str) -> str:
-    """Which replicas take part together, as the text of an instruction has it; may be empty."""
+    """Which replicas take part together, as written in an instruction's text; may be empty."""
     match = _GROUPS.search(text)
     return "" if match is None else match[1]
 
@@ -195,7 +196,7 @@ def _instruction(text: str, shown: str, category: str) -> Instruction:
 
 
 def _result(text: str) -> str:
-    """The shape before the opcode; tuples and layouts have brackets of their own."""
+    """The shape before the opcode; tuples and layouts contain brackets, too."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter in "([{") - (letter in ")]}")
@@ -205,7 +206,7 @@ def _result(text: str) -> str:
 
 
 def _n_bytes(element: str, dimensions: str) -> int:
-    """Size of an array; 0 if its element has none, or if it is more than any memory."""
+    """Size of an array; 0 if its element has no size, or if it exceeds any memory."""
     element_text = _ELEMENT.search(element)
     if element_text is None:
         return 0
@@ -227,8 +228,8 @@ class _Runs(NamedTuple):
 def channels(parts: Sequence[CoreTransfers]) -> list[Channel]:
     """Channels with one sender and one receiver in a step.
 
-    Where more cores share a channel, as they do when all run the same program, nothing tells who
-    sent what to whom, and the channel is left out.
+    If more cores share a channel, as when all run the same program, sender and receiver of a
+    transfer are unknown, and the channel is left out.
     """
     sent, received = _runs(parts, _SEND), _runs(parts, _RECEIVED)
     merged_channels = []
@@ -282,7 +283,7 @@ def _by_key(runs: _Runs) -> dict[tuple[int, int], Int64Array]:
 
 
 def collectives(parts: Sequence[CoreTransfers]) -> list[Collective]:
-    """What cores do together, by step, in order of time."""
+    """Collectives of the cores, by step, in order of time."""
     known: dict[tuple[int, str], list[tuple[Instruction, float, int, int, int]]] = {}
     for part in parts:
         n_kinds = len(part.instructions)
