@@ -146,7 +146,7 @@ def test_sizes_beyond_all_memory_do_not_wrap_around():
 
 
 def test_sampling_keeps_the_first_largest_of_each_box():
-    # Five in three groups: one of one, then two of two.
+    # Five values in three boxes: one box with one value, then two boxes with two.
     assert sampled(np.array([5, 1, 1, 3, 9]), 3).tolist() == [0, 1, 4]
     assert sampled(np.array([5, 1, 3]), 3).tolist() == [0, 1, 2]
     assert sampled(np.zeros(0, np.int64), 3).tolist() == []
