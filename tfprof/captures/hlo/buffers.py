@@ -1,9 +1,9 @@
 """How much memory a compiled program takes over its run, and for what, from its compiler's plan.
 
 The compiler runs the program on a model of the heap and records when each value is allocated and
-freed. This module replays that record. Without one, it derives the same from which instruction
-uses which value. Parameters, outputs and constants occupy memory all the time and do not appear in
-the record. Memory on the stacks of threads is listed, but not counted.
+freed. This module replays that record. Without one, it derives the same from the instructions
+that use each value. Parameters, outputs and constants occupy memory all the time and do not appear
+in the record. Memory on the stacks of threads is listed, but not counted.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from tfprof.captures.model.hlo import (
 )
 
 _MOST_KERNEL_POSITIONS: Final = 1 << 16
-"""A kernel with more positions along one dimension is damaged; its padding is not considered."""
+"""A kernel with more positions along one dimension is damaged; all count, even on padding."""
 
 _INPUT_GRADIENT: Final = "__cudnn$convBackwardInput"
 _KERNEL_GRADIENT: Final = "__cudnn$convBackwardFilter"

@@ -80,7 +80,7 @@ class Processes:
         return pool
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
-        """The parts of some files; the largest come first, so that none is left for the end."""
+        """The parts of some files; the largest come first, so that none of them runs last."""
         waiting = sorted(files, key=lambda file: (-file.n_bytes, file.place))
         suspects: list[HostFile] = []
         while waiting:
@@ -148,7 +148,7 @@ _KEPT_BYTES = 512 << 20
 def _begin_worker() -> None:
     """Ignore Ctrl-C, which the parent handles, and keep the memory of one file for the next.
 
-    To return the memory and get it filled with zeros again takes an eighth of the time.
+    Returning the memory and getting it filled with zeros again takes an eighth of the time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
@@ -165,7 +165,7 @@ _SMALL_BYTES = 64 << 20
 """Below this size, starting processes takes longer than reading."""
 
 _BYTES_OPEN = 8
-"""Most bytes of memory of a host with its events, about, per byte of its file."""
+"""Upper bound, roughly, of the memory of a host with its events per byte of its file."""
 
 
 def local_engine(files: Sequence[HostFile], memory_bytes: int | None = None) -> Engine:

@@ -133,7 +133,7 @@ def read_hlo(data: bytes, *, source: str) -> HloModule:
 
 
 def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
-    """The module of a message, without dangling references, of which a notice reports."""
+    """The module of a message; a notice reports dangling references, which are left out."""
     proto, notices = message.hlo_module, Notices()
     shapes = cache(lambda octets: shape_of(pb.ShapeProto.FromString(octets)))  # few differ
     made: dict[int, Computation] = {}

@@ -169,7 +169,7 @@ def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
 
 
 def _rows(*names: str) -> Callable[[Any], object]:
-    """What makes a tuple of fields of each of several messages."""
+    """A function that makes a tuple of fields for each of several messages."""
     fields = attrgetter(*names)
     return lambda protos: tuple(map(fields, protos))
 

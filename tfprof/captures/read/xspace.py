@@ -54,7 +54,7 @@ def read_xspace(
     strict: bool = False,
     memory_bytes: int | None = None,
 ) -> XSpace:
-    """Read the capture of one host by the TensorFlow 2 profiler.
+    """Read the TensorFlow 2 profiler's capture of one host.
 
     A file may be of any size that fits into memory. Its content is copied, so that later changes of
     the file have no effect. The reader releases bytes of the copy as they become columns. Columns

@@ -100,9 +100,9 @@ def slice_capture(
     """Write a part of a capture as a capture that all tools can read.
 
     Steps are those that the tools show, the same on all hosts. The slice keeps the events that
-    ``step=`` counts, and events outside of steps that ran meanwhile. To cut by time, device or
-    plane takes up to five times the memory of the largest plane; to cut by steps takes about twice
-    as much memory as tools do.
+    ``step=`` counts, and events outside of steps that ran meanwhile. Cutting by time, device
+    or plane takes up to five times the memory of the largest plane; cutting by steps takes about
+    twice as much memory as tools do.
 
     Args:
         source: A log folder, a run folder, or ``.xplane.pb`` files (also packed).
