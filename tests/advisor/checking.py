@@ -1,4 +1,4 @@
-"""What tests of checkers share."""
+"""Shared functions of the tests of checkers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def context(
     op_log: pb.OpLogProto | None = None,
     show_library_frames: bool = False,
 ) -> CheckContext:
-    """A profile of some nodes and of one step for each run."""
+    """The context of a profile with some nodes, and one step for each run."""
     profiler = tfprof.Profiler(graph(*nodes), op_log, classic=False)
     for step, run_meta in enumerate(runs):
         profiler.add_step(step, run_meta)
@@ -35,7 +35,7 @@ def context(
 
 
 def found(checker: Callable[[CheckContext], Sequence[Finding]], *args: Any, **more: Any) -> Any:
-    """What a checker finds in ``context(…)``; each finding explains its numbers."""
+    """The findings of a checker in ``context(…)``; each one explains its numbers."""
     findings = list(checker(context(*args, **more)))
     for finding in findings:
         assert_explained(finding)
@@ -43,14 +43,14 @@ def found(checker: Callable[[CheckContext], Sequence[Finding]], *args: Any, **mo
 
 
 def the_finding(*args: Any, **more: Any) -> Finding:
-    """The only one."""
+    """The only finding."""
     (finding,) = found(*args, **more)
     assert isinstance(finding, Finding)
     return finding
 
 
 def assert_explained(finding: Finding) -> None:
-    """Every number that the message states is among the evidence."""
+    """Check that every number of the message is in the evidence."""
     forms = {"micros": time_text, "bytes": memory_text, "share": share_text, "count": round}
     known = set()
     for name, value in finding.evidence.items():

@@ -19,7 +19,7 @@ def labels(made):
 
 
 def test_the_line_of_an_op_is_the_users():
-    # b has nobody but the library, c no call stack; the gradient has the line of its forward op.
+    # b has only frames of the library, c none; the gradient has the line of its forward op.
     assert labels(context(NODES, op_log=LOG)) == ["train.py:3:main", None, "train.py:3:main", None]
 
 

@@ -19,7 +19,7 @@ def step(copies, kernels, receives=()):
 
 
 def test_copies_that_the_gpu_waits_for():
-    # Of 300 µs of copies, 100 µs lie behind the kernel.
+    # 100 of the 300 µs of copies overlap with the kernel.
     copies = [("MEMCPYHtoD", stat(200, start=1000)), ("MEMCPYDtoH", stat(100, start=1300))]
     kernels = {"mm": stat(800, start=1200)}
     receives = [("x/_3", received("x/_3", 1000)), ("edge_7_table", received("edge_7_table", 5000))]

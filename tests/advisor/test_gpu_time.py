@@ -9,7 +9,7 @@ LOG = op_log(*(traced(f"op{i}", "train.py:4:main", "net.py:9:cell") for i in ran
 
 
 def step(prepare, compute, n=N, every=10):
-    """The host prepares an op every ``every`` µs; its kernel starts when that is done."""
+    """The host prepares an op every ``every`` µs; its kernel starts after the preparation."""
     host = {f"op{i}": stat(prepare, start=1000 + i * every) for i in range(n)}
     kernels = {f"op{i}": stat(compute, start=1000 + i * every + prepare) for i in range(n)}
     return run_on({GPU: host, GPU_STREAMS: kernels})

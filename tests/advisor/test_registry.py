@@ -23,7 +23,7 @@ class Counting:
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Install a package that brings checkers: a module, and lines ``name = module:object``."""
+    """Install a package with checkers: a module, and lines ``name = module:object``."""
 
     def install(package, source, *lines):
         folder = tmp_path / package

@@ -58,7 +58,7 @@ def test_a_straggler_is_one_in_most_steps():
     steps = [gpus(1000, 2000), gpus(1000, 1000), gpus(1000, 1000)]
     assert found(check_stragglers, NODES, *steps[:2]) == []
     assert len(found(check_stragglers, NODES, steps[0], *steps[:2])) == 1
-    # Each is slow once: that is not a straggler.
+    # Each is slow once, which does not make it a straggler.
     assert found(check_stragglers, NODES, gpus(1000, 2000), gpus(2000, 1000)) == []
 
 

@@ -1,4 +1,4 @@
-"""Results of older profilers: values read off the files by hand, and damage."""
+"""Results of older profilers: values taken from the files by hand, and damage."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Rules of counting: a run by those of the reference shares its events with the run itself."""
+"""Rules of counting: a run by the reference's rules shares its events with the original run."""
 
 import gc
 import pickle

@@ -1,4 +1,4 @@
-"""Events of many kinds, as profilers write them."""
+"""Events of many kinds in the form of profilers."""
 
 from tests.hlo_programs import capture, op, program
 from tfprof.captures.events.ops.host_ops import host_op_times
@@ -15,7 +15,7 @@ MATMUL = program(
                                   "rhs_contracting_dimensions": [0]}),
     ]
 )  # fmt: skip
-"""2 x 4 x 3 multiply-adds are 48 float operations; it reads 6 + 12 floats and writes 8."""
+"""2 x 4 x 3 multiply-adds are 48 float operations; the op reads 6 + 12 floats and writes 8."""
 
 
 def thunk(name, start, duration, program_id=1):

@@ -1,4 +1,4 @@
-"""The account of time: when steps begin, when they are done, and when the next one begins."""
+"""The account of time: starts and ends of steps, and the start of each next one."""
 
 from itertools import pairwise
 
@@ -31,13 +31,13 @@ def test_a_period_lasts_until_the_next_step_begins():
 
 
 def test_a_step_is_done_when_its_work_is():
-    # Marks of 1 that launch work of 10 each: the program runs ahead of the device.
+    # Marks of 1 that each launch work of 10: the program runs ahead of the device.
     marks, work = [(0, 1), (1, 2), (2, 3)], [(0, 10), (10, 20), (20, 30)]
     assert periods(marks, work) == [(0, 10, 10), (10, 20, 20), (20, 30, 30)]
 
 
 def test_a_result_that_is_read_one_step_late():
-    # Each mark launches, then waits for the work of the step before.
+    # Each mark launches work, then waits for that of the previous step.
     marks, work = [(0, 1), (1, 10), (11, 20)], [(0, 10), (10, 20), (20, 30)]
     assert periods(marks, work) == [(0, 10, 10), (10, 20, 20), (20, 30, 30)]
 
@@ -71,12 +71,12 @@ def test_marks_of_several_threads_have_no_period():
 )
 def test_numbers_tell_where_steps_are_missing(names, lost):
     numbers = [int(name.rpartition(" ")[2]) if " " in name else 0 for name in names]
-    starts = np.cumsum(10 * np.maximum(np.diff([0, *numbers]), 1))  # there is time for all of them
+    starts = np.cumsum(10 * np.maximum(np.diff([0, *numbers]), 1))  # enough time for all of them
     assert np.flatnonzero(lost_after(names, starts)).tolist() == lost
 
 
 def test_numbers_that_jump_without_time_for_steps_are_the_programs():
-    """A program numbers its steps by epoch and batch; between two epochs it reads input anew."""
+    """A program numbers its steps by epoch and batch; between epochs it reads its input anew."""
     names = [f"train {1000 * epoch + batch}" for epoch in range(3) for batch in range(30)]
     starts = np.array([1000 * epoch + 10 * batch for epoch in range(3) for batch in range(30)])
     assert not lost_after(names, starts).any()
@@ -134,13 +134,13 @@ def test_events_between_steps_belong_to_the_period_before():
     times = host_steps(run.hosts[0], 0).times
     assert times.duration_ps.tolist() == [20 * US * 1000, 10 * US * 1000]
     assert times.gap_ps.tolist() == [10 * US * 1000, 0]
-    # What another thread prefetches is no waiting of this one.
+    # Prefetching on another thread does not count as waiting on this one.
     assert run_steps(run).share_of("infeed") == 5 / 30
     assert periods_of(run.hosts[0]).is_between.sum() == 1
 
 
 def test_ops_between_steps_are_work_on_whatever_thread():
-    """Of an evaluation that the program calls; not of what other threads do by themselves."""
+    """Ops of a called evaluation count; independent ops of other threads do not."""
     of_jax = {"hlo_op": "dot", "run_id": 7, "device_ordinal": 0}
     space = xspace(
         host(

@@ -1,4 +1,4 @@
-"""What devices do together with others, and what of it computation hides."""
+"""Collectives of devices, and the part of their time that computation hides."""
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_a_cpu_that_waits_in_a_collective_does_not_compute():
     )  # fmt: skip
     [row] = pod(run).to_rows("workers")
     times = {one.key: row[f"{one.key}_us"] for one in CATEGORIES if row[f"{one.key}_us"]}
-    # What `while.1` contains is counted, not the loop itself; `dot.2` is in no step.
+    # The ops in `while.1` count, not the loop itself; `dot.2` is outside of steps.
     assert times["device_collectives"] == pytest.approx(0.25)
     [classic] = pod(run, classic=True).to_rows("workers")
     assert classic["device_collectives_us"] == 0

@@ -1,4 +1,4 @@
-"""The compiled sweep over intervals answers as NumPy does."""
+"""The compiled sweep over intervals gives the same results as NumPy."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ EVENTS = st.lists(
 
 @given(EVENTS)
 def test_each_moment_counts_for_the_largest_kind(events):
-    """Whoever computes; each moment is looked at one by one."""
+    """With both engines, compared with a loop over all moments."""
     expected = np.zeros((max(Spent) + 1, N_ROWS), np.int64)
     for row in range(N_ROWS):
         for moment in range(70):

@@ -1,4 +1,4 @@
-"""Numbers of arrows."""
+"""Ids of arrows."""
 
 from tfprof.captures.events.derived.flows import INTO, OUT_OF, flow_numbers
 from tfprof.testing.xspace_builders import (

@@ -1,4 +1,4 @@
-"""Derived lines, against the reference's own, and where it has none."""
+"""Derived lines, compared with the reference's, also where it has none."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 
 
 def reference_lines(space, known, base_ns):
-    """Name and events of each derived line by plane and id; ``known`` were there before."""
+    """Name and events of each derived line by plane and id; ``known`` are the original lines."""
     found = {}
     for one in space.planes:
         starts = one.starts_ps(base_ns)
@@ -73,7 +73,7 @@ def test_derived_lines_are_those_of_the_reference(capture):
         known = {(each.name, number) for each in planes for number in each.lines.ids.tolist()}
         base_ns = one.timeline.axis.base_ns
         theirs = reference_lines(read_xspace(preprocessed(capture, one.name)), known, base_ns)
-        # In which row a copy to the host is shown depends on an unstable order there.
+        # The row of a copy to the host depends on an unstable order there.
         for name in {key[0] for key in theirs}:
             rows = [
                 Counter(happened for key in found if key[0] == name and is_offload(key)

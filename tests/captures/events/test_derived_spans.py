@@ -1,4 +1,4 @@
-"""Spans over what follows each other and is the same."""
+"""Spans over equal items that follow each other."""
 
 import numpy as np
 import pytest

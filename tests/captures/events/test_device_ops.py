@@ -27,7 +27,7 @@ def ops(*planes, classic=False, launches=()):
 
 
 def table(found):
-    """Runs, total and self time in ns, and float operations by name."""
+    """Runs, total and self time in ns, and float operations, by name."""
     return {
         op.key.name: (op.occurrences, op.time_ps // 1000, op.self_ps // 1000, op.flops)
         for op in found.ops
@@ -120,7 +120,7 @@ def test_framework_ops_run_as_often_as_their_part_that_ran_most():
 
 
 def launched(*planned, text="x/y:Mul", around="x/y:Mul", found=True, classic=False):
-    """Kernels, for each run of an op those that it launches: rows by kernel, and the op's runs."""
+    """Kernels that each run of an op launches: rows by kernel, and the op's runs."""
     on_host, on_gpu = [], []
     for at, kernels in enumerate(planned):
         on_host.append(event(around, 100 * at, 90))
@@ -158,7 +158,7 @@ def test_where_launches_are_not_told_the_kernel_that_ran_most_counts():
 
 
 def test_the_nearest_run_of_the_op_counts():
-    """A function runs the op twice, and is called as the op is."""
+    """A function runs the op twice, and has the name of the op."""
     host_events = [
         event("x/y:Mul", 0, 90), event("a/b:Add", 1, 80), event("launch", 5, 2, correlation_id=1),
         event("x/y:Mul", 100, 90), event("x/y:Mul", 110, 10),

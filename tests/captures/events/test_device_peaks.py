@@ -1,4 +1,4 @@
-"""What a device can do at most, from the stats of its plane."""
+"""Peak rates of a device, from the stats of its plane."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Calls of tf.function: tracing and what it costs."""
+"""Calls of tf.function: tracing and its cost."""
 
 from tfprof.captures.events.timeline.functions import function_calls
 from tfprof.testing.xspace_builders import event, gpu, host, line, timeline_of, xspace

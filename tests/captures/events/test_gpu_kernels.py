@@ -1,4 +1,4 @@
-"""Kernels of GPUs, from what profilers of all years write of them."""
+"""Kernels of GPUs, in the forms of profilers of all years."""
 
 import pytest
 
@@ -138,7 +138,7 @@ def test_names_of_kernels_that_use_tensor_cores(name, ours, reference):
      "TileFmhaShape<", "TileFmhaBwdShape<", "_MI16x16x4_", "Cijk_MI16x16x16x1"],
 )  # fmt: skip
 def test_matrix_kernels_of_amd(name):
-    """xprof 2.24 was asked about each."""
+    """The expected values are those of xprof 2.24."""
     assert uses_tensor_cores(name, vendor="AMD") and uses_tensor_cores(name)
     assert uses_tensor_cores(name, vendor="AMD", rules=REFERENCE)
     assert not uses_tensor_cores(name, vendor="Nvidia", rules=REFERENCE)

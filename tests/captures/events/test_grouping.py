@@ -1,4 +1,4 @@
-"""Steps: which events begin one, what belongs to it, what it is called."""
+"""Steps: the events that begin and belong to each, and its name."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspac
 
 
 def grouped(*planes, classic=False):
-    """Group of each event by name (of several of a name, all), and the names of the groups."""
+    """Group of each event by name (all groups for several events), and the names of the groups."""
     one = opened(xspace(*planes)).hosts[0]
     groups = one.groups(classic=classic)
     found = {}
@@ -35,7 +35,7 @@ def test_a_marker_takes_what_lies_in_it():
 
 
 def test_the_body_of_a_loop_over_a_dataset_is_in_the_step_of_the_loop():
-    """Other threads of tf.data run it, and only the id of the run ties them to it."""
+    """Other threads of tf.data run the body; only the id of the run connects them to the loop."""
     loop = "ReduceIterator::Root::Prefetch::Scan"
     found, _ = grouped(
         host(
@@ -96,7 +96,7 @@ def test_roots_of_a_lower_level_lie_in_the_step_of_a_higher_one():
             )
         )
     )  # fmt: skip
-    # The batch is level 2 and asked first; the runs in it have a group by then.
+    # The batch has level 2 and comes first; then the runs in it already have a group.
     assert found == {"ProcessBatch": 0, "BatchingSessionRun": [0, 1], "SessionRun": 0}
     assert names == {0: "ProcessBatch 0", 1: "BatchingSessionRun 1"}
 
@@ -159,7 +159,7 @@ def test_iterations_of_loops_are_steps_only_in_the_reference():
     found, names = grouped(planes, classic=True)
     assert found["ExecutorState::Process"] == [0, 1, 0, 1, -1]
     assert found["op"] == 0
-    assert found["train"] == -1  # roots of all other kinds count no more
+    assert found["train"] == -1  # roots of all other kinds do not count
     assert names == {0: "0", 1: "1"}
 
 
@@ -202,7 +202,7 @@ def test_groups_that_a_file_tells_are_taken():
 @given(st.data())
 def test_all_go_up_as_each_does_alone(data):
     n_events = data.draw(st.integers(1, 12))
-    # Parents stand before their children; links lead anywhere, also in circles.
+    # Parents come before their children; links lead anywhere, also in cycles.
     parents = [data.draw(st.integers(-1, event - 1)) for event in range(n_events)]
     place = st.integers(0, n_events - 1)
     pairs = data.draw(st.lists(st.tuples(place, place), max_size=20))

@@ -54,7 +54,7 @@ def test_texts_of_events_are_ops_too():
 
 
 def test_allocations_for_an_op_are_runs_of_it_only_in_the_reference():
-    """Twelve executions that allocate once each are no 24 runs of half the time."""
+    """Twelve executions that allocate once each are not 24 runs of half the time."""
     runs = [event("a/dot:MatMul", 100 * step, 10) for step in range(12)]
     memory = [event("MemoryAllocation", 100 * n + 2, 0, tf_op="a/dot:MatMul") for n in range(12)]
     freed = [event("MemoryDeallocation", 100 * n + 50, 0, tf_op="a/dot:MatMul") for n in range(12)]
@@ -173,7 +173,7 @@ def test_enqueues_tell_how_long_they_took_and_how_far_apart_they_were():
         ),
         line(event("q:InfeedEnqueue", 0, 7), id=2),
     )  # fmt: skip
-    # The first of each thread has none before it.
+    # The first one of each thread has no predecessor.
     assert found.infeed_ps == (25_000, 300_000)
 
 
@@ -184,7 +184,7 @@ def test_no_ops():
 
 @st.composite
 def trees(draw):
-    """Ops that nest, no two moments the same."""
+    """Nested ops with distinct starts and ends."""
     depth, now, spans, open_ = 0, itertools.count(), [], []
     for is_begin in draw(st.lists(st.booleans(), max_size=24)):
         if is_begin:

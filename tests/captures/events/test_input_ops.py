@@ -1,4 +1,4 @@
-"""What ops of input pipelines are, and where the input's time goes."""
+"""Kinds of ops of input pipelines, and the time of the input."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_without_enqueue_ratio_the_parts_are_what_they_took():
 
 
 def test_with_a_ratio_the_time_between_enqueues_is_shared_out():
-    # Enqueues are a quarter of the time: 300 is left for the others, by their own 30, 10 and 60.
+    # Enqueues take a quarter of the time. The others share 300 in proportion to 30, 10 and 60.
     assert break_down(OPS, 0.25) == pytest.approx((100, 90, 30, 180, 0))
 
 

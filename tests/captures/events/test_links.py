@@ -1,4 +1,4 @@
-"""What leads to what on other threads and devices."""
+"""Links between events of different threads and devices."""
 
 import numpy as np
 from hypothesis import given
@@ -10,7 +10,7 @@ from tfprof.testing.xspace_builders import Unsigned, event, gpu, host, line, tim
 
 
 def named_links(*planes, regions=False):
-    """Pairs of names that are linked."""
+    """Pairs of names of linked events."""
     timeline, found = with_regions(timeline_of(xspace(*planes)))
     links = find_links(timeline, found if regions else None)
     pairs = zip(links.sources.tolist(), links.targets.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""What allocators did, and what was in use at the peak."""
+"""Calls of allocators, and memory in use at the peak."""
 
 import numpy as np
 import pytest
@@ -121,8 +121,8 @@ def test_what_is_in_use():
             change("+", 5, 3, 5, 999),
         )
     ).values()  # fmt: skip
-    # 300 in use at the end: 70 and 50 are known, so 180 come from before the capture: 200 that
-    # were there at first, less 20 that were freed unseen.
+    # 300 in use at the end. 70 and 50 are known, so 180 are from before the capture: 200 that
+    # were in use at first, less 20 that were freed without an event.
     assert live_addresses(events, 4) == ([(2, 50), (1, 70)], 180)
     assert live_addresses(events, 1) == ([(1, 100), (2, 50)], 200)
 
@@ -146,7 +146,7 @@ def test_sizes_beyond_all_memory_do_not_wrap_around():
 
 
 def test_sampling_keeps_the_first_largest_of_each_box():
-    # Five in three boxes: one of one, then two of two.
+    # Five values in three boxes: one box with one value, then two boxes with two.
     assert sampled(np.array([5, 1, 1, 3, 9]), 3).tolist() == [0, 1, 4]
     assert sampled(np.array([5, 1, 3]), 3).tolist() == [0, 1, 2]
     assert sampled(np.zeros(0, np.int64), 3).tolist() == []
@@ -184,5 +184,5 @@ def test_what_is_in_use_is_what_a_table_of_addresses_says(rows):
     [events] = events_of(line(*made)).values()
     live, unknown = live_addresses(events, len(events) - 1)
     assert dict(live) == known
-    # What is known and what is not add up to what the allocator says.
+    # Known and unknown memory add up to the allocator's own number.
     assert unknown == heap - sum(known.values())

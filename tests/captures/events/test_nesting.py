@@ -1,4 +1,4 @@
-"""What encloses what: partial overlaps, asynchronous events, ties; native and NumPy the same."""
+"""Nesting of events: partial overlaps, asynchronous events, ties; native code equals NumPy."""
 
 import numpy as np
 import pytest
@@ -29,13 +29,13 @@ def test_parents_are_the_innermost_that_enclose():
 
 
 def test_an_event_that_reaches_out_closes_what_it_reaches_out_of():
-    # The second overlaps with the first only in part, so it is beside it, and the third, which
-    # lies in both, lies in the second.
+    # The second overlaps with the first only partially, so they are siblings. The third lies in
+    # both, and is a child of the second.
     assert nested((0, 50), (40, 90), (42, 48)) == ([-1, -1, 1], [1, 3, 3])
 
 
 def test_what_was_closed_encloses_nothing_more():
-    # The last lies in the first by time, but the second has closed that.
+    # The last one lies in the first by time, but the second has closed the first.
     assert nested((0, 50), (40, 90), (45, 95), (46, 49)) == ([-1, -1, -1, 2], [1, 2, 4, 4])
 
 
@@ -89,7 +89,7 @@ def test_nearest_of_events_that_are_nested_deeply():
 
 @st.composite
 def lines(draw):
-    """Lines of events in order of time, and which are alone."""
+    """Lines of events in order of time, and which of the events stand alone."""
     columns, first = [], [0]
     for _ in range(draw(st.integers(0, 3))):
         line = draw(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=12))
@@ -121,7 +121,7 @@ def by_definition(first, starts, ends, is_alone):
 @pytest.mark.parametrize("rounds", [0, 1, 500])
 @given(columns=lines())
 def test_numpy_does_as_the_reference(rounds, columns):
-    """With few rounds events are looked at one by one."""
+    """With few rounds it takes events one by one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nesting, "_MOST_ROUNDS", rounds)
         found = nest_pure(*columns)
@@ -139,7 +139,7 @@ def test_the_extension_does_as_the_reference(width, columns):
 
 
 def filled_from(found, values):
-    """Marks of events, of which all inside one that has a mark have one."""
+    """Marks of events; all events inside a marked one have a mark."""
     return found.nearest(np.minimum(values, 1).astype(np.int8))
 
 

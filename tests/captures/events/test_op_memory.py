@@ -1,4 +1,4 @@
-"""What ops allocate and free."""
+"""Memory that ops allocate and free."""
 
 from tests.captures.events.made import memory
 from tfprof.captures.events.ops.op_memory import op_memory

@@ -1,4 +1,4 @@
-"""What names of events and lines say."""
+"""Data in names of events and lines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How close ops come to what a device can do."""
+"""Rates of ops relative to the peak rates of a device."""
 
 import pytest
 

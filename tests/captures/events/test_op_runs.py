@@ -1,4 +1,4 @@
-"""Which op each event ran."""
+"""The op that each event ran."""
 
 import pytest
 

@@ -1,10 +1,10 @@
-"""What pools of threads did for a step, where nothing tells who gave them the work."""
+"""Work of thread pools for a step, if the capture does not state which thread requested it."""
 
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 
 def groups_of(name, *planes):
-    """Groups of the events of a name, in order of time."""
+    """Groups of the events with a name, in order of time."""
     one = opened(xspace(*planes)).hosts[0]
     timeline, of_event = one.timeline, one.groups().of_event
     chosen = [at for at in range(len(timeline)) if timeline.name(at) == name]

@@ -1,4 +1,4 @@
-"""Which program an event belongs to."""
+"""The program that an event belongs to."""
 
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ STEP = Frame("train.py", "step", 20, function_start_line=20)
 
 
 def found(*lines):
-    """The stack of each op that has one."""
+    """The stack of each op with a stack."""
     (one,) = opened(xspace(host(*lines))).hosts
     forest = one.forest()
     stacks, of_op = python_stacks(forest, first_runs([host_op_runs(one.timeline)]))

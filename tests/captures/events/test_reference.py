@@ -1,4 +1,4 @@
-"""Grouping, steps and host ops against the reference's own answers."""
+"""Grouping, steps and host ops, compared with the reference's own answers."""
 
 from collections import defaultdict
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.one_engine]
 
 
 def events_by_identity(timeline, *columns):
-    """Values of events by plane, line, time and name; derived lines are left out."""
+    """Values of events by plane, line, time and name, without derived lines."""
     found = defaultdict(list)
     base = timeline.space.base_ns * 1000
     for event in range(len(timeline)):

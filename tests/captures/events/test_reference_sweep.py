@@ -1,4 +1,4 @@
-"""Events without duration, which the reference takes for open."""
+"""Events without duration, which the reference treats as open."""
 
 import pytest
 
@@ -9,7 +9,7 @@ INPUT = "IteratorGetNext:IteratorGetNext"
 
 
 def spent(*events, classic):
-    """Microseconds of host computation and of input in the one step, None without a step."""
+    """Microseconds of host computation and of input in the only step; None without a step."""
     run = opened(xspace(host(line(event("train", 0, 1000, step_num=0, _r=1), *events))))
     steps = pod(run, classic=classic).to_gviz()["podStatsSequence"]["podStatsMap"]
     if not steps:
@@ -35,7 +35,7 @@ def spent(*events, classic):
 def test_what_takes_no_time_counts_until_the_next_end_only_in_the_reference(
     events, reference, truth
 ):
-    """The numbers of the reference are those of xprof 2.24 for these events."""
+    """The reference's numbers come from xprof 2.24."""
     made = [event(*one) for one in events]
     found = spent(*made, classic=True)
     assert found == (reference if reference is None else pytest.approx(reference))

@@ -1,4 +1,4 @@
-"""Requests of synthetic captures, by hand, as the reference answers and as they are."""
+"""Requests of synthetic captures: results computed by hand, for the reference and without it."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def served(space):
 
 
 def in_ns(requests):
-    """Total, device and copies of each request, ns."""
+    """Total, device and copy times of each request in ns."""
     columns = [(column / 1000).tolist() for column in requests]
     return list(zip(*columns, strict=True))
 
@@ -91,7 +91,7 @@ def test_what_a_request_leads_to_makes_it_longer_only_in_the_reference():
 
 
 def batched(*starts, swap=False):
-    """A request of two batches, which it leads to in order of their ids, or the other way."""
+    """A request with links to two batches, in the order of their ids or in reverse."""
     ids = (8, 7) if swap else (7, 8)
     batches = [
         one

@@ -1,4 +1,4 @@
-"""Which call launched which run of a compiled program on a CPU."""
+"""Calls, and the runs of compiled programs on a CPU that they launch."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +13,8 @@ def loop(launched, runs, *, names=None, chain=None, more=()):
     """Steps of 2 that launch, at ``launched``; runs of ``(run_id, start, duration)``.
 
     Args:
-        names: The function of each call; by default all are one.
-        chain: Places of a call and a run that a region of the thread pool ties together.
+        names: The function of each call; by default the same for all.
+        chain: Places of a call and a run that a region of the thread pool connects.
         more: Further events of the pool.
     """
     python, pool = [], [*more]
@@ -41,7 +41,7 @@ def loop(launched, runs, *, names=None, chain=None, more=()):
 
 
 def found(run):
-    """(start, end) of what each step took, ns."""
+    """(start, end) of the time of each step in ns."""
     times = host_steps(run.hosts[0], 0).times
     ends = (times.start_ps + times.own_ps).tolist()
     return [(a / 1000, b / 1000) for a, b in zip(times.start_ps.tolist(), ends, strict=True)]
@@ -68,7 +68,7 @@ def test_a_chain_fixes_the_order():
 
 
 def test_few_of_many_runs_that_began_before_the_capture_ended():
-    """Nobody waits for results: most steps are launched while the first one runs."""
+    """No step waits for results: most calls come during the first run."""
     steps = run_steps(loop([3 * k for k in range(20)], [(5, 1, 58), (6, 59, 1)], chain=(0, 0)))
     assert list(steps.whole.names) == ["train 0", "train 1"]
     assert not steps.is_unusual.any()
@@ -117,7 +117,7 @@ def test_several_devices_tell_the_run():
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=12),
        st.integers(0, 3))  # fmt: skip
 def test_each_run_is_of_its_call(rows, lost):
-    """Whatever calls and runs take; the first runs were launched before the capture."""
+    """With any durations of calls and runs; the first runs were launched before the capture."""
     launched, runs, now, free = [], [], 0, 0
     for number, (pause, took) in enumerate(rows):
         launched.append(now)

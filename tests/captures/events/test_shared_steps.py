@@ -1,4 +1,4 @@
-"""Which hosts have too few steps in common with the others."""
+"""Hosts with too few steps in common with the others."""
 
 import itertools
 
@@ -20,11 +20,11 @@ def test_few_steps_that_hosts_lack_are_no_reason():
 
 def test_the_fewer_hosts_there_are_the_more_each_counts():
     def kept(n_hosts):
-        """Down to how many of 60 steps one host among some others is kept."""
+        """The fewest of 60 steps with which one host among others is kept."""
         others = [(0, 60)] * (n_hosts - 1)
         return min(n for n in range(1, 61) if shared(*others, (60 - n, 60))[2] == n_hosts)
 
-    # With more than two thirds of 60 × (hosts - 1).
+    # All need more than two thirds of 60 × (hosts - 1).
     assert [kept(n_hosts) for n_hosts in (3, 4, 5, 16, 256)] == [27, 31, 33, 38, 40]
 
 
@@ -33,7 +33,7 @@ def test_a_host_that_recorded_later_is_left_out():
 
 
 def test_hosts_that_lack_too_much_only_together():
-    # Either of the two could stay; the one with more steps does, of equal ones with the earlier.
+    # Either of the two could stay: the one with more steps, or the earlier of equal ones.
     assert shared(*[(0, 100)] * 8, (0, 60), (41, 100)) == (0, 60, 9)
     assert shared(*[(0, 100)] * 8, (0, 60), (40, 100)) == (0, 60, 9)
     assert shared(*[(0, 100)] * 8, (0, 60), (39, 100)) == (39, 100, 9)
@@ -59,7 +59,7 @@ spans_of_hosts = st.lists(
 
 
 def by_definition(spans):
-    """All windows of steps, and who has them."""
+    """All windows of steps, and the hosts that have them."""
     most = max(end for _, end in spans)
     windows = [
         (begin, end, sum(own[0] <= begin and end <= own[1] for own in spans))

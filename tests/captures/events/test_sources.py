@@ -1,4 +1,4 @@
-"""Which event of a capture each event of a timeline is, also where some were added or left out."""
+"""The source in the capture of each timeline event, also with added and left out events."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tfprof.core.columns import columns
 def test_numbers_and_places_are_those_of_a_list(data, n_sources):
     every = list(range(n_sources))
     order = None
-    if data.draw(st.booleans()):  # in another order, and not all
+    if data.draw(st.booleans()):  # some events in another order
         order = data.draw(st.permutations(every))[: data.draw(st.integers(0, n_sources))]
     timeline = list(every if order is None else order)
     for place in data.draw(st.lists(st.integers(0, 12), max_size=5)):

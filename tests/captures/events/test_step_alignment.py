@@ -1,4 +1,4 @@
-"""Which steps of several hosts are the same."""
+"""Common steps of several hosts."""
 
 import numpy as np
 from hypothesis import given
@@ -29,7 +29,7 @@ def test_the_host_whose_steps_span_the_shortest_time_is_chief():
 
 
 def test_of_equal_offsets_those_ahead_come_first_from_the_smallest():
-    # The one step of the chief lies in none of the host's: 0, then -1, ….
+    # The only step of the chief lies outside the host's steps: 0, then -1, ….
     assert by_time([(100, 110)], [(0, 10), (20, 30)]) == ((0, 0), 1, 0, ())
     # Equal overlaps with both: the first of 0, -1.
     assert by_time([(5, 15)], [(0, 10), (10, 20)]) == ((0, 0), 1, 0, ())
@@ -91,7 +91,7 @@ def test_the_order_of_two_hosts_does_not_matter_for_which_is_chief(one, other):
 
 
 def best_offset_as_the_reference(chief_starts, chief_ends, starts, ends):
-    """Every offset is tried with all steps, as ``step_intersection.cc`` does."""
+    """Try every offset with all steps, as in ``step_intersection.cc``."""
     best, most = 0, -1
     for offset in [*range(len(chief_starts)), *range(-1, -len(starts), -1)]:
         ours = slice(max(0, offset), min(len(chief_starts), len(starts) + offset))
@@ -106,7 +106,7 @@ def best_offset_as_the_reference(chief_starts, chief_ends, starts, ends):
 
 
 any_spans = st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 12)), min_size=1, max_size=9)
-"""Also spans in no order, within each other, without length and of negative length."""
+"""Spans, also unordered, nested, empty, or with a negative length."""
 
 
 def columns(steps):
@@ -134,7 +134,7 @@ def test_steps_that_all_overlap_each_other():
 
 
 def test_many_steps_are_matched_by_time():
-    """With the square of their number, this would take minutes."""
+    """In quadratic time, this would take minutes."""
     starts = np.arange(200_000) * 10**9
     late = starts[500:] + 10**8
     found = align_by_time([starts, late], [starts + 10**9, late + 10**9])

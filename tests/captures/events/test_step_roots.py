@@ -1,4 +1,4 @@
-"""What a step is: what was marked, else what the program calls, else there is none."""
+"""Steps: the marked ones, else the calls of the program, else none."""
 
 from tfprof.captures.events.steps.step_roots import StepKind
 from tfprof.captures.facts.run_steps import run_steps
@@ -7,7 +7,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspac
 
 
 def found(*planes):
-    """How steps were found, their names, and start and length of each in ns."""
+    """The way that steps were found, their names, and start and length of each in ns."""
     run = opened(xspace(*planes))
     steps = run_steps(run)
     spans = [
@@ -21,7 +21,7 @@ def found(*planes):
 
 
 def call(start, number, name="train_step", length=90):
-    """A call as Keras makes it: the runtime returns at once, Python waits for the result."""
+    """A call of Keras: the runtime returns at once, Python waits for the result."""
     return [
         event(name, start, length, tf_function_call="notTraced-nonXla"),
         event("EagerExecute", start + 1, 8),
@@ -55,12 +55,12 @@ def test_what_encloses_several_calls_is_none():
         line(event("fit", 0, 500), event("epoch", 0, 250), *call(0, 1), *call(100, 2),
              event("epoch", 250, 250), *call(300, 3)),
     )  # fmt: skip
-    # The last epoch has but one call; it is no step, as other calls are what steps are.
+    # The last epoch has only one call, but it is not a step, since the calls are the steps.
     assert found(threads)[2] == [(0, 90), (100, 90), (300, 90)]
 
 
 def compiled_call(start, name="train_step", length=90):
-    """A call of a function with ``jit_compile=True``: nothing in it is a root of the runtime."""
+    """A call of a function with ``jit_compile=True``, without a root of the runtime in it."""
     return [
         event(name, start, length, tf_function_call="notTraced-xla"),
         event("EagerExecute", start + 1, length - 5),
@@ -161,7 +161,7 @@ def test_what_belongs_to_another_step_stays_there():
              event("late", 50, 10, _ct=1, _c=9)),
         line(event("FunctionRun", 0, 5, _r=1), event("give", 1, 1, _pt=1, _p=9), id=2),
     )  # fmt: skip
-    # The one on the second thread began first, and leads to the event on the first.
+    # The event on the second thread began first, and leads to that on the first.
     groups = opened(xspace(threads)).hosts[0].groups()
     assert [int((groups.of_event == group).sum()) for group in groups.names] == [3, 2]
 

@@ -1,4 +1,4 @@
-"""On what the time of steps is spent."""
+"""The time of steps by kind."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def columns(rows, width):
 
 
 def times_of(events, markers, *, has_device, classic=False):
-    """Steps that are as long as their markers."""
+    """Times of steps that are as long as their markers."""
     spans = marked_spans(markers, has_device=has_device)
     groups = np.array(sorted(spans), np.int64)
     if has_device or classic:
@@ -73,7 +73,7 @@ def test_what_reaches_out_of_the_step_is_cut():
 def test_a_step_without_computation_is_none_in_the_reference():
     waits = [(0, WAIT, 10, 20)], [(0, 0, 100, 0)]
     assert spent(*waits, classic=True) == {}
-    # What was marked is a step all the same.
+    # Marked steps are steps anyway.
     assert spent(*waits) == {0: (0, 100, {"HOST_WAIT_INPUT": 10, "UNKNOWN": 90})}
     assert spent([(0, COMPUTE, 10, 20)], [(0, 0, 100, 1)], has_device=True) == {}
 
@@ -164,7 +164,7 @@ def test_times_are_those_of_asking_at_each_moment(rows):
 
 
 def steps(*planes, classic=False):
-    """Microseconds by category of each step of a host, in ns here."""
+    """Steps of a host from microseconds by category, here in ns."""
     one = opened(xspace(*planes)).hosts[0]
     found = host_steps(one.by(REFERENCE if classic else OURS), 1)
     by_kind = sorted(Spent)
@@ -298,7 +298,7 @@ def test_root_stages_of_instrumented_pipelines_wait_for_input():
             line(event("taken", 50, 10, _ipl_stage_name="x", _ct=1, _c=3), id=2),
         )
     )
-    # The inner stage is the runtime's, but the one around it covers it; what was handed over, too.
+    # The inner stage is the runtime's, but the outer one covers it, and also the work handed over.
     assert found == [("train 0", {"HOST_WAIT_INPUT": 30, "HOST_RUNTIME": 10, "UNKNOWN": 60})]
 
 

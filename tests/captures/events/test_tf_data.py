@@ -1,4 +1,4 @@
-"""Input pipelines: calls, what iterators took of them, and which held them up."""
+"""Input pipelines: calls, the times of iterators in them, and their bottlenecks."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_iterators_that_call_each_other():
     assert told(call) == {
         1: (20, 100, 1, True), 2: (40, 80, 1, True), 3: (40, 40, 2, True),
     }  # fmt: skip
-    assert call.bottleneck == 2  # of equal ones the smaller id
+    assert call.bottleneck == 2  # for equal ones the smaller id
     assert [found.iterators[n].type for n in (1, 2, 3)] == ["Root", "Map", "TFRecord"]
 
 
@@ -77,7 +77,7 @@ ASYNCHRONOUS = (
 
 def test_what_another_thread_produced_counts_for_the_call_that_consumed_it():
     [pipeline] = pipelines(*ASYNCHRONOUS).pipelines
-    # It worked from -40 to 60, of which the consumer waited from 5 to 60; it is not cut.
+    # It worked from -40 to 60; the consumer waited from 5 to 60. It is not cut.
     assert told(pipeline.calls[0]) == {
         1: (10, 100, 1, True), 2: (35, 90, 1, True), 3: (100, 100, 1, True),
     }  # fmt: skip
@@ -147,7 +147,7 @@ def test_iterators_without_an_id_are_none():
 
 
 def test_circles_end():
-    # Each element is produced by what consumes it: two ways on at every level.
+    # Each element has its consumer as its producer, which makes two paths at every level.
     circle = [
         one
         for n in range(2)
@@ -200,7 +200,7 @@ def test_memory_does_not_grow_with_the_pairs_of_an_element_that_comes_again_and_
 
 @st.composite
 def walks(draw):
-    """Events of iterators, some unknown, with children anywhere, also before themselves."""
+    """Events of iterators, some unknown, with children anywhere, even before themselves."""
     n = draw(st.integers(1, 8))
     times = draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=n, max_size=n))
     lists = draw(st.lists(st.lists(st.integers(0, n - 1), max_size=3), max_size=2))

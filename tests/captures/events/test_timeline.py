@@ -1,4 +1,4 @@
-"""Events of a host in order of time, and what cannot be put there."""
+"""Events of a host in order of time, and those without a place in it."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Which steps the events of TPUs belong to."""
+"""Steps of the events of TPUs."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def by_name(space, *, classic=False):
 
 
 def two_cores(first, second):
-    """Cores that ran steps of these numbers, each with one instruction."""
+    """Cores that ran steps with these numbers, each with one instruction."""
     return xspace(
         *(
             tpu(
@@ -78,7 +78,7 @@ def test_without_steps_runs_of_a_program_are_counted_by_how_often_it_ran():
 
 
 def touching():
-    """A run that begins where the one before ends, and what begins there."""
+    """A run that begins at the end of the previous one, and events that begin there."""
     return xspace(
         tpu(
             modules=[at("jit_f(1)", 0, 10), at("jit_f(1)", 10, 10)],

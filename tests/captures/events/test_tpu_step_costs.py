@@ -1,4 +1,4 @@
-"""What ops of TensorCores cost in each step."""
+"""Costs of ops of TensorCores in each step."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from tfprof.testing.xspace_builders import event, timeline_of, xspace
 
 
 def costs(*cores):
-    """Costs by step; the number of a step is its name, and ops begin in it."""
+    """Costs by step; a step has its number as its name, and its ops begin in it."""
     timeline = timeline_of(xspace(*cores))
     groups = np.full(len(timeline), -1, np.int64)
     for event_ in range(len(timeline)):

@@ -1,4 +1,4 @@
-"""What steps of TPU cores are spent on."""
+"""The time of steps of TPU cores by kind."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What TPU cores send each other and reduce together."""
+"""Transfers between TPU cores, and their common reductions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What all that answers states of a run, by what it is about."""
+"""Statements of all parts of tfprof about a run, by subject."""
 
 import re
 from collections import defaultdict
@@ -26,7 +26,7 @@ UNKNOWN = "unknown"
 
 
 class Said:
-    """What each asker states: by what it is about, the value of each."""
+    """Statements: the value from each source, by subject."""
 
     def __init__(self):
         self.by_what = defaultdict(dict)
@@ -48,7 +48,7 @@ class Said:
 
 
 def all_said(run):
-    """What all askers state of a run."""
+    """Statements of all sources about a run."""
     said, steps = Said(), run_steps(run)
     is_tpu = any(one.core is not None for one in steps.hosts)
     typical = steps.typical_places.tolist() if steps.n_steps else []
@@ -79,9 +79,9 @@ def _of_claim(said, who, claim, *, is_alone):
     elif claim.metric in ("between_share", "unexplained_share"):
         said(f"{who} ({claim.metric})", **{claim.metric: claim.value})
     if claim.metric != "step_time" or "name" in claim.details or "kind" in claim.details:
-        return  # of one step, or of steps of another kind
+        return  # about one step, or steps of another kind
     if claim.subject != "step" and not is_alone:
-        return  # of one host of several
+        return  # about one host of several
     if claim.value is None:
         return
     said(who, step_ms=claim.value, n_typical=claim.details["step_count"])
@@ -93,7 +93,7 @@ def _of_claim(said, who, claim, *, is_alone):
 
 
 def _of_input(claim):
-    """A verdict on the input, or, of steps that are too few for one, a figure of these alone."""
+    """A verdict on the input, or a figure if there are too few steps for a verdict."""
     is_figure = claim.value is not None and claim.scope.startswith(("1 step ", "2 steps "))
     return "recorded_input" if is_figure else "input_share"
 
@@ -103,7 +103,7 @@ def _of_advice(said, run):
     for one in tools.advice(run):
         if "step_ms" in one.evidence:
             said(f"advice {one.rule}", step_ms=one.evidence["step_ms"])
-        if "python_share" in one.evidence:  # while a step lasts; other advice is on what is between
+        if "python_share" in one.evidence:  # within steps; other advice is about the time between
             dark = (Spent.UNKNOWN, Spent.HOST_CODE, Spent.HOST_RUNTIME)
             between = steps.share(steps.between(*dark))
             said(f"advice {one.rule}", unexplained_share=one.evidence["python_share"] + between)
@@ -159,7 +159,7 @@ def _number(text):
 
 
 def _of_hosts(said, who, rows, keys, names, typical, per_ms, *, is_tpu):
-    """Rows of all hosts: those of the host that the others wait for."""
+    """From rows of all hosts, those of the host for which the others wait."""
     by_host = defaultdict(list)
     for row in rows:
         by_host[tuple(row.get(key) for key in keys)].append(row)
@@ -174,7 +174,7 @@ def _of_hosts(said, who, rows, keys, names, typical, per_ms, *, is_tpu):
     took = sum(row[names["step_ms"]] for row in slowest)
     said(who, step_ms=took / len(slowest) / per_ms)
     for what in ("recorded_input", "other_share", "between_share"):
-        if what in names and not is_tpu:  # each core of a TPU has its own
+        if what in names and not is_tpu:  # each core of a TPU has its own value
             said(who, **{what: sum(row[names[what]] for row in slowest) / took})
 
 
@@ -207,7 +207,7 @@ def _of_gate(said, run, *, has_device):
         if claim.is_known and outcome.n_steps:
             said(f"check {claim.metric}", n_typical=outcome.n_steps)
         if said_now == "unexplained_share" and (has_device or not claim.is_known):
-            continue  # of devices, which other tools do not state of steps
+            continue  # about devices; other tools do not state it for steps
         if said_now == "step_ms" and not claim.is_known:
             continue
         said("check", **{said_now: claim.value})
@@ -224,7 +224,7 @@ def _of_comparisons(said, run):
     try:
         found = difference(Side("before", None, run), Side("after", None, run))
     except UsageError:
-        assert not steps.typical.has_ops  # then there is nothing to compare
+        assert not steps.typical.has_ops  # then nothing can be compared
         return
     if found.step is not None:
         said("diff", step_ms=found.step.before)
@@ -264,7 +264,7 @@ def _of_pages(said, run):
     steps = run_steps(run)
     if steps.typical.has_ops:
         n_seen = len(tfprof.Profiler.from_xspace(run).steps)
-        # Views are about ops, and of steps without any there is nothing in them.
+        # Views are about ops, and do not contain steps without any.
         work = [kind for kind in Spent if kind > Spent.HOST_RUNTIME]
-        fewest = int((steps.spent(*work) > 0).sum()) - 1  # Keras ends with a call that has no batch
+        fewest = int((steps.spent(*work) > 0).sum()) - 1  # Keras ends with a call without a batch
         said("steps of views", n_steps=max(n_seen, steps.n_steps) if n_seen >= fewest else n_seen)

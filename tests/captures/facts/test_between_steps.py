@@ -1,4 +1,4 @@
-"""What passes between steps."""
+"""The time between steps."""
 
 import pytest
 
@@ -11,7 +11,7 @@ US = 1000
 
 
 def loop(n_steps, *, wait_us=0, gap_us=60, step_us=40):
-    """``for batch in dataset: with Trace(…): …``: what is waited for comes before each step."""
+    """``for batch in dataset: with Trace(…): …``: waiting comes before each step."""
     events = []
     for number in range(n_steps):
         start = number * (gap_us + step_us) * US
@@ -28,7 +28,7 @@ def between(run):
 
 
 def test_waiting_between_steps():
-    # The last of the steps has no period: three are typical.
+    # The last step has no period, so three are typical.
     assert between(loop(4, wait_us=50)) == Between(0.06, 0.05, 0.6, 0.5, 0.0, 0.06, "train 0")
 
 

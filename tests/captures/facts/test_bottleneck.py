@@ -23,9 +23,9 @@ LAUNCH, TALK = Spent.HOST_PREPARE, Spent.DEVICE_COLLECTIVES
 
 
 def run_steps_of(*steps, total=1000, classic=False):
-    """Steps that are amounts by kind, in thousandths of a step; the rest is computation.
+    """Steps from amounts by kind, in thousandths of a step; the rest is computation.
 
-    The key "length" makes one longer.
+    The key "length" makes a step longer.
     """
     spent = np.zeros((len(steps), len(SPENT)), np.int64)
     size = np.array([amounts.get("length", total) for amounts in steps], np.int64)
@@ -41,7 +41,7 @@ def run_steps_of(*steps, total=1000, classic=False):
 
 
 def judged(*steps, total=1000, between=None, code=(), uses_tf_data=False):
-    """Judge such steps; a single one stands for three."""
+    """The verdict on such steps; a single one stands for three."""
     found = run_steps_of(*(steps * 3 if len(steps) == 1 else steps), total=total)
     return give_verdict(Grounds(found.typical, code, between or Between(), uses_tf_data))
 
@@ -82,7 +82,7 @@ def test_input(amounts, kind, word):
     ],
 )
 def test_steps_of_other_kinds(lengths, words):
-    """A step of no time began and ended while what earlier steps launched ran: it took some."""
+    """A step of no time began and ended during work that earlier steps had launched."""
     steps = run_steps_of(*[{"length": 1000}] * 5, *[{"length": 1000 * one} for one in lengths])
     names = [f"train {n}" for n in range(5)] + [f"eval {n}" for n in range(3)]
     named = replace(steps, hosts=(replace(steps.hosts[0], names=names),))
@@ -121,12 +121,12 @@ def test_one_slow_step_is_no_verdict_on_the_others():
     assert "9 steps" in said
     assert "20.0 times as long" in said
     assert "Input" in said
-    # Two slow ones of ten are part of the pace.
+    # Two slow steps of ten are part of the pace.
     assert judged(first, first, *[{}] * 8).kind == "host"
 
 
 def test_a_slow_step_is_explained_by_what_it_has_more_of():
-    """Its computation takes the most time, but so it does in every step; compiling is new."""
+    """Computation takes the most time in every step; only compilation is new in this one."""
     ms = 10**9  # ps
     compiles = {"length": 8 * ms, Spent.HOST_COMPILE: 36 * ms // 10}
     said = sentences(about_step_time(run_steps_of(compiles, *[{}] * 9, total=ms)))
@@ -165,7 +165,7 @@ def test_the_reference_judges_the_first_host_and_all_steps():
     steps = run_steps_of({WAIT: 49, OTHER: 30}, classic=True)
     found = reference_bottleneck(steps)
     assert (found.kind, "POTENTIALLY" in found.statement) == ("both", True)
-    assert found.all_other == NONE  # the statement says it
+    assert found.all_other == NONE  # the statement has it
 
 
 LEVELS = [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")]

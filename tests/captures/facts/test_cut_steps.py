@@ -1,4 +1,4 @@
-"""Steps that an end of the capture has cut, and marked steps in which nothing was computed."""
+"""Steps that an end of the capture has cut, and marked steps without computation."""
 
 import numpy as np
 import pytest
@@ -95,12 +95,12 @@ def test_the_last_step_without_its_kernels_is_cut():
     assert cuts(run) == [("host 0", "train 3", NO_KERNELS)]
     assert cuts(opened(on_gpu(4, lost=[4]))) == []  # in the middle: the recorder lost some
     assert cuts(opened(on_gpu(4, lost=[2, 8]))) == []
-    assert cuts(opened(on_gpu(1, lost=[2]))) == []  # nothing to compare with
+    assert cuts(opened(on_gpu(1, lost=[2]))) == []  # no other step for comparison
 
 
 def test_the_last_step_with_kernels_of_the_next_one_is_cut():
     def followed(start, launched=True):
-        """The marker of what comes next is missing, and so is the group of its launch."""
+        """The marker of the next step and the group of its launch are missing."""
         space = on_gpu(2)
         threads, streams = space.planes[0].lines[0], space.planes[1].lines[0]
         for own, name in ((threads, "cuLaunchKernel"), (streams, "sgemm")):
@@ -113,7 +113,7 @@ def test_the_last_step_with_kernels_of_the_next_one_is_cut():
         return cuts(opened(space))
 
     assert followed(1950) == [("host 0", "train 1", MORE_KERNELS)]
-    assert followed(1950, launched=False) == []  # of the step, for all that is known
+    assert followed(1950, launched=False) == []  # these may belong to the step
     assert followed(950) == []
 
 
@@ -175,11 +175,11 @@ def test_steps_that_a_tensor_core_lacks_are_cut():
         "the others"
     ]
     assert cuts(on_tpu([range(3), range(3)])) == []
-    assert cuts(on_tpu([range(3), ()])) == []  # a core that did nothing
+    assert cuts(on_tpu([range(3), ()])) == []  # a core without work
 
 
 def test_averages_and_verdicts_are_of_whole_steps():
-    # Of the last whole step no period is known, in the cut capture that of the third one is.
+    # The last whole step has no period; in the cut capture, the third one has a period.
     whole, cut = opened(on_gpu(4)), opened(on_gpu(4, lost=[8]))
     for tool, words in ((overview, "(3 steps"), (pod, "host 0")):
         assert tool(cut).verdict == tool(whole).verdict
@@ -286,14 +286,14 @@ def test_marked_steps_of_which_a_tpu_knows_nothing_are_told():
 
 @pytest.mark.parametrize("recorded", CAPTURES)
 def test_recorded_captures_have_whole_steps_only(recorded):
-    """They were started and stopped between steps, and synthetic ones made so."""
+    """Their recording, real or synthetic, began and ended between steps."""
     run = run_of(recorded)
     assert cuts(run) == []
     assert not [note for note in run_steps(run).notes if "marked step" in note.message]
 
 
 def listened_to(space, hears):
-    """What a recorder keeps that heard only some events; it is told when they began and ended."""
+    """The capture of a recorder of only some events; ``hears`` gets their starts and ends."""
     made = pb.XSpace()
     made.CopyFrom(space)
     for one in made.planes:
@@ -311,7 +311,7 @@ def listened_to(space, hears):
 
 @pytest.mark.parametrize("recorded", ["gpu-synthetic", "cpu-custom-loop-py", "tpu-synthetic"])
 def test_whatever_the_ends_of_a_recorded_capture_cut_whole_steps_are_whole(recorded):
-    """Recorders that begin later or end earlier: what counts is as in the whole capture."""
+    """For recorders that begin later or end earlier, whole steps are as in the whole capture."""
     [path] = folder(recorded).glob("*.xplane.pb")
     space = pb.XSpace.FromString(path.read_bytes())
     steps = run_steps(open_run(path)).hosts[0]
@@ -326,10 +326,10 @@ def test_whatever_the_ends_of_a_recorded_capture_cut_whole_steps_are_whole(recor
             if found.is_cut.all():
                 continue
             one = found.whole.hosts[0]
-            if one.is_implicit:  # no marker is left, and a note says so
+            if one.is_implicit:  # no marker is left, as a note states
                 continue
             for name, duration in zip(one.names, one.times.own_ps.tolist(), strict=True):
                 assert duration == durations[name], (since, name)
                 n_whole += 1
     assert n_whole > 20
-    assert (n_cut > 5) == (recorded == "gpu-synthetic")  # others lose such steps with their marker
+    assert (n_cut > 5) == (recorded == "gpu-synthetic")  # in others the marker is lost, too

@@ -1,6 +1,6 @@
 """Runs whose hosts differ: GPUs here and TPUs there, a chief without devices, idle devices.
 
-Every tool answers, and says whose steps and ops its numbers are.
+Every tool answers, and names the hosts of the steps and ops in its numbers.
 """
 
 import pytest
@@ -32,7 +32,7 @@ VOLTA = {"device_vendor": "Nvidia", "compute_cap_major": 7, "compute_cap_minor":
 
 
 def chief():
-    """A host without devices, whose steps last as long as those of the others together."""
+    """A host without devices, with steps as long as those of the others together."""
     return capture(N_STEPS, machine="chief", length=3000)
 
 

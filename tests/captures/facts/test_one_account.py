@@ -1,8 +1,8 @@
-"""All tools are asked about every capture: where two differ on the same thing, one is false.
+"""Runs all tools on every capture: if two differ on the same value, one of them is wrong.
 
-Step time, the number of steps, and the shares of waiting for input, of nothing running and of what
-lies between steps come from one account of time. So whoever states one of them states the same, to
-the last digit, or all of them say that it is unknown.
+Step time, the number of steps, and the shares of input, of idle time and of time between steps come
+from one account of time. So all tools state the same value to the last digit, or all of them report
+that it is unknown.
 """
 
 import functools
@@ -83,7 +83,7 @@ def test_marks_are_counted_alike(name):
 
 @pytest.mark.parametrize("name", SLICED)
 def test_a_slice_states_what_the_whole_states_of_its_steps(name, tmp_path):
-    """Steps keep their times; compared with the slice, the whole is as long as it always was."""
+    """Steps keep their times, also in a comparison of the slice with the whole."""
     run = recorded(name)
     steps = run_steps(run)
     names = [steps.names[at] for at in steps.typical_places.tolist()][:4]
@@ -112,12 +112,12 @@ WRITTEN = re.compile(
     r"\{[^}]*\}|'tfprof [^']*'|(longer|less) than \d+ µs|less than 1 %|by 1 % of|16(-| )bit"
     r"|_level=1|b?float_?(16|32)|TensorFloat-32|multiples of 8"
 )
-"""What of words has no number of the run: places of the claim's numbers, thresholds, commands."""
+"""Numbers in sentences that are not the run's: placeholders, thresholds, commands."""
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_numbers_of_sentences_are_those_of_claims(name):
-    """No words of a claim hold a number; what is unknown has a reason and no value."""
+    """No words of a claim contain a number; an unknown claim has a reason and no value."""
     run = recorded(name)
     side = Side("other", None, run)
     names = [one.tool.replace("-", "_") for one in tools.tools_with_data(())]

@@ -1,4 +1,4 @@
-"""Steps of all hosts together, and what is said where they do not fit."""
+"""Steps of all hosts together, and notes on hosts whose steps do not match."""
 
 import itertools
 
@@ -174,7 +174,7 @@ def test_recorders_that_began_at_different_moments_have_no_other_clocks():
 
 
 def test_steps_of_hosts_that_take_turns_in_being_slow_are_those_of_one_host():
-    """Both take 15 a step; the mean of the slowest of each step, 20, is the time of none."""
+    """Both take 15 a step; no host takes 20, the mean of the slowest in each step."""
 
     def worker(name, *lengths_us):
         events, at = [], 0

@@ -1,4 +1,4 @@
-"""Facts that several tools tell of a capture are the same everywhere, and sums add up."""
+"""Facts that several tools report on a capture are the same everywhere, and sums add up."""
 
 import re
 
@@ -37,7 +37,7 @@ def answers():
 
 
 def steps_of(found):
-    """What each tool says of the steps: how many, their mean time in ms and the share of input."""
+    """The steps of each tool: their number, mean time in ms, and share of input."""
     said = {}
     if "performance" not in found["overview"].tables:
         return said

@@ -1,4 +1,4 @@
-"""Laws of comparing hosts, over columns alone."""
+"""Laws of the comparison of hosts, on columns alone."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ KIND = (CollectiveKind("all-reduce.1"), 0)
 
 
 def a_work(name, own_ps, *, base_ns=10**18, length_ps=2000):
-    """A host that works so long in each step, and leaves the collective of each at its end."""
+    """A host with the time of its own work in each step, at whose end a collective ends."""
     own = np.array(own_ps, np.int64)
     steps = np.arange(len(own))
     spent = np.zeros((len(own), len(SPENT)), np.int64)

@@ -1,4 +1,4 @@
-"""Which names tell of a backward pass: xprof 2.24 was asked about each."""
+"""Names of ops of a backward pass; the expected values are those of xprof 2.24."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""All that is worked out of a program, for programs that are damaged."""
+"""All results of a program, for damaged programs."""
 
 from tfprof.captures.hlo.buffers import memory_use
 from tfprof.captures.hlo.cost import costs_of
@@ -9,7 +9,7 @@ from tfprof.captures.hlo.text import expression
 
 
 def everything(module):
-    """Ask everything; the answers are not looked at."""
+    """Compute all results and ignore them."""
     costs_of(module), reference_costs_of(module), memory_use(module)
     for one in module.instructions:
         assert expression(one).startswith("%")

@@ -1,4 +1,4 @@
-"""Small programs, with their buffers or without."""
+"""Small programs, with or without buffers."""
 
 from tests.hlo_programs import op, program
 
@@ -7,7 +7,7 @@ ALLOC, FREE, SHARE = 0, 1, 2
 
 
 def with_buffers(*, allocations, trace=(), main=None):
-    """A program of values a, b, … of so many elements, in allocations that are dicts."""
+    """A program of values a, b, … with numbers of elements, in allocations from dicts."""
     values = {name: size for each in allocations for name, size in each["values"].items()}
     main = main or [op(name, "negate", f"f32[{size}]") for name, size in values.items()]
     proto = program(main=main)

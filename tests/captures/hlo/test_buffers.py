@@ -1,4 +1,4 @@
-"""Memory of programs: small heaps, replayed by hand, and laws."""
+"""Memory of programs: laws, and small heaps with results by hand."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,7 +54,7 @@ def test_a_value_may_take_the_place_of_one_that_is_gone():
 
 
 def chained(*ops):
-    """Values a, b, … of 1 KiB each, of which a takes nothing and others take those named."""
+    """Values a, b, … of 1 KiB each; ``a`` has no operand, the others have the named ones."""
     main = [op(name, opcode, "f32[256]", *operands) for name, opcode, *operands in ops]
     values = {one[0]: 256 for one in main}
     return with_buffers(allocations=[{"size": 8 * KIB, "values": values}], main=main)

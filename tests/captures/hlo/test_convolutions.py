@@ -1,4 +1,4 @@
-"""Multiply-adds of products and convolutions, against counting them one by one."""
+"""Multiply-adds of products and convolutions, compared with a count one by one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What instructions cost; expected numbers are counted by hand."""
+"""Costs of instructions; the expected numbers are counted by hand."""
 
 import json
 
@@ -15,7 +15,7 @@ DOT = pb.DotDimensionNumbers(lhs_contracting_dimensions=[1], rhs_contracting_dim
 
 
 def cost(*main, name=None, **computations):
-    """The cost of an instruction, by default of the last one."""
+    """The cost of an instruction; by default of the last one."""
     module = read(program(main=list(main), **computations))
     return costs_of(module)[module.find(name or main[-1][0])]
 

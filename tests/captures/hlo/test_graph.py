@@ -1,4 +1,4 @@
-"""The instructions around one."""
+"""The instructions around one instruction."""
 
 import pytest
 

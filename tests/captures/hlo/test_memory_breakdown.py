@@ -1,4 +1,4 @@
-"""The bytes in which TPU ops say which memory they use."""
+"""The bytes in which TPU ops state their use of memories."""
 
 import pytest
 

@@ -1,9 +1,9 @@
 """Costs, categories and texts of the reference (xprof 2.24.2), instruction by instruction.
 
 ``data/programs.xplane.pb.gz`` holds programs that JAX 0.10 compiled, or that were written as text
-for this test; ``data/reference.json.gz`` what the reference's HLO stats say when each of their
-instructions ran once on a GPU: program, name, category, model FLOPs, device FLOPs, bytes, bytes of
-the main memory, text.
+for this test. ``data/reference.json.gz`` has the reference's HLO stats for one run of each of their
+instructions on a GPU: program, name, category, model FLOPs, device FLOPs, bytes, bytes of the main
+memory, text.
 """
 
 import gzip
@@ -44,12 +44,12 @@ def test_costs_are_the_references(programs, answers, costs):
         one = programs[int(program)].module().find(name)
         cost = costs[int(program)][one]
         found_main = cost.main_read_bytes + cost.main_write_bytes
-        # Where there is nothing in main memory, the reference shows all bytes.
+        # Without bytes in main memory, the reference shows all bytes.
         found = (cost.flops, cost.device_flops, cost.bytes_accessed, found_main or n_bytes)
         if found != (flops, device_flops, n_bytes, main_bytes):
             different.append(one.opcode)
     assert len(answers) > 1200
-    # What a conditional moves in which memory is not known: its branches say it themselves.
+    # The memory of a conditional's bytes is unknown; its branches have their own bytes.
     assert different == ["conditional"]
 
 

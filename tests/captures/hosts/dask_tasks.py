@@ -1,4 +1,4 @@
-"""Tasks for workers of tests: they note what they read, and some files are dangerous to read."""
+"""Tasks for workers of tests: they record what they read, and some files kill or delay them."""
 
 import os
 import time
@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60
 
 
 def condensed(file, is_local, wanted):
-    """The part of a file; ``deadly`` ones kill who reads them, ``slow`` ones wait for ``go``."""
+    """The part of a file; ``deadly`` files kill their worker, ``slow`` ones wait for ``go``."""
     path = Path(file[1])
     with (path.parent / "reads.log").open("a") as log:
         log.write(f"{os.getpid()} {path.name}\n")

@@ -1,4 +1,4 @@
-"""What a fleet answers while it is read, and when Ctrl-C ends that."""
+"""Progress and answers of a fleet, also after Ctrl-C."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Budgets and comparisons of runs of which only facts are left: as of open runs."""
+"""Budgets and comparisons are the same for runs from facts as for open runs."""
 
 import json
 from functools import partial
@@ -23,7 +23,7 @@ OF_FACTS = ("retraces", "compilations", "input_share", "idle_share", "peak_memor
 
 
 def condensed(name, question):
-    """The run of a capture without events, and what is known of it."""
+    """The run of a capture without events, and its facts."""
     fleet = fleet_of(folder(name))
     run = fleet.run_for(question)
     return run, fleet

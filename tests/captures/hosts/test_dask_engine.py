@@ -1,4 +1,4 @@
-"""Parts made by a real cluster of Dask on this machine: the same bytes, whatever dies."""
+"""Parts made by a real Dask cluster on this machine: the same bytes, even if workers die."""
 
 import lzma
 import os
@@ -24,7 +24,7 @@ distributed = pytest.importorskip("distributed", reason="needs Dask: pip install
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two workers; tests share them, as each of their starts takes seconds."""
+    """Two workers, which tests share, since their start takes seconds."""
     with DaskEngine(n_workers=2) as engine:
         engine.tasks = "tests.captures.hosts.dask_tasks"
         yield engine
@@ -34,7 +34,7 @@ def cluster():
 def folder(tmp_path):
     def make(*names):
         for name in names:
-            hostname = name.encode()  # of copies, only one would be read
+            hostname = name.encode()  # of equal files, tfprof would read only one
             data = CAPTURE + b"\x22" + bytes([len(hostname)]) + hostname
             (tmp_path / f"{name}.xplane.pb").write_bytes(data)
         return tmp_path
@@ -63,7 +63,7 @@ def test_the_same_bytes_as_one_process(cluster, folder):
     logs = folder(*(f"h{number:02}" for number in range(6)))
     (logs / "h06.xplane.pb").write_bytes(b"damaged")
     assert asked(logs, cluster) == asked(logs, OneProcess())
-    assert len(reads(logs)) == 6  # the first host is read by whoever asks
+    assert len(reads(logs)) == 6  # the client reads the first host
 
 
 def test_groups_of_neighbours_are_merged_on_workers(cluster, folder):
@@ -80,7 +80,7 @@ def test_groups_of_neighbours_are_merged_on_workers(cluster, folder):
 
 
 def test_a_worker_that_is_killed_costs_its_own_work(cluster, folder):
-    """It is killed while it reads; a slow worker does not keep the other from reading the rest."""
+    """It dies while it reads; a slow worker does not keep the other from reading the rest."""
     logs = folder("h00", "h01 slow", *(f"h{number:02}" for number in range(2, 6)))
     expected = asked(logs, OneProcess())
     fleet = fleet_of(logs, engine=cluster)

@@ -1,4 +1,4 @@
-"""Who connects to the ports of a cluster of this machine gets nothing without its key."""
+"""Without the key of a cluster on this machine, clients get nothing from its ports."""
 
 import os
 import socket
@@ -12,14 +12,14 @@ from tfprof.captures.hosts.dask_engine import DaskEngine
 
 pytestmark = pytest.mark.one_engine
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'tfprof[dask]'")
-psutil = pytest.importorskip("psutil")  # comes with it
+psutil = pytest.importorskip("psutil")  # distributed requires it
 
 PAGES = ("/", "/info/main/workers.html", "/json/counts.json", "/metrics", "/health", "/status",
          "/api/v1/retire_workers", "/statics/css/base.css", "/sysmon", "/eventstream")  # fmt: skip
 
 
 def listening():
-    """Addresses of this process and those it started."""
+    """Addresses on which this process and its children listen."""
     own = psutil.Process(os.getpid())
     for process in (own, *own.children(recursive=True)):
         connections = getattr(process, "net_connections", None) or process.connections
@@ -29,7 +29,7 @@ def listening():
 
 
 def status(port, page):
-    """What a web server answers; None if it is none."""
+    """The answer of a web server; None without one."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=5) as answer:
             return answer.status
@@ -40,7 +40,7 @@ def status(port, page):
 
 
 def answers(port):
-    """What comes over TLS without a certificate of the cluster."""
+    """The answer over TLS without a certificate of the cluster."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -59,7 +59,7 @@ def test_no_port_answers_without_the_key():
     with DaskEngine(n_workers=1) as engine:
         address = engine._client.scheduler.address
         opened = set(listening()) - before
-        assert len(opened) >= 3  # scheduler, what keeps the worker, and the worker
+        assert len(opened) >= 3  # scheduler, nanny and worker
         assert {ip for ip, _ in opened} == {"127.0.0.1"}
         for _, port in opened:
             assert {status(port, page) for page in PAGES} <= {None, 404}

@@ -1,4 +1,4 @@
-"""Several processes give the same parts as one, also when some of them die."""
+"""Several processes give the same parts as one process, even if some of them die."""
 
 import multiprocessing
 import os
@@ -50,7 +50,7 @@ def test_processes_that_die_before_they_are_asked_are_replaced():
     engine = Processes(2)
     with engine.begun(2):
         started = multiprocessing.active_children()
-        os.kill(started[0].pid, signal.SIGKILL)  # the executor gives up the other one
+        os.kill(started[0].pid, signal.SIGKILL)  # the executor ends the other one
         for process in started:
             process.join()
         assert merge(engine.parts(files(*CAPTURES), WANTED)).to_bytes() == expected()

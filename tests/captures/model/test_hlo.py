@@ -1,4 +1,4 @@
-"""Shapes of XLA."""
+"""XLA's shapes."""
 
 import pytest
 

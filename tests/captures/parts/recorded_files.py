@@ -1,4 +1,4 @@
-"""Recorded captures by name, and what is asked of their parts."""
+"""Recorded captures by name, and questions to their parts."""
 
 from tests.captures.tools.oracle import folder
 from tfprof.captures.facts.device_op_db import compiled_ops, device_ops

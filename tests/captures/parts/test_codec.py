@@ -1,4 +1,4 @@
-"""Facts as bytes: what goes in comes out, and damage is told."""
+"""Facts as bytes: round trips, and errors for damage."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_what_goes_in_comes_out(value):
 
 
 def same(one, other):
-    """Equal, and of the same types: 1, 1.0 and True are three things."""
+    """Whether values are equal and have the same types: 1, 1.0 and True differ."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
@@ -134,7 +134,7 @@ def test_damaged_bytes_are_refused(data):
     ],
 )
 def test_made_up_bytes_are_refused(column):
-    """A checksum can be made for anything: whatever it holds, no other error comes out."""
+    """Any bytes can have a valid checksum; no content may lead to another error."""
     content = codec.zlib.compress(json.dumps(column).encode())
     header = codec._HEADER.pack(codec.MAGIC, codec.VERSION, codec.zlib.crc32(content))
     with pytest.raises(MalformedProfileError, match="partial results"):

@@ -1,4 +1,4 @@
-"""What a host takes of the process that answers about many."""
+"""Memory per host in the process that answers questions about many hosts."""
 
 import gc
 import tracemalloc
@@ -15,12 +15,12 @@ from tfprof.captures.parts.condensed import Facts, condensed_run
 from tfprof.captures.parts.part import Part
 from tfprof.captures.tools.pod_viewer import pod
 
-N_STEPS = 800  # so many that what a host takes besides is little
+N_STEPS = 800  # many steps, so that other memory of a host is negligible
 
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory):
-    """A host as a part with all that overview and pod ask for."""
+    """A host as a part with all facts for overview and pod."""
     folder = tmp_path_factory.mktemp("two")
     write_run(folder, recorded(N_STEPS), Plan(hosts=2))
     fleet = fleet_of(folder)
@@ -36,7 +36,7 @@ def run_of(part, n_hosts):
 
 @pytest.mark.parametrize("tool", [overview, pod])
 def test_a_host_takes_few_bytes_for_a_step(part, tool):
-    """Eight columns of its steps are kept, and as many worked with; no cell is an object."""
+    """It keeps eight columns of steps, and works with as many; no cell is an object."""
 
     def traced(n_hosts):
         run = run_of(part, n_hosts)
@@ -49,7 +49,7 @@ def test_a_host_takes_few_bytes_for_a_step(part, tool):
         finally:
             tracemalloc.stop()
 
-    traced(4)  # modules that are imported
+    traced(4)  # for the imports of modules
     few, many = traced(10), traced(30)
     kept, peak = ((more - less) / 20 / N_STEPS for less, more in zip(few, many, strict=True))
     assert kept < 8 * 9
@@ -73,7 +73,7 @@ def test_of_large_answers_the_latest_are_kept(part, monkeypatch):
     large, small = _host_steps(first), _of_host(first)
     for host in others[:1]:
         assert _host_steps(host) is _host_steps(host)
-    assert _host_steps(first) is large  # and is the latest now
+    assert _host_steps(first) is large  # and it is now the latest
     for host in others:
         _of_host(host), _host_steps(host)
     assert _host_steps(first) is not large
@@ -82,7 +82,7 @@ def test_of_large_answers_the_latest_are_kept(part, monkeypatch):
 
 
 def test_a_part_of_a_file_alone(tmp_path):
-    """Steps that spend time on few kinds are written with these alone, and read again."""
+    """Bytes of steps with few kinds of time contain only these kinds, and are readable."""
     from tfprof.captures.facts.run_steps import _host_steps
     from tfprof.captures.parts.part import Wanted
     from tfprof.captures.run.run import open_run

@@ -1,4 +1,4 @@
-"""Parts merge to the same in any order and grouping, and answer as open hosts do."""
+"""Parts merge to the same in any order and grouping, with the same answers as open hosts."""
 
 import json
 from functools import cache
@@ -28,7 +28,7 @@ TOOLS = (
 
 @cache
 def parts():
-    """Parts of hosts with ops on threads, GPUs and TPUs, and of one that cannot be read."""
+    """Parts of hosts with ops on threads, GPUs and TPUs, and of an unreadable one."""
     read = files(*MERGING)
     lost = HostFile(len(read), "lost.xplane.pb", 0)
     return (*(condense(one, WANTED) for one in read), failed(lost, WANTED, "no such file"))

@@ -1,4 +1,4 @@
-"""Profiles of hosts of which only sums are left: as of open ones, with the same executions."""
+"""Profiles from sums of hosts equal those of open hosts, with the same executions."""
 
 from functools import partial
 
@@ -32,7 +32,7 @@ def paths_of(captures):
 
 
 def condensed(paths, **options):
-    """A profiler of sums, and the fleet that it came from."""
+    """A profiler of sums, and its fleet."""
     fleet = fleet_of(paths)
     run = fleet.run_for(partial(Profiler.from_xspace, **options))
     return Profiler.from_xspace(run, **options), fleet
@@ -73,7 +73,7 @@ def test_sums_and_executions_are_those_of_open_hosts(captures, classic):
     assert fleet.facts.n_rounds <= 1  # the second host may be of another kind
     assert not fleet.facts.n_reopened
     assert told.serialize_to_string() == opened.serialize_to_string()
-    assert fleet.facts.n_reopened == len(paths)  # for the executions, each host once
+    assert fleet.facts.n_reopened == len(paths)  # each host once, for the executions
 
 
 def test_one_host_of_several():
@@ -113,7 +113,7 @@ def test_a_host_with_far_fewer_steps_is_in_none(tmp_path):
 
 @pytest.fixture
 def pair(tmp_path):
-    """Two workers whose steps 5 and 6 run ``y`` for 300 and for 100 µs, and its graph."""
+    """Two workers, with a graph, whose steps 5 and 6 run ``y`` for 300 and 100 µs."""
     for worker in ("w0", "w1"):
         calls = [event("$train.py:3 main", 0, 10**7)]
         for step in (5, 6):
@@ -140,7 +140,7 @@ def test_hand_computed_sums(pair):
         (row,) = steps.records[step].rows.tolist()
         n_runs, _, cpu_micros, *_ = steps.records[step].values[:, 0].tolist()
         assert session_of(told).profile.ops.name(row) == "y"
-        assert (n_runs, cpu_micros) == (4, 800)  # of two workers
+        assert (n_runs, cpu_micros) == (4, 800)  # from two workers
     assert_same_sums(Profiler.from_xspace(open_run(paths), graph), told)
     sums = op_sums(open_run(paths[0]).hosts[0])
     assert [tuple(op) for op in sums.ops] == [("y", "Relu"), ("PartitionedCall/y", "Relu")]
@@ -163,7 +163,7 @@ def test_of_runs_at_the_same_time_the_window_is_shorter_than_their_time(tmp_path
 
 
 def test_a_step_is_the_same_step_of_all_hosts(tmp_path):
-    """Two workers that count their steps from other numbers; 50 µs and 70 µs of ``y`` in each."""
+    """Two workers number their steps differently, and take 50 µs and 70 µs for ``y`` in each."""
     for worker, first, took_us in (("w0", 5, 50), ("w1", 105, 70)):
         calls = []
         for step in range(4):

@@ -1,11 +1,11 @@
-"""Captures that advice is given on, and what it says."""
+"""Captures that lead to advice, and its texts."""
 
 from tests.captures.tools.tpus import at, tpu
 from tfprof.captures.practices.practices import advice
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 US = 1000
-"""Nanoseconds, in which builders count."""
+"""A microsecond in nanoseconds, the unit of the builders."""
 
 
 def said(run, rule, **question):

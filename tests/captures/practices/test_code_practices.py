@@ -1,4 +1,4 @@
-"""Advice on the program's own code: in steps, between them, and how it calls functions."""
+"""Advice on the program's own code: in steps, between steps, and on calls of functions."""
 
 import pytest
 
@@ -15,7 +15,7 @@ US = 1000
 
 
 def steps(*inside, between=(), n=4, long=1000, period=1000, threads=()):
-    """Steps of so many µs, one each period: what is in them, behind them, and on other threads."""
+    """Steps of some µs, one each period, with events in them, after them, and on other threads."""
 
     def at(each, number):
         return [
@@ -104,7 +104,7 @@ def test_what_is_not_recorded_between_steps_is_unknown():
 
 
 def test_one_long_checkpoint_counts_with_the_time_that_it_took():
-    """Averages leave it out; the program spent the time all the same."""
+    """Averages leave it out, but the program still spent the time."""
     marks = [event("train", k * 100 * US, 100 * US, step_num=k, _r=1) for k in range(10)]
     late = [event("train", (k + 20) * 100 * US, 100 * US, step_num=k, _r=1) for k in range(10, 20)]
     busy = [event("a:MatMul", (k + (20 if k > 9 else 0)) * 100 * US, 100 * US) for k in range(20)]
@@ -194,7 +194,7 @@ def test_what_the_programs_of_a_function_differ_in(entries, differs, remedy):
 
 
 def test_names_with_braces_are_shown_as_they_are():
-    """They are details of the words, and never words themselves."""
+    """Names are details of the words, never words themselves."""
     evil = "{op}{value:folded}{0.__class__}{{}}{"
     own = [(f"${evil}.py:3 load", 500, 300, {}), (f"PjitFunction({evil})", 0, 100, {})]
     compiled = [(f"PjitFunction({evil})", 0, 990, {}), ("backend_compile_and_load", 100, 800, {})]

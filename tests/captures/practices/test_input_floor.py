@@ -1,4 +1,4 @@
-"""No change makes steps shorter than the input that is read ahead takes."""
+"""No change makes steps shorter than the time to read the input ahead."""
 
 import pytest
 

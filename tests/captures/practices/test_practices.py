@@ -1,4 +1,4 @@
-"""Each practice: a capture in which it has something to say, and one in which it has not."""
+"""Each practice: a capture with its advice, and one without."""
 
 from dataclasses import replace
 
@@ -13,13 +13,13 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, plane
 
 
 def one_step(*events, lines=(), planes=(), **options):
-    """A run with a step of 1 ms, and what else ran on its thread, on others and on devices."""
+    """A run with a step of 1 ms, and other events on its thread, other threads and devices."""
     step = event("train", 0, 1000 * US, step_num=7, _r=1)
     return opened(xspace(host(line(step, *events), *lines, **options), *planes))
 
 
 def three_steps(*events, thread=()):
-    """A run with three steps of 1 ms, each with the same events, and the same on another thread."""
+    """A run with three steps of 1 ms with the same events, also with events on another thread."""
 
     def at_step(each, number):
         return replace(each, start_ns=each.start_ns + number * 1000 * US)
@@ -70,7 +70,7 @@ def iterators(wait_us, call_us, *, top="Prefetch"):
 
 
 def test_a_map_that_calls_python():
-    """Calls at once are not promised to help: Python runs one thread at a time."""
+    """The advice promises no gain from parallel calls: Python runs one thread at a time."""
     pipeline = (
         op("Iterator::Batch", 0, 200, id=1),
         op("Iterator::Batch::Map", 5, 195, id=2, parent_id=1),
@@ -160,7 +160,7 @@ def test_of_one_step_nothing_is_said_of_the_input():
 
 
 def unknown_input(call_us, busy_us=500):
-    """Steps that show no input, and compute half of the time, with a pipeline beside them."""
+    """Steps without visible input that compute half of the time, with a pipeline beside them."""
     pipeline = op("Iterator::Map", 0, call_us, id=1), op("Iterator::Map::Range", 5, 1, parent_id=1)
     return three_steps(op("dense/MatMul:MatMul", 0, busy_us), thread=pipeline)
 
@@ -183,7 +183,7 @@ def with_copy(name, duration):
 
 def test_copies():
     found = the(with_copy("MemcpyH2D", 100), "copies/to-device")
-    assert found.gain_fraction == pytest.approx(0.099)  # in 1 µs it is launched
+    assert found.gain_fraction == pytest.approx(0.099)  # the launch takes 1 µs
     found = the(with_copy("MemcpyD2H", 100), "copies/to-host")
     assert found.gain_fraction == pytest.approx(0.1)
     assert said(with_copy("MemcpyH2D", 40), "copies/to-device") == []
@@ -204,7 +204,7 @@ def test_kernel_launch():
 def test_time_that_nothing_explains():
     found = the(three_steps(op("a:MatMul", 0, 800)), "python/unexplained")
     assert found.share == pytest.approx(0.2)
-    assert found.gain_fraction is None  # nothing tells what it is
+    assert found.gain_fraction is None  # its kind is unknown
     assert "Capture with the Python tracer" in found.message
     assert said(three_steps(op("a:MatMul", 0, 900)), "python/unexplained") == []
 
@@ -259,7 +259,7 @@ def test_collectives():
 
 
 def worker(name, input_us):
-    """A step of 500 µs of computing, and so much waiting for input."""
+    """A step with 500 µs of computation, and with some waiting for input."""
     whole = (500 + input_us) * US
     return xspace(
         host(
@@ -523,7 +523,7 @@ def test_eager_ops_that_feed_steps_or_run_once_are_no_reason_for_a_function():
 
 
 def test_few_eager_ops_beside_the_function_that_steps_call_gain_nothing_in_it():
-    """As those of Keras' metrics beside train_on_batch."""
+    """Such as those of Keras' metrics beside train_on_batch."""
 
     def rules(n_eager):
         events = []
@@ -543,7 +543,7 @@ def test_few_eager_ops_beside_the_function_that_steps_call_gain_nothing_in_it():
 
 
 def test_iterators_that_are_made_again_and_again_are_what_steps_wait_for():
-    """With their first elements, for which the buffers of all stages fill."""
+    """Steps wait for the first elements, for which the buffers of all stages fill."""
 
     def found(n_made):
         events = []

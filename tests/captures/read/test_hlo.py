@@ -1,4 +1,4 @@
-"""Programs of XLA, out of their messages and out of captures."""
+"""XLA's programs from their messages and from captures."""
 
 import random
 
@@ -154,7 +154,7 @@ def test_finding_the_program_of_an_event():
 
 
 def counted(*protos, stat=True, names=True):
-    """The same programs as XLA of 2026 writes them: entries count up, a stat has the id."""
+    """The same programs as XLA of 2026 writes them: running numbers as keys, a stat with the id."""
     space = capture(*protos)
     plane = space.planes[0]
     plane.stat_metadata[2].name = "program_id"
@@ -174,7 +174,7 @@ def counted(*protos, stat=True, names=True):
 
 @pytest.mark.parametrize(("stat", "names"), [(True, True), (True, False), (False, True)])
 def test_the_stat_or_the_name_tells_the_id_where_entries_only_count_up(stat, names):
-    """As xprof 2.24 does, which was asked about each of these."""
+    """The expected values are those of xprof 2.24."""
     one, two, three = program(main=[A]), program(main=[B]), program(main=[A, B])
     two.hlo_module.name = "other"
     found = counted(one, two, three, stat=stat, names=names)
@@ -242,7 +242,7 @@ def test_instructions_of_events_are_found(name):
 
 
 def test_any_bytes_are_refused_or_read():
-    """Mutations of a program never lead anywhere but to an answer or to our error."""
+    """Mutations of a program always lead to an answer or to our error."""
     from tests.captures.hlo.everything import everything
 
     calls = [op("r", "reduce", "f32[]", "a", "z", calls=["add"])]

@@ -1,4 +1,4 @@
-"""Large captures: bytes are given back, columns lie in files, and nothing else changes."""
+"""Large captures: bytes are released, columns lie in files, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def mixed_capture(far_id: int = 1) -> bytes:
-    """Two megabytes: what events are stands between the lines, and the last event has an id."""
+    """Two megabytes, with event metadata between the lines, and an id for the last event."""
     parts = [_field(2, b"/host:CPU")]
     for number in range(6):
         line = pb.XLine(id=number, name=f"thread {number}", display_name="shown " * number)
@@ -46,7 +46,7 @@ def mixed_capture(far_id: int = 1) -> bytes:
 
 
 def told(space: XSpace) -> list[object]:
-    """All that a space says."""
+    """All data of a space."""
     (plane,) = space.planes
     events = plane.events
     columns = (

@@ -1,4 +1,4 @@
-"""XSpaces as columns, against what protobuf's own messages tell."""
+"""XSpaces as columns, compared with protobuf's own messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tfprof.errors import InputError, MalformedProfileError, UnknownFormatError,
 pytestmark = pytest.mark.slow
 
 HOSTS = pb.XSpace(hostnames=[f"worker{n}" for n in range(12)]).SerializeToString()
-"""What makes damaged bytes look like an XSpace, and is long enough behind them to look ahead."""
+"""A suffix that makes damaged bytes look like an XSpace, long enough for looking ahead."""
 
 int64s = st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-3, 300))
 uint64s = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 300))
@@ -108,13 +108,13 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 both_at_once = pytest.mark.parametrize("engine", ["pure"], indirect=True)
-"""For tests that go from one engine to the other themselves."""
+"""For tests that switch between the engines themselves."""
 
 fixtures_stay = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def as_told(space: XSpace) -> dict[str, Any]:
-    """Everything that the columns hold."""
+    """All data of the columns."""
     return {
         "planes": [plane_as_told(plane) for plane in space.planes],
         "errors": list(space.errors),
@@ -170,7 +170,7 @@ def plane_as_told(plane: Plane) -> dict[str, Any]:
 
 
 def in_order(entries: dict[int, Any]) -> dict[int, Any]:
-    """The order of a map says nothing."""
+    """Sort a map, whose order has no meaning."""
     return dict(sorted(entries.items()))
 
 
@@ -194,7 +194,7 @@ def xspace_value(table: Any, row: int, names: Any) -> Any:
 
 
 def expected(space: pb.XSpace) -> dict[str, Any]:
-    """The same, message by message."""
+    """The same data, message by message."""
     return {
         "planes": [expected_plane(plane) for plane in space.planes],
         "errors": list(space.errors),
@@ -255,7 +255,7 @@ def expected_stats(plane: pb.XPlane, owner: Any) -> list[Any]:
     for stat in owner.stats:
         which = stat.WhichOneof("value")
         value = getattr(stat, which) if which else None
-        if which == "ref_value":  # asking for a key that is not there would add it
+        if which == "ref_value":  # access to a missing key would add it
             known = value in plane.stat_metadata
             value = plane.stat_metadata[value].name if known else ""
         number = stat.DESCRIPTOR.fields_by_name[which].number if which else 0
@@ -417,7 +417,7 @@ def test_files_cut_off_anywhere_give_what_is_there() -> None:
     space = small_space()
     data = space.SerializeToString()
     whole = as_told(read_xspace(data))
-    for size in range(4, len(data)):  # fewer bytes may be anything
+    for size in range(4, len(data)):  # fewer bytes may have any format
         found = read_xspace(data[:size])
         assert bool(found.notices) == is_refused(data[:size]), size
         told = as_told(found)
@@ -474,7 +474,7 @@ def test_a_cut_file_says_how_much_is_missing() -> None:
     assert " and by the lengths it states 70 more are missing behind its end. " in notice.text
     with pytest.raises(MalformedProfileError, match=r" 70 more are missing behind its end\."):
         read_xspace(whole[:-70], strict=True)
-    # A length that is cut off, or damaged, states nothing.
+    # A truncated or damaged length has no meaning.
     for tail in (b"\x0a\xff", b"\x0a" + b"\xff" * 8 + b"\x01"):
         (notice,) = read_xspace(whole + tail).notices
         assert "missing" not in notice.text
@@ -532,10 +532,10 @@ def test_damaged_bytes_are_read_alike_by_both(space: pb.XSpace, data: st.DataObj
         try:
             message = pb.XSpace.FromString(damaged)
         except Exception:
-            return  # text that is no UTF-8, or damage in a part that nobody reads
+            return  # text that is not UTF-8, or damage in a part that tfprof does not read
         wanted = expected(message)
         for plane, other in zip(wanted["planes"], native[2]["planes"], strict=True):
-            # upb passes over map entries with unknown fields, which protobuf's C++ keeps.
+            # upb skips map entries with unknown fields, which protobuf's C++ keeps.
             assert {name: plane[name] for name in EVENTS} == {name: other[name] for name in EVENTS}
 
 
@@ -543,7 +543,7 @@ EVENTS = ("id", "name", "lines", "events")
 
 
 def outcome(data: bytes) -> tuple[str, Any, Any] | None:
-    """All that was read, as text, where NaN equals NaN; what was not; and all again."""
+    """The read data as text, in which NaN equals NaN; the notices; and the data again."""
     try:
         found = read_xspace(data)
     except UnknownFormatError:
@@ -698,13 +698,13 @@ def test_too_many_planes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_too_many_lines_are_left_out(threads: int) -> None:
-    """Lines of all planes count together; what is before them is read as ever."""
+    """Lines of all planes count together; the reader reads everything before them as usual."""
     space = pb.XSpace(planes=[pb.XPlane(name=name) for name in "abc"])
     for plane in space.planes:
         plane.event_metadata[1].name = f"event of {plane.name}"
         for number in range(6_000):
             plane.lines.add(id=number).events.add(metadata_id=1, duration_ps=number)
-    space.planes[0].name = "a" * reader._SMALL  # so that there is more than one thread
+    space.planes[0].name = "a" * reader._SMALL  # large enough for more than one thread
     found = read_xspace(space, threads=threads)
     assert [len(plane.lines) for plane in found.planes] == [6_000, 4_000, 0]
     assert [len(plane.events) for plane in found.planes] == [6_000, 4_000, 0]
@@ -717,7 +717,7 @@ def test_too_many_lines_are_left_out(threads: int) -> None:
 
 
 def test_files_beyond_two_gigabytes(tmp_path: Path) -> None:
-    """A hole in the file is a field that nobody knows: longer than protobuf reads."""
+    """A hole in the file is an unknown field, too long for protobuf."""
     first, last = pb.XPlane(name="first"), pb.XPlane(name="last")
     last.lines.add().events.add(metadata_id=3).stats.add(metadata_id=1, str_value="behind")
     hole = (1 << 31) + 5
@@ -734,7 +734,7 @@ def test_files_beyond_two_gigabytes(tmp_path: Path) -> None:
 
 
 def test_planes_and_lines_beyond_two_gigabytes(tmp_path: Path) -> None:
-    """Holes are fields that nobody knows, between the events of a line."""
+    """Holes are unknown fields between the events of a line."""
     names = pb.XPlane(name="large")
     names.stat_metadata[1].name = "step"
     event = pb.XEvent(metadata_id=3, offset_ps=1)

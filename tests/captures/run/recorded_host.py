@@ -1,4 +1,4 @@
-"""The capture of one host that trains with others, small and of known times."""
+"""The small capture of one host that trains with others, with known times."""
 
 from tfprof.testing.xspace_builders import Unsigned, event, host, line, plane, xspace
 
@@ -9,7 +9,7 @@ START_NS, STOP_NS = 1_790_000_000_000_000_000, 1_790_000_000_001_000_000
 
 
 def recorded(n_steps=N_STEPS, machine="", collectives=True):
-    """Steps of 10 µs: 1 µs waits for input, 5 µs compute, 4 µs are a collective."""
+    """Steps of 10 µs: 1 µs of waiting for input, 5 µs of computation, a collective of 4 µs."""
     marks, ops = [], []
     for number in range(n_steps):
         begin = number * (STEP_NS + PAUSE_NS)

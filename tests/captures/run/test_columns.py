@@ -1,4 +1,4 @@
-"""Columns are declared once, with what they mean and the clock of their times."""
+"""Columns are declared once, with their meaning and the clock of their times."""
 
 import pytest
 

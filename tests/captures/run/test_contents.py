@@ -1,4 +1,4 @@
-"""Which tools have data."""
+"""The tools that have data."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_every_command_for_captures_is_told():
         "tools",
         "top",
         "whatif",
-    )  # make captures, or tell of all tools
+    )  # these make captures, or list all tools
     assert [name for name in of_captures if name not in others] == list(ALL)
 
 

@@ -1,4 +1,4 @@
-"""Rows that are made when they are read are equal to a list of them."""
+"""Rows that are made on access equal a list of the same rows."""
 
 import pickle
 

@@ -1,6 +1,6 @@
-"""Runs of many hosts of which some are damaged, copied, missing, or count otherwise.
+"""Runs of many hosts, of which some are damaged, copied, missing, or number steps differently.
 
-The answer is over the rest, with counts and names of what is missing, in few words.
+The answer covers the rest, and states counts and names of missing hosts in few words.
 """
 
 import json
@@ -26,7 +26,7 @@ PAGE = b"<!DOCTYPE html>\n<html><body>Denied</body></html>\n"
 
 
 def made(folder, n_hosts=N_HOSTS, late=None, **damage):
-    """A run, and who is damaged how."""
+    """A run, and the damage of each host."""
     plan = Plan(hosts=n_hosts, damage=damage, late=late or {}, clocks_s=1e-6, early_s=1e-6)
     truth = write_run(folder, recorded(), plan)
     return open_run(folder), {host["name"]: host["damage"] for host in truth["hosts"]}
@@ -212,7 +212,7 @@ def test_what_the_record_of_a_capture_counts_is_missed(tmp_path, is_damaged):
 
 
 def test_the_host_that_counts_otherwise_is_named_alone(tmp_path):
-    run, damage = made(tmp_path, 3, steps=1)  # of three hosts each counts much
+    run, damage = made(tmp_path, 3, steps=1)  # among three hosts, each has a large weight
     [name] = hosts_of(damage, "steps")
     steps = run_steps(run)
     assert steps.n_steps == N_STEPS // 2
@@ -239,7 +239,7 @@ def test_the_one_host_with_half_of_the_steps_takes_none_from_the_others(tmp_path
     assert of_step.message.startswith("only what belongs to step")
     assert told == note
     assert not pod(run, host=name).table("workers").rows
-    classic = run_steps(run.in_mode(classic=True))  # as the reference
+    classic = run_steps(run.in_mode(classic=True))  # as in the reference
     assert (classic.n_steps, len(classic.hosts)) == (N_STEPS // 2, N_HOSTS)
 
 

@@ -1,4 +1,4 @@
-"""Files that hold nothing of a capture, and what a run answers at a glance."""
+"""Files without data of a capture, and short answers of a run."""
 
 from dataclasses import replace
 

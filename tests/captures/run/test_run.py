@@ -1,4 +1,4 @@
-"""Opening captured runs: good files, bad files, and what is said of them."""
+"""Opening captured runs: good files, bad files, and their notes."""
 
 import gzip
 import threading

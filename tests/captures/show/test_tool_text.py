@@ -1,4 +1,4 @@
-"""Answers of tools for people."""
+"""Answers of tools as text for people."""
 
 import io
 import re
@@ -81,7 +81,7 @@ def test_headers_are_short_and_leave_units_to_cells(column, expected):
 
 
 def test_of_everything_the_first_are_shown_and_all_on_request():
-    """Captures may have any number of remarks, allocators and findings, of any length."""
+    """Captures may have any number of notes, allocators and findings, of any length."""
     n_all = 80_000
     notes = [Note("warning", f"Remark {number}.") for number in range(n_all)]
     advice = [Advice("x/y", f"Change {number}.") for number in range(n_all)]
@@ -172,7 +172,7 @@ def test_columns_that_are_the_same_everywhere_are_told_below():
     rows = [("a", 1.0, "Eager", 0, "", None), ("b", 2.0, "Eager", 0, "", None)]
     text = text_of(result_of(Table("ops", columns, rows)))
     assert "op     time\n" in text
-    assert text.endswith("\nall rows: mode Eager")  # nothing and unknown are not worth a word
+    assert text.endswith("\nall rows: mode Eager")  # no words for empty and unknown values
     for silent in ("Empty", "empty", "idle", "unknown"):
         assert silent not in text
     single = text_of(result_of(Table("ops", columns, rows[:1])))

@@ -1,4 +1,4 @@
-"""Slices of captures: small ones by hand, and laws on recorded ones."""
+"""Slices of captures: small captures by hand, and laws on recorded ones."""
 
 import json
 

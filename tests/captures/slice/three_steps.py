@@ -14,7 +14,7 @@ from tfprof.testing.xspace_builders import (
 
 
 def three_steps(**names):
-    """Steps 3, 4 and 5 on a thread and a GPU; another GPU; two programs; a thread beside them."""
+    """Steps 3, 4 and 5 on a thread and a GPU; also another GPU, two programs, another thread."""
     spans = [(number, 100 * place) for place, number in enumerate((3, 4, 5))]
     return xspace(
         host(

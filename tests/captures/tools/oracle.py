@@ -26,7 +26,7 @@ CAPTURES = (
 
 @functools.cache
 def unpacked():
-    """A folder for what is unpacked in this process."""
+    """A folder for the files that this process unpacks."""
     where = tempfile.TemporaryDirectory(prefix="tfprof-captures-")
     atexit.register(where.cleanup)
     return Path(where.name)
@@ -34,12 +34,12 @@ def unpacked():
 
 @functools.cache
 def folder(capture):
-    """The run with the answers: all of them where the shared data are, most of them elsewhere."""
+    """The run with the answers: all of them if the shared data exist, else most of them."""
     shared = os.environ.get("TFPROF_SHARED")
     if shared:
         return Path(shared) / "data" / "xplane" / capture
     with tarfile.open(PACKED / f"{capture}.tar.xz") as archive:
-        # Releases of Python before 3.10.12 and 3.11.4 know no filters; the archives are our own.
+        # Releases of Python before 3.10.12 and 3.11.4 have no filters; the archives are our own.
         filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         archive.extractall(unpacked(), **filters)
     return unpacked() / capture
@@ -47,14 +47,14 @@ def folder(capture):
 
 @functools.cache
 def run_of(capture):
-    """The run, opened once in this process, for tests that ask it and change nothing."""
+    """The run, opened once in this process, for tests that do not change it."""
     return open_run(folder(capture))
 
 
 def answer(capture, name):
-    """What the reference says.
+    """The reference's answer.
 
-    Skips the test if the reference was not asked, or its answer is too large to be kept here.
+    Skips the test if there is no such answer, or if it is too large to be kept here.
     """
     path = folder(capture) / "oracle" / name
     if path.is_file():
@@ -81,7 +81,7 @@ def rows(table):
 
 
 def differences(ours, theirs, is_prose=lambda path: False, path=""):
-    """Where two answers differ, floats by more than 1e-9; prose must only be on both sides."""
+    """Differences of two answers, of floats by more than 1e-9; prose must only exist in both."""
     if is_prose(path):
         if bool(ours) != bool(theirs):
             yield path, ours, theirs

@@ -1,4 +1,4 @@
-"""The small captures that the tutorials use."""
+"""The small captures of the tutorials."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Captures of a few steps, of hosts of one kind or several."""
+"""Captures of a few steps, from hosts of one or several kinds."""
 
 from pathlib import Path
 

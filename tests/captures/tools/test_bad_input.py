@@ -1,4 +1,4 @@
-"""Captures that no profiler should write: every tool answers, or says what is wrong."""
+"""Captures that no profiler should write: every tool answers or reports an error."""
 
 import os
 import random
@@ -131,7 +131,7 @@ def test_both_engines_answer_the_same():
         assert native == pure
 
 
-@pytest.mark.one_engine  # one has to be there to compare with
+@pytest.mark.one_engine  # it compares with the other engine
 @pytest.mark.parametrize("recorded", CAPTURES)
 def test_both_engines_answer_the_same_for_recorded_captures(recorded):
     native, pure = in_both_engines(lambda: open_run(folder(recorded)))

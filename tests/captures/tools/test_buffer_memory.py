@@ -31,7 +31,7 @@ def test_the_largest_program_is_shown():
     assert [row["instruction"] for row in result.to_rows("buffers")] == ["p", "a", "b"]
     (chart,) = result.charts
     assert chart.series["with padding"] == (2048, 3072, 3584, 2560, 3584, 3072, 2048)
-    assert not result.notes  # programs may be all that such a capture is for
+    assert not result.notes  # such a capture may contain only programs
 
 
 def test_programs_that_ran_come_before_those_that_need_more_memory():
@@ -86,7 +86,7 @@ def test_the_references_numbers_of_a_real_program():
     (path,) = folder("gpu-rocm-jax-conv").glob("*.xplane.pb")
     result = memory_viewer(open_run(path), program="jit_forward_3d_conv(15)", classic=True)
     found = result.to_gviz()
-    # Asked of xprof 2.24.2.
+    # The values are those of xprof 2.24.2.
     assert found["heapSizes"] == found["unpaddedHeapSizes"] == [
         552.24609375, 552.87109375, 558.96484375, 1104.4921875, 1103.8671875, 1097.7734375,
         552.24609375,

@@ -22,7 +22,7 @@ def step(number, start, duration=1000):
 
 
 def runs(profiler, number):
-    """Name, device, kind of time, start and duration in ns of what ran in a step."""
+    """Name, device, kind of time, start and duration in ns of the executions in a step."""
     profile = profiler._session.profile
     strings = profile.steps.strings
     found = profile.steps.details[number].executions
@@ -118,7 +118,7 @@ def test_without_ops_there_is_nothing_but_a_notice():
 
 
 def test_memory_of_ops():
-    """64 bytes stay; 32 more are held for a while."""
+    """64 bytes stay in use, another 32 for a while."""
     events = line(
         step(1, 0), event("a:X", 10, 300), memory("Allocation", 20, 1, 64, 1064),
         memory("Allocation", 30, 2, 32, 1096), memory("Deallocation", 40, 2, 32, 1064),
@@ -212,7 +212,7 @@ def sums(profiler, kind, device=""):
 
 
 def test_times_of_a_capture_are_those_of_its_ops():
-    """Threads and kernels of 8 GPUs, in one step; copies are no time of kernels."""
+    """Threads and kernels of 8 GPUs in one step; kernel time does not include copies."""
     run = run_of("gpu-v100-bert-modernized")
     profiler = tfprof.Profiler.from_xspace(run)
     of_host, of_device = sums(profiler, HOST), sums(profiler, ACCELERATOR)
@@ -254,8 +254,10 @@ def test_the_python_tracer_feeds_the_code_view():
 
 
 def test_a_thread_that_the_end_of_the_capture_has_cut_counts_for_its_step():
-    """The executor's event and the end of the region were not recorded: TensorFlow's threads had
-    not left them when the capture ended."""
+    """The executor's event and the end of the region are missing.
+
+    TensorFlow's threads had not left them when the capture ended.
+    """
     run = xspace(
         host(
             line(
@@ -284,7 +286,7 @@ def test_a_thread_that_the_end_of_the_capture_has_cut_counts_for_its_step():
 
 @pytest.mark.tensorflow
 def test_a_function_that_tensorflow_ran(tmp_path):
-    """With the graph, 2 x 64 x 128 x 256 float operations of the product are known."""
+    """With the graph, the product has 2 x 64 x 128 x 256 float operations."""
     import tensorflow as tf
 
     @tf.function
@@ -308,7 +310,7 @@ def test_a_function_that_tensorflow_ran(tmp_path):
 
 
 def test_averages_are_of_steps_of_one_kind():
-    """Rows of training and of evaluation add up to no step."""
+    """Rows of training and of evaluation do not add up to a step."""
     events, begin = [], 0
     for kind, name, count in (*[("train", "a:MatMul", 9)] * 4, *[("eval", "b:Relu", 7)] * 2):
         number = begin // 1000

@@ -42,7 +42,7 @@ def test_without_a_node_it_is_what_the_program_returns(run):
 def test_without_a_program_it_is_the_one_that_took_the_most_time_then_the_largest(run):
     assert graph_viewer(run).data["program"] == "test(2)"
     pmap = open_run([str(path) for path in folder("cpu-jax-pmap").glob("*.xplane.pb")])
-    # 84.5 ms; the first of its eight programs has two instructions, and did not run.
+    # It ran for 84.5 ms. The first of eight programs has two instructions, and did not run.
     assert graph_viewer(pmap).data["program"] == "jit__fun(6)"
 
 

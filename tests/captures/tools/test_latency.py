@@ -11,7 +11,7 @@ from tfprof.captures.run.run import open_run
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 
 RECORDED = Path(__file__).parents[2] / "data" / "requests"
-"""Ten runs of a session of TensorFlow 1, and what the reference says of their latency."""
+"""Ten runs of a session of TensorFlow 1, and the reference's numbers for their latency."""
 
 
 def taking(*us):

@@ -10,7 +10,7 @@ CONVOLUTION = "%conv"
 
 
 def tpu_run(threads=None):
-    """A core that can do 1e12 operations in a second, and did 3e7 in two steps."""
+    """A core with a peak rate of 1e12 operations per second, which ran 3e7 in two steps."""
     device = tpu(
         steps=[at("7", 0, 40), at("8", 50, 50)],
         modules=[at("jit_f(1)", 0, 40), at("jit_f(1)", 50, 50)],

@@ -1,4 +1,4 @@
-"""Programs have the names that the capture gives them, in every tool alike."""
+"""Programs have the names of the capture, the same in every tool."""
 
 import json
 
@@ -35,7 +35,7 @@ def octets(capture):
 
 
 def renumbered(data):
-    """The capture as XLA of 2026 writes it: entries count up by name, a stat has the id."""
+    """The capture as XLA of 2026 writes it: entries numbered by name, and a stat with the id."""
     space = pb.XSpace.FromString(data)
     for plane in space.planes:
         if plane.name != METADATA_PLANE:
@@ -57,7 +57,7 @@ def renumbered(data):
 
 @pytest.fixture(scope="module")
 def pairs():
-    """Each capture as it is and renumbered, opened once."""
+    """Each capture, original and renumbered, opened once."""
     opened = {}
 
     def pair(capture):
@@ -72,7 +72,7 @@ def pairs():
 
 
 def said(result):
-    """All that a tool says, as text."""
+    """The whole result of a tool as text."""
     if result.tool == "trace":
         return json.dumps(result.to_gviz(), sort_keys=True)
     return json.dumps([result.to_dict(), result.to_gviz()], sort_keys=True)
@@ -82,7 +82,7 @@ def said(result):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_numbers_of_entries_change_no_answer(pairs, capture, tool, classic):
-    """Nor do they in xprof 2.24, which was asked about HLO stats and op profile."""
+    """Nor in HLO stats and op profile of xprof 2.24."""
     answers = []
     for run in pairs(capture):
         try:
@@ -96,7 +96,7 @@ def test_time_stands_under_the_name_of_the_program_that_took_it():
     run = tools.open_run([octets("cpu-jax-pmap")])
     rows = tools.op_profile(run).to_rows()
     programs = {row["name"]: row["time_share"] for row in rows if row["level"] == 1}
-    # The events say so: hlo_module and program_id of each.
+    # The events have these names and numbers as hlo_module and program_id.
     assert list(programs) == ["jit__fun(6)", "jit_rnn(14)", "jit__multi_slice(8)"]
     assert programs["jit__fun(6)"] == pytest.approx(0.746, abs=5e-4)
     assert not {row["category"] for row in rows} & {"unknown"}
@@ -116,7 +116,7 @@ def test_a_program_that_the_capture_does_not_hold_has_its_own_name_all_the_same(
 
 
 def test_ops_of_no_program_are_in_none_of_number_0():
-    """GPU kernels of TensorFlow's ops beside a program whose id is 0."""
+    """GPU kernels of TensorFlow's ops beside a program with id 0."""
     from tests.hlo_programs import capture, op, program
     from tfprof.testing.xspace_builders import event, gpu, line
 

@@ -1,6 +1,6 @@
-"""Classic mode against the reference's own answers, on every shared capture.
+"""Classic mode compared with the reference's own answers, on every shared capture.
 
-What is not compared stands in table 4 of docs/differences.md, by the ids that are used here.
+Table 4 of docs/differences.md lists what the tests do not compare, by the ids that they use.
 """
 
 import re
@@ -78,7 +78,7 @@ def test_hlo_stats_are_those_of_the_reference(capture):
 
 
 def in_one_order(tree):
-    """Siblings that took equally long by name, but for those at the cut (C4)."""
+    """Sort siblings of equal time by name, and drop those at the cut (C4)."""
     children = [in_one_order(child) for child in tree["children"]]
     if tree["numChildren"] > len(children):
         last = min(child["metrics"]["rawTime"] for child in children)
@@ -98,7 +98,7 @@ def test_op_profiles_are_those_of_the_reference(capture, by):
 
 
 def without_representatives(profile):
-    """Of allocations that are shown together, what only the one has that was chosen (C3)."""
+    """Drop values of one allocation that represents several (C3)."""
     for allocator in profile["memoryProfilePerAllocator"].values():
         for snapshot in allocator["memoryProfileSnapshots"]:
             del snapshot["timeOffsetPs"], snapshot["aggregationStats"]
@@ -120,7 +120,7 @@ def test_memory_profiles_are_those_of_the_reference(capture):
 
 
 def calls(table):
-    """Rows of the graph with the numbers in their labels, in one order, without numbers (C5)."""
+    """Sorted rows of the graph with the numbers in their labels, without row numbers (C5)."""
     rows = []
     for row in table["rows"]:
         cells = [cell["v"] for cell in row["c"]]

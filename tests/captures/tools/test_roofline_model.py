@@ -44,7 +44,7 @@ OPS = [event("dot", 0, 20), event("copy", 30, 40), event("in", 80, 10)]
 
 
 def test_rates_and_limits_of_ops():
-    """20 ns for 8000 FLOP are 400 of 1000 GFLOP/s; 40 ns for 1000 bytes are 25 of 100 GB/s."""
+    """8000 FLOP in 20 ns are 400 of 1000 GFLOP/s; 1000 bytes in 40 ns are 25 of 100 GB/s."""
     found = rows(roofline(opened(xspace(tpu(*OPS)))))
     dot, copy = found["dot"], found["copy"]
     assert (dot["measured_flop_rate"], dot["operational_intensity"]) == (400.0, 20.0)
@@ -59,7 +59,7 @@ def test_rates_and_limits_of_ops():
 
 
 def test_shares_are_of_the_time_of_all_ops_in_every_tool_and_say_so():
-    """In the reference they are of the capture, in op profile of the ops."""
+    """The reference's shares are of the capture, or in op profile of the ops."""
     run = opened(xspace(tpu(*OPS)))
     told = roofline(run)
     assert rows(told)["copy"]["total_time_in_percentage"] == pytest.approx(40 / 70)
@@ -189,7 +189,7 @@ def test_rooflines_are_those_of_the_reference(capture):
 
 
 def test_threads_of_a_capture():
-    """Four runs of each op on each of two threads, and eight of the copy on the caller's."""
+    """Four runs of each op on each of two threads, and eight of the copy on the caller's thread."""
     run = run_of("cpu-xla")
     found = rows(roofline(run))
     assert found["MatMul_1.2"]["occurrences"] == 8

@@ -1,4 +1,4 @@
-"""Tables of the tools for captures that are small enough to count by hand."""
+"""Tables of the tools for captures small enough for a count by hand."""
 
 import pytest
 
@@ -30,7 +30,7 @@ MS = 1_000_000
 
 
 def waiting_steps(n_steps=2):
-    """Steps of 10 ms: 4 wait for input, 5 compute, 1 is unexplained."""
+    """Steps of 10 ms: 4 ms of waiting for input, 5 of computation, 1 unexplained."""
     marks = []
     for n in range(n_steps):
         start = n * 10 * MS
@@ -243,9 +243,9 @@ def test_a_first_call_that_is_the_slowest_is_told_but_in_the_reference():
         f"{told} That was the first, when buffers may have been empty; the slowest of the others "
         "took 70 µs. Root took 100.0% of the time of these 2 calls.",
     )
-    assert found.to_rows("pipelines")[0]["num_calls"] == 3  # and it counts
+    assert found.to_rows("pipelines")[0]["num_calls"] == 3  # the first call counts
     assert tf_data(run, classic=True).verdict[1:] == (told,)
-    # It is alone, is not the slowest, or is not by far.
+    # The first call is the only one, is not the slowest, or not by far.
     for others in ([], [(1_000_000, 900_001)], [(1_000_000, 450_000)]):
         lines = line(*[get_next("Root", *call, 1) for call in (*calls[:1], *others)])
         [sentence] = tf_data(opened(xspace(host(lines)))).verdict[1:]
@@ -389,7 +389,7 @@ def allocation(name, start, heap, **stats):
 
 
 def test_what_was_there_before_is_of_the_last_of_equal_peaks_in_the_reference():
-    """As xprof 2.24 says: the peak is that of the last line, the step that of the last in time."""
+    """As in xprof 2.24, the peak is on the last line, and the step is the last one in time."""
     late = line(
         event("train", 200, 100, step_num=1, _r=1), allocation("MemoryAllocation", 205, 100),
         id=1,

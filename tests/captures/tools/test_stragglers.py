@@ -1,4 +1,4 @@
-"""Hosts compared: recorded workers that know the truth, and small ones computed by hand."""
+"""Comparison of hosts: recorded workers with true times, and small ones by hand."""
 
 import functools
 import json
@@ -23,7 +23,7 @@ from tfprof.testing.xspace_builders import event, gpu, host, line, opened, xspac
 from tfprof.tools import stragglers
 
 US = 1000
-"""Nanoseconds, which the builders count in."""
+"""A microsecond in nanoseconds, the unit of the builders."""
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def recorded(name):
 
 
 def truth(name):
-    """What each worker knows of itself: milliseconds of each step, by what it was spent on."""
+    """The workers' own times: milliseconds of each step, by kind of work."""
     workers = json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["workers"]
     return [{key: np.array(values) for key, values in one.items()} for one in workers]
 
@@ -45,7 +45,7 @@ def said(run):
     return " ".join(stragglers(run).verdict)
 
 
-# Workers that were recorded.
+# Recorded workers.
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_worker_that_is_slower_is_named_with_its_cause(name, slow, cause):
     assert found["workers/straggler"].gain_fraction == pytest.approx(
         first["excess_us"] / np.mean([row["step_us"] for row in result.to_rows("steps")])
     )
-    # What others wait for it is no reason to communicate less.
+    # That others wait for this host is not a reason to communicate less.
     together = found.get("collectives/share")
     assert together is None or together.gain_fraction < 0.2
 
@@ -103,7 +103,7 @@ def test_workers_that_are_alike_are_called_so():
 
 
 def shifted(path, ns):
-    """The capture of a host whose clock is so much ahead."""
+    """The capture of a host whose clock is ahead."""
     space = pb.XSpace.FromString(lzma.decompress(path.read_bytes()))
     for plane in space.planes:
         ids = {one.id for one in plane.stat_metadata.values() if one.name.startswith("profile_s")}
@@ -138,7 +138,7 @@ def test_a_shifted_clock_changes_nothing_but_the_estimate_of_it(ahead_ms):
     for found in (before, after):
         found["verdict"].pop()
         found["claims"].pop()
-        found["notes"] = []  # steps that are later by a clock
+        found["notes"] = []  # about steps that are later by their clock
         for each in found["tables"]["hosts"]["rows"]:
             del each["clock_us"]
     assert before == after
@@ -161,13 +161,13 @@ def test_hosts_without_their_events_give_the_same_answer(name):
     assert not fleet.facts.n_reopened
 
 
-# Workers made by hand: each computes, then waits until all have come, and the exchange takes 20 µs.
+# Workers made by hand: each computes, then waits for all others; then the exchange takes 20 µs.
 
 
 def worker(
     *works_us, name="w", leave_us=500, ahead_us=0, collective="all-reduce.1", n_bare=0, reads_us=0
 ):
-    """A host with a step each millisecond, how long it computes in each, and reads for the next."""
+    """A host with a step each millisecond, from its times of computing, and of reading ahead."""
     events = []
     for number, works in enumerate(works_us):
         begin = number * 1000
@@ -194,7 +194,7 @@ def test_the_numbers_of_hosts():
     run = opened(worker(100, 120, 110), worker(480, 470, 490), worker(140, 120, 130))
     rows = hosts_of(run)
     slow = rows["host 1"]
-    # Each mark takes 600 µs: what is no collective is work. The rest of the period is unknown.
+    # Each mark takes 600 µs: all but the collective is work. The rest of the period is unknown.
     assert [row["works_us"] for row in rows.values()] == [580, 230, 210]
     assert slow["excess_us"] == pytest.approx(580 - np.mean([220, 220, 220]))
     assert (slow["collectives_us"], slow["exposed_us"], slow["waits_us"]) == (20, 20, 0)
@@ -215,7 +215,7 @@ def test_the_numbers_of_hosts():
 
 
 def test_a_host_that_reads_ahead_while_it_waits_is_not_faster_than_its_input():
-    """Were the last host as fast as the first, the first would still wait for its input."""
+    """If the last host were as fast as the first, the first would still wait for its input."""
     steps = [100, 110, 105, 100, 115, 100]
     runs = [
         opened(worker(*steps, reads_us=reads_us), worker(*[450] * 6, reads_us=reads_us))
@@ -223,7 +223,7 @@ def test_a_host_that_reads_ahead_while_it_waits_is_not_faster_than_its_input():
     ]
     works = [[row["works_us"] for row in hosts_of(run).values()] for run in runs]
     assert works[0] == works[2] == [550, 206]
-    assert works[1] == [550, 250]  # the exchange takes 50, during which it reads, too
+    assert works[1] == [550, 250]  # the exchange takes 50 µs, in which the host also reads
 
 
 def test_one_host_and_one_step_of_it():
@@ -310,7 +310,7 @@ def test_the_offset_of_a_clock_and_its_error():
 
 
 def test_an_offset_stays_in_the_bounds_of_causality():
-    # By the ends it is 100 µs. But once the other host leaves 50 µs after the first has come.
+    # By the ends it is 100 µs, but the other host once leaves 50 µs after the first arrives.
     first = worker(100, 100, 100, 450, leave_us=[500, 500, 500, 520])
     other = worker(490, 490, 490, 490, leave_us=[600, 600, 600, 500])
     [_, found] = clocks(first, other)
@@ -402,6 +402,6 @@ def test_workers_that_do_not_train_together():
 
 
 def test_hosts_without_steps():
-    """Captures of two JAX processes without the host's tracer hold no event of a step."""
+    """Captures of two JAX processes without the host's tracer have no events of steps."""
     found = stragglers(opened(*(xspace(host(line()), hostname=name) for name in "ab")))
     assert found.verdict == ("No steps, so nothing to compare.",)

@@ -1,4 +1,4 @@
-"""All stages of slow pipelines are listed, and advice points to stages that are there."""
+"""The tool lists all stages of slow pipelines, and advice points to listed stages."""
 
 from tests.captures.tools.oracle import folder
 from tfprof.captures.run.run import open_run

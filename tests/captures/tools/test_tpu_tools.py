@@ -1,4 +1,4 @@
-"""The tools on steps of TPUs, by hand; times are microseconds unless named otherwise."""
+"""The tools on steps of TPUs, by hand; times are microseconds unless stated otherwise."""
 
 import pytest
 
@@ -21,7 +21,7 @@ RECEIVED = "%recv-done.2 = (f32[8], token[]) recv-done(token[] %t), channel_id=3
 
 
 def core(number, *ops, steps=(7,), chip=None):
-    """A core of which each step takes 100 and does the same."""
+    """A core with equal steps of 100."""
     chip = number if chip is None else chip
     begin = {step: 200 * place for place, step in enumerate(steps)}
     return tpu(

@@ -7,7 +7,7 @@ US = 1_000_000
 
 
 def at(name, start, duration, **stats):
-    """An event; microseconds."""
+    """An event with times in microseconds."""
     return event(name, start * 1000, duration * 1000, **stats)
 
 

@@ -1,4 +1,4 @@
-"""Traces as files."""
+"""Traces as files of Chrome's JSON."""
 
 import gzip
 import io

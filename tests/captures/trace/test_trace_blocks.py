@@ -1,4 +1,4 @@
-"""Events as JSON text: compiled and in Python."""
+"""Events as JSON text, by compiled code and in Python."""
 
 import json
 

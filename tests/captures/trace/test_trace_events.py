@@ -1,4 +1,4 @@
-"""The trace: equal to the reference's in classic mode, and what it adds by default."""
+"""The trace: equal to the reference's in classic mode, with additions by default."""
 
 import json
 from collections import Counter
@@ -26,18 +26,18 @@ _OFFLOAD_TIDS = range(0xDEADBEEF + 8, 0xDEADBEEF + 49)
 
 
 def compared(events):
-    """Events without what the reference says differently each time, and the arrows."""
+    """Events without values that change in each run of the reference, and the arrows."""
     found, arrows, offloads = [], [], Counter()
     for one in events:
         args = dict(one.get("args", {}))
         flow = int(args.pop("flow", 0))
-        # Hashes that are salted in each process; what they tie together counts (C6).
+        # Hashes have a salt in each process; only the events that they connect count (C6).
         arrows.append((flow & 3, flow >> 58, flow >> 2 & (1 << 56) - 1))
-        # Of TPU steps that were merged; always 0 in our captures (C8).
+        # Idle time of merged TPU steps, which is always 0 in our captures (C8).
         args.pop("step_idle_time_ps", None)
         kept = one | {"args": args}
         if one.get("tid") in _OFFLOAD_TIDS and one["pid"] < 500:
-            # In which row depends on an unstable order there (C7).
+            # The row depends on an unstable order there (C7).
             if one["ph"] == "X":
                 offloads[one["pid"], one["ts"], one["dur"], one["name"]] += 1
             arrows.pop()
@@ -73,7 +73,7 @@ def test_the_classic_trace_is_the_references(capture):
 
 
 def small():
-    """A step that launches a kernel, and a thread that works for it."""
+    """A step that launches a kernel, and a thread that works for the step."""
     root = event("train", 0, 100, step_num=7, _r=1)
     launch = event("cuLaunchKernel", 20, 5, correlation_id=1)
     give = event("give", 30, 2, _pt=0, _p=5)
@@ -148,7 +148,7 @@ def test_threads_with_equal_lower_bits_do_not_share_a_row():
 
 
 def test_events_that_overlap_in_part_get_a_row_of_their_own():
-    """Viewers keep one stack for each row, and drop what ends behind the event around it."""
+    """Viewers keep one stack for each row, and drop events that end after their enclosing event."""
     work = [event("a", 0, 10), event("in a", 2, 3), event("b", 5, 10), event("c", 15, 5)]
     next_row = line(event("d", 0, 5), id=2, name="pool")
     take = event("take", 6, 3, _ct=0, _c=5)
@@ -177,7 +177,7 @@ def test_an_arrow_to_an_event_in_a_row_of_its_own():
 
 
 def test_times_are_whole_nanoseconds_and_touch_where_events_do():
-    """Perfetto rounds starts and durations each for itself: 0.6 and 0.6 would be 2."""
+    """Perfetto rounds starts and durations separately: 0.6 and 0.6 would be 2."""
     space = xspace(host(line(event("a", 0, 1), event("b", 1, 1), event("tiny", 2, 1), id=1)))
     own = space.planes[0].lines[0].events
     for one, start, lasting in zip(own, (600, 1200, 2_100), (600, 900, 300), strict=True):

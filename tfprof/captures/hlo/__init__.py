@@ -1,1 +1,1 @@
-"""What programs of XLA cost, and where their values lie in memory."""
+"""Costs of XLA's programs, and where their values lie in memory."""

@@ -1,9 +1,9 @@
 """How much memory a compiled program takes over its run, and for what, from its compiler's plan.
 
-The compiler has replayed the program on a model of the heap and wrote down when each value comes
-and goes. Here that is replayed; if it has not, it is worked out from who uses what. Parameters,
-outputs and constants are there all the time, and not part of it; what threads have on their stacks
-is listed, and counts nowhere.
+The compiler runs the program on a model of the heap and records when each value is allocated and
+freed. This module replays that record. Without one, it derives the same from the instructions
+that use each value. Parameters, outputs and constants occupy memory all the time and do not appear
+in the record. Memory on the stacks of threads is listed, but not counted.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class BufferUse:
 
     Attributes:
         buffer: The value.
-        allocation: The memory that it lies in.
-        instruction: What computes it; None if the program has no such instruction.
-        shape: Its shape, of a part of a tuple that of the part.
-        start: Position in the heap trace at which it comes; None if it is always there.
-        end: Position at which it goes.
+        allocation: The allocation that holds it.
+        instruction: The instruction that computes it; None if the program has no such instruction.
+        shape: Its shape; for a part of a tuple, the shape of that part.
+        start: Position in the heap trace at which it is allocated; None if it is always there.
+        end: Position at which it is freed.
     """
 
     buffer: LogicalBuffer
@@ -48,7 +48,7 @@ class BufferUse:
 
     @property
     def name(self) -> str:
-        """The instruction, and which part of its result: ``conv{0}``."""
+        """The instruction and the part of its result: ``conv{0}``."""
         name = self.instruction.name if self.instruction else self.buffer.instruction_name
         index = ",".join(map(str, self.buffer.index))
         return f"{name}{{{index}}}" if index else name
@@ -60,29 +60,30 @@ class BufferUse:
 
     @property
     def unpadded_bytes(self) -> int:
-        """Bytes of its elements alone."""
+        """Bytes of its elements, without padding."""
         return self.shape.n_bytes
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """What a program needs of one memory.
+    """The use that a program makes of one memory.
 
     Attributes:
         memory_space: 0 is the main memory of the device.
-        sizes_bytes: Before each event of the heap trace, and after the last one, what is in use;
-            all that lives for ever included, shape (n events + 1,) or empty without a trace.
-        unpadded_bytes: The same without padding of what the trace knows.
-        instructions: What causes each event.
-        peak_bytes: The most that is in use at a time.
-        peak_unpadded_bytes: Then, without padding.
-        peak_position: The event that leads there; 0 without any.
-        at_peak: What is there then: first what lives for ever, then values as they came.
-        spans: Start and end in the trace of each value in it, by its id.
-        constant_bytes: What lives for ever.
-        allocations: All memory in this space, in order of index.
-        problems: What cannot be right in the trace.
-        is_planned: Whether the trace is the compiler's; else it is worked out from live ranges.
+        sizes_bytes: Bytes in use before each event of the heap trace and after the last one,
+            permanent values included; shape (n events + 1,), or empty without a trace.
+        unpadded_bytes: The same, without the padding of the values in the trace.
+        instructions: The instruction that causes each event.
+        peak_bytes: The most bytes in use at a time.
+        peak_unpadded_bytes: The same at that time, without padding.
+        peak_position: The event that leads to the peak; 0 without any.
+        at_peak: Values in use at the peak: first the permanent ones, then the others in the order
+            of their allocation.
+        spans: Start and end in the trace of each of its values, by id.
+        constant_bytes: Bytes of permanent values.
+        allocations: All allocations in this space, in order of index.
+        problems: Errors in the trace.
+        is_planned: Whether the trace is the compiler's; else it is derived from live ranges.
     """
 
     memory_space: int
@@ -101,18 +102,18 @@ class MemoryUse:
 
     @property
     def total_bytes(self) -> int:
-        """What the program reserves."""
+        """Bytes that the program reserves."""
         return sum(each.size_bytes for each in self.allocations if not each.is_thread_local)
 
 
 def memory_use(module: HloModule, memory_space: int = 0, *, rules: Rules = OURS) -> MemoryUse:
-    """Replay what a program needs of one memory; nothing if it does not say where values lie.
+    """Replay the use of one memory; nothing for a program without a buffer assignment.
 
     Args:
         module: The program.
-        memory_space: Which memory.
-        rules: Whether temporary memory counts that no trace tells of; its values are there as long
-            as they are used.
+        memory_space: The memory.
+        rules: Whether temporary memory counts that is not in any trace; its values are there as
+            long as an instruction uses them.
     """
     assigned = module.buffers or BufferAssignment()
     allocations = sorted(
@@ -155,7 +156,7 @@ def memory_use(module: HloModule, memory_space: int = 0, *, rules: Rules = OURS)
 
 
 def buffers_in(module: HloModule, allocation: Allocation) -> list[BufferUse]:
-    """All values that lie in an allocation at some time."""
+    """All values that an allocation holds at some time."""
     assigned = module.buffers or BufferAssignment()
     uses = _Uses(module, assigned)
     known = [place.buffer_id for place in allocation.assigned if place.buffer_id in assigned.by_id]
@@ -181,7 +182,7 @@ def _trace(
 
 
 class _Uses:
-    """Values with all that is known of them."""
+    """Values with their instructions, allocations and shapes."""
 
     def __init__(self, module: HloModule, assigned: BufferAssignment) -> None:
         self._module = module
@@ -205,7 +206,7 @@ class _Uses:
         return BufferUse(buffer, allocation, instruction, self.shape(buffer), start, end)
 
     def largest(self, allocation: Allocation) -> BufferUse | None:
-        """The value that an allocation is mainly for."""
+        """The largest value of an allocation."""
         best = None
         for place in allocation.assigned:
             buffer = self._assigned.by_id.get(place.buffer_id)
@@ -218,7 +219,7 @@ class _Uses:
 
 @dataclass(slots=True)
 class _Replay:
-    """A heap, event by event."""
+    """Replays a heap trace event by event."""
 
     assigned: BufferAssignment
     n_events: int
@@ -267,7 +268,7 @@ class _Replay:
         return known
 
     def _owner(self, number: int) -> int:
-        """The value whose place this one takes, or itself."""
+        """The value whose memory this one shares, or the value itself."""
         return self._owners.get(number, number)
 
     def _share(self, number: int, shared: int) -> None:
@@ -277,7 +278,7 @@ class _Replay:
         if owner != number:
             self._owners[number] = owner
         self._counts[owner] = self._counts.get(owner, 0) + 1
-        if self._counts[owner] == 1:  # it was free already
+        if self._counts[owner] == 1:  # it was already free
             self._come(owner)
 
     def _free(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Products and convolutions: how many multiply-adds their shapes ask for."""
+"""Multiply-adds of products and convolutions, from their shapes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.captures.model.hlo import (
 )
 
 _MOST_KERNEL_POSITIONS: Final = 1 << 16
-"""A kernel of more positions along one dimension is damage, and counted without its padding."""
+"""A kernel with more positions along one dimension is damaged; all count, even on padding."""
 
 _INPUT_GRADIENT: Final = "__cudnn$convBackwardInput"
 _KERNEL_GRADIENT: Final = "__cudnn$convBackwardFilter"
@@ -30,10 +30,10 @@ def dot_multiply_adds(lhs: Shape, result: Shape, dimensions: DotDimensions) -> i
 
 
 def convolution_shapes(instruction: Instruction) -> tuple[Shape, Shape, Shape] | None:
-    """Input, kernel and output that the dimension numbers of a convolution are about.
+    """Input, kernel and output to which the dimension numbers of a convolution refer.
 
-    A library's gradient has the numbers of the convolution that it is the gradient of, so one of
-    its operands is the output there, and its result the input or the kernel.
+    A library call for a gradient has the numbers of the forward convolution. So one of its operands
+    is the output of that convolution, and its result is the input or the kernel.
     """
     leaves = instruction.shape.leaves
     if len(instruction.operands) < 2 or not leaves:
@@ -50,14 +50,14 @@ def convolution_shapes(instruction: Instruction) -> tuple[Shape, Shape, Shape] |
 def convolution_multiply_adds(
     instruction: Instruction, shapes: tuple[Shape, Shape, Shape] | None
 ) -> int:
-    """Multiply-adds of a convolution, without those that padding or a dilation's holes would get.
+    """Multiply-adds of a convolution, without those on padding or on the holes of a dilation.
 
     Args:
         instruction: A ``convolution``, or a call of a library's convolution.
         shapes: Its input, kernel and output.
 
     Returns:
-        0 if the instruction does not say which dimension is what.
+        0 if the instruction has no dimension numbers that fit.
     """
     numbers, window = instruction.attributes.convolution, instruction.attributes.window
     if numbers is None or shapes is None or not _fit(numbers, shapes, len(window)):
@@ -80,7 +80,7 @@ def convolution_multiply_adds(
 def _fit(
     numbers: ConvolutionDimensions, shapes: tuple[Shape, Shape, Shape], n_spatial: int
 ) -> bool:
-    """Whether each dimension number is the number of a dimension."""
+    """Whether each dimension number refers to an existing dimension."""
     wanted = (
         (numbers.input_batch, numbers.input_feature, *numbers.input_spatial),
         (numbers.kernel_input_feature, numbers.kernel_output_feature, *numbers.kernel_spatial),
@@ -103,13 +103,13 @@ def valid_positions(n_inputs: int, n_kernel: int, n_outputs: int, window: Window
     holes, stride = window.base_dilation, window.stride
     if n_kernel > _MOST_KERNEL_POSITIONS or stride < 1:
         return n_kernel * n_outputs
-    # Python's integers: sizes of damaged programs have no bounds.
+    # Python's integers, since sizes in damaged programs have no bounds.
     behind = window.padding_low - np.arange(n_kernel).astype(object) * window.window_dilation
     first = np.maximum(-(-behind // stride), 0)
     last = np.minimum(((n_inputs - 1) * holes + behind) // stride, n_outputs - 1)
     common = gcd(stride, holes)
     period = holes // common
-    # Where o · stride = behind (mod holes), each period-th output from one on meets an input.
+    # Where o · stride = behind (mod holes), every period-th output after the first meets an input.
     start = behind // common * pow(stride // common, -1, period) % period
     positions = (last - start) // period - (first - 1 - start) // period
     meets = (behind % common == 0) & (last >= first)

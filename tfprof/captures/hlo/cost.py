@@ -1,11 +1,11 @@
-"""What each instruction of a program computes and moves, from its shapes alone.
+"""Float operations and bytes of each instruction of a program, from its shapes alone.
 
-The rules are those of ``HloCostAnalysis`` (XLA), mended where these count what does not happen.
-Float operations follow the convention of ``tfprof.graphs.flops``: a function of the math library
-is one, type conversions, choices and arithmetic on integers are none. Library calls for products
-and convolutions are counted, without their scratch memory; a part of an array that is read several
-times by one fusion is read from memory once; a loop runs as often as its compiler knows that it
-does.
+The rules are those of ``HloCostAnalysis`` (XLA), corrected where these count work that does not
+happen. Float operations follow the convention of ``tfprof.graphs.flops``: a function of the math
+library counts as one; type conversions, selections and arithmetic on integers count as none.
+Library calls for products and convolutions count, without their scratch memory. A part of an array
+that one fusion reads several times is read from memory once. A loop runs as often as the compiler
+states.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ MAIN_MEMORY: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run of an instruction costs; counts end at those of an int64.
+    """The cost of one run of an instruction; counts are limited to an int64.
 
     Attributes:
         flops: Float operations.
-        device_flops: The same in terms of the device's 16-bit rate: with operands of 8 bits half
-            of them, of 4 bits a quarter.
-        transcendentals: Calls of functions of the math library; part of ``flops``, but not in
-            the reference's.
+        device_flops: The same relative to the device's 16-bit rate: a half of them for operands of
+            8 bits, a quarter for 4 bits.
+        transcendentals: Calls of functions of the math library; part of ``flops``, but not of the
+            reference's.
         bytes_accessed: Bytes read and written, in all memory spaces.
         main_read_bytes: Bytes read from the main memory.
         main_write_bytes: Bytes written to the main memory.
-        is_known: Whether all of it could be counted; not that of unknown custom calls.
+        is_known: Whether all of the cost was counted; False for unknown custom calls.
     """
 
     flops: int = 0
@@ -56,7 +56,7 @@ class Cost:
     is_known: bool = True
 
     def __post_init__(self) -> None:
-        # Sizes in damaged programs multiply to numbers of which no float is left.
+        # Sizes in damaged programs multiply to numbers that exceed any float.
         for name in _COUNTS:
             if getattr(self, name) > LARGEST:
                 object.__setattr__(self, name, LARGEST)
@@ -71,7 +71,7 @@ NO_COST: Final = Cost()
 
 
 def costs_of(module: HloModule) -> Mapping[Instruction, Cost]:
-    """The cost of every instruction of a module, those of called computations included.
+    """The cost of every instruction of a module, including those of called computations.
 
     Linear in the number of instructions.
     """
@@ -94,8 +94,8 @@ def work_of(
     """The work of an instruction.
 
     Args:
-        instruction: The instruction; what it calls is worked out already.
-        totals: Sums of computations; one that is missing costs nothing.
+        instruction: The instruction; the work of its callees is already in ``totals``.
+        totals: Sums of computations; a missing one costs nothing.
         works: The work of their instructions.
     """
     work = Work(read=[size_of(operand.shape) for operand in instruction.operands])
@@ -148,7 +148,7 @@ def _in_main_memory(shape: Shape) -> bool:
 
 
 def rate_of(instruction: Instruction) -> int:
-    """How much faster than with 16 bits a device computes with operands of this type."""
+    """How many times as fast as with 16 bits a device computes with operands of this type."""
     kinds = [operand.shape.element_type for operand in instruction.operands]
     widths = [1 if kind == "pred" else BITS.get(kind, 0) for kind in kinds]
     return {8: 2, 4: 4}.get(max(widths, default=0), 1)
@@ -160,7 +160,7 @@ def _sum(costs: list[Cost]) -> Cost:
 
 
 def _add(work: Work, cost: Cost, times: int = 1) -> None:
-    """Add the float operations of a computation that runs so many times."""
+    """Add the float operations of a computation that runs ``times`` times."""
     work.flops += (cost.flops - cost.transcendentals) * times
     work.transcendentals += cost.transcendentals * times
     work.is_known = work.is_known and cost.is_known
@@ -172,7 +172,7 @@ def _fusion(
     totals: Mapping[Computation, Cost],
     works: Mapping[Instruction, Work],
 ) -> None:
-    """What is computed inside, and what gets in and out."""
+    """Count the operations inside, and the bytes that enter and leave."""
     for computation in instruction.calls[:1]:
         _add(work, totals.get(computation, NO_COST))
         users = computation.users()
@@ -205,7 +205,7 @@ def _read_by(parameter: Instruction, user: Instruction, works: Mapping[Instructi
 
 
 def _calls(instruction: Instruction, work: Work, totals: Mapping[Computation, Cost]) -> None:
-    """Calls, loops and conditionals, whose memory is that of what they call."""
+    """Count what called computations do; calls, loops and conditionals only move their bytes."""
     costs = [totals.get(computation, NO_COST) for computation in instruction.calls]
     if instruction.opcode == "conditional":
         cost = max(costs, key=lambda each: (each.flops, each.bytes_accessed))

@@ -1,4 +1,4 @@
-"""What single HLO opcodes compute and move: a rule for each that is not just elementwise."""
+"""Float operations and bytes of single HLO opcodes: a rule for each that is not elementwise."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tfprof.captures.model.hlo import Instruction, Shape
 
 @dataclass(slots=True)
 class Work:
-    """A cost on its way: operands and leaves of the result each by itself.
+    """A cost in the making: each operand and each leaf of the result separately.
 
     Attributes:
         flops: Float operations, without functions of the math library.
-        transcendentals: Functions of the math library.
+        transcendentals: Calls of functions of the math library.
         read: Bytes read of each operand.
         written: Bytes written of each leaf of the result.
         inner: Bytes that called computations move.
-        is_known: Whether that is all.
+        is_known: Whether these numbers are complete.
     """
 
     flops: int = 0
@@ -44,13 +44,13 @@ def size_of(shape: Shape) -> int:
 
 
 def elements_of(instruction: Instruction, place: int) -> int:
-    """Elements of an operand; 0 if there is none."""
+    """Elements of an operand; 0 if it does not exist."""
     operands = instruction.operands
     return operands[place].shape.n_elements if 0 <= place < len(operands) else 0
 
 
 def window_size(instruction: Instruction) -> int:
-    """Elements of its window."""
+    """Elements of an instruction's window."""
     return prod(dimension.size for dimension in instruction.attributes.window)
 
 
@@ -80,25 +80,25 @@ def _custom_call(instruction: Instruction, work: Work) -> None:
     else:
         work.is_known = False
         return
-    # A last result of bytes is memory that the library only works in.
+    # If the last result has type u8 or s8, it is the library's scratch memory.
     if len(leaves) > 1 and leaves[-1].element_type in ("u8", "s8"):
         work.written[-1] = 0
 
 
 def _slice(instruction: Instruction, work: Work) -> None:
-    """Reads of its first operand only as much as comes out."""
+    """It reads only as much of its first operand as it returns."""
     if work.read:
         work.read[0] = size_of(instruction.shape)
 
 
 def _dynamic_update_slice(instruction: Instruction, work: Work) -> None:
-    """Writes the update where the operand lies already."""
+    """It writes the update into the operand's memory."""
     if len(work.read) > 1 and len(work.written) == 1:
         work.read[0], work.written = 0, [work.read[1]]
 
 
 def scatter(instruction: Instruction, work: Work) -> None:
-    """Reads and writes of its operands only what is updated."""
+    """It reads and writes only the updated parts of its operands."""
     n_arrays = len(instruction.operands) // 2
     updates = work.read[n_arrays + 1 :]
     if len(updates) == n_arrays == len(work.written):
@@ -106,17 +106,17 @@ def scatter(instruction: Instruction, work: Work) -> None:
 
 
 def _forwards(instruction: Instruction, work: Work) -> None:
-    """Hands over results of another instruction, which has moved them."""
+    """It passes on results that another instruction has moved."""
     work.read, work.written = [0] * len(work.read), [0] * len(work.written)
 
 
 def _copy_start(instruction: Instruction, work: Work) -> None:
-    """Has the copy, and what was copied, as results."""
+    """Its results are the copy and the source of the copy."""
     work.written[1:] = [0] * len(work.written[1:])
 
 
 def _gather_start(instruction: Instruction, work: Work) -> None:
-    """Has what is sent, and what arrives, as results."""
+    """Its results are the sent and the received data."""
     work.written[:1] = [0] * len(work.written[:1])
 
 
@@ -125,7 +125,7 @@ def _send(instruction: Instruction, work: Work) -> None:
 
 
 def _fft(instruction: Instruction, work: Work) -> None:
-    """Eight float operations for each complex product, of which each halving needs one."""
+    """Each halving needs one complex product per element, each of eight float operations."""
     halvings = prod(max(length, 1).bit_length() - 1 for length in instruction.attributes.fft[1])
     work.flops = 8 * halvings * elements_of(instruction, 0)
 
@@ -178,4 +178,5 @@ RULES: Final[Mapping[str, Callable[[Instruction, Work], None]]] = {
     "sort": _sort,
     "rng": _random,
 }  # fmt: skip
-"""By opcode: changes the work, in which all operands are read and all results written."""
+"""By opcode: a function that changes the work. By default all operands are read and all results
+are written."""

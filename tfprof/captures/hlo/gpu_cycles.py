@@ -1,6 +1,6 @@
 """Clock cycles that XLA has measured for operations on one element, on a GPU of type sm_86.
 
-XLA's cost analysis for GPUs takes them for float operations, on every GPU of unknown type; and so
+XLA's cost analysis for GPUs counts them as float operations on every GPU of unknown type, and so
 does the reference. Values: ``hlo_op_profiles_data.h`` (XLA), ``kDeviceHloOpProfiles``.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 OTHER_CYCLES: Final = 3
-"""Of whatever is not in the table."""
+"""Cycles of every operation that is not in the table."""
 
 _TABLE: Final = """
 add                    f64 97    c128 97
@@ -46,4 +46,4 @@ def _parsed(table: str) -> dict[tuple[str, str], int]:
 
 
 CYCLES: Final = _parsed(_TABLE)
-"""By opcode and type of the elements."""
+"""Cycles by opcode and element type."""

@@ -1,4 +1,4 @@
-"""The instructions around one, and what flows between them."""
+"""The instructions around one instruction, and the values that flow between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfprof.captures.model.hlo import Computation, HloModule, Instruction
 EdgeKind = Literal["data", "control", "call"]
 
 MAX_NODES: Final = 1000
-"""The most that people can still read."""
+"""The largest graph that people can still read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class GraphNode:
     """An instruction of the graph.
 
     Attributes:
-        instruction: It.
-        computation: The computation that it is in.
-        distance: Steps from the instruction in the middle.
-        owner: The fusion whose inside it is a part of; None outside.
+        instruction: The instruction.
+        computation: The computation that contains it.
+        distance: Edges from the instruction in the middle.
+        owner: The fusion that contains it; None outside of fusions.
         n_hidden: Operands and users that are not in the graph.
     """
 
@@ -35,12 +35,12 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """What flows from one node of the graph to another.
+    """A connection from one node of the graph to another.
 
     Attributes:
-        tail: Index of the node that it comes from.
-        head: Index of the node that it goes to.
-        kind: A value, nothing but order, or a computation that is called.
+        tail: Index of the node where it begins.
+        head: Index of the node where it ends.
+        kind: ``data`` for a value, ``control`` for order alone, ``call`` for a called computation.
     """
 
     tail: int
@@ -53,9 +53,9 @@ class Neighbourhood:
     """A part of a program.
 
     Attributes:
-        nodes: The instruction in the middle first, then by distance.
-        edges: Between them.
-        is_cut: Whether there were too many nodes.
+        nodes: The instruction in the middle first, then the others by distance.
+        edges: The edges between them.
+        is_cut: Whether nodes are missing because there were too many.
     """
 
     nodes: tuple[GraphNode, ...]
@@ -71,14 +71,14 @@ def neighbourhood(
     expand_fusions: bool = False,
     most: int = MAX_NODES,
 ) -> Neighbourhood:
-    """The instructions from which, or to which, so many steps lead.
+    """The instructions within some edges of an instruction, in both directions.
 
     Args:
         module: The program.
         center: One of its instructions.
-        width: How many steps.
-        expand_fusions: Show what is inside of fusions, too.
-        most: How many nodes there may be.
+        width: The largest number of edges.
+        expand_fusions: Also show the instructions inside of fusions.
+        most: The largest number of nodes.
     """
     home = module.home[center]
     users = home.users()
@@ -114,7 +114,7 @@ def _hidden(one: Instruction, users: list[Instruction], shown: dict[Instruction,
 
 
 def _inside(node: GraphNode, module: HloModule) -> Iterator[GraphNode]:
-    """What a fusion computes, fusions in it included."""
+    """The instructions inside a fusion, including those of nested fusions."""
     waiting = [node]
     while waiting:
         outer = waiting.pop()
@@ -128,7 +128,7 @@ def _inside(node: GraphNode, module: HloModule) -> Iterator[GraphNode]:
 
 
 def _edges(nodes: list[GraphNode]) -> Iterator[GraphEdge]:
-    """Operands and order; of opened fusions also what gets in and out."""
+    """Edges of operands and of order; for opened fusions also those that enter and leave."""
     places = {(node.owner, node.instruction): place for place, node in enumerate(nodes)}
     for place, node in enumerate(nodes):
         one = node.instruction

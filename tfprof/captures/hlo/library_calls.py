@@ -1,4 +1,4 @@
-"""What compilers write beside an instruction: calls of libraries, and how often loops run."""
+"""Notes of compilers on an instruction: calls of libraries, and trip counts of loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CONVOLUTIONS: Final = "__cudnn$conv"
 
 
 def backend_config(instruction: Instruction) -> dict[str, Any]:
-    """What the compiler wrote as JSON; empty if it wrote nothing, or something else."""
+    """The compiler's JSON; empty if there is none, or if it is not an object."""
     try:
         config = json.loads(instruction.attributes.backend_config or b"{}")
     except (ValueError, RecursionError):
@@ -22,17 +22,17 @@ def backend_config(instruction: Instruction) -> dict[str, Any]:
 
 
 def is_product_call(instruction: Instruction) -> bool:
-    """Whether it calls a library's matrix product (ROCm's has the same names)."""
+    """Whether an instruction calls a library's matrix product (ROCm uses the same names)."""
     return instruction.attributes.custom_call_target in _PRODUCTS
 
 
 def is_convolution_call(instruction: Instruction) -> bool:
-    """Whether it calls a library's convolution, forward or backward."""
+    """Whether an instruction calls a library's convolution, forward or backward."""
     return instruction.attributes.custom_call_target.startswith(_CONVOLUTIONS)
 
 
 def product_dimensions(instruction: Instruction) -> DotDimensions | None:
-    """Which dimensions a library's product sums over; None if it is none, or does not say."""
+    """Dimensions of a library's product; None for other calls, or if they are not stated."""
     if not is_product_call(instruction) or not instruction.operands:
         return None
     config = backend_config(instruction)
@@ -52,7 +52,7 @@ def product_dimensions(instruction: Instruction) -> DotDimensions | None:
 
 
 def trip_count(loop: Instruction) -> int:
-    """How often a loop runs, where the compiler knows; else 1."""
+    """How often a loop runs, if the compiler states it; else 1."""
     known = backend_config(loop).get("known_trip_count")
     try:
         return min(max(int(known["n"]), 0), LARGEST) if isinstance(known, dict) else 1

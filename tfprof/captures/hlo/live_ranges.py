@@ -1,8 +1,8 @@
-"""When values are in memory, for programs whose compiler has not written it down.
+"""When values are in memory, for programs whose compiler has not recorded it.
 
-XLA for CPUs says where values lie, and not when. A value comes with the instruction that computes
-it, and goes after the last one that uses it, whatever hands it on in between. What is computed
-inside of a called computation is there while that is called.
+XLA for CPUs records where values lie, but not when. The instruction that computes a value
+allocates it, and the last one that uses it frees it, directly or through instructions that pass it
+on. Values inside of a called computation are in memory during the call.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _HANDS_ON = frozenset(
     ("bitcast", "get-tuple-element", "tuple", "while", "call", "conditional", "opt-barrier",
      "add-dependency", "copy-start", "async-start", "async-update", "domain")
 )  # fmt: skip
-"""Instructions whose results may be their operands, or point to them."""
+"""Instructions whose results may be their operands, or pointers to these."""
 
 
 def live_range_events(
     module: HloModule, allocations: Iterable[Allocation], buffers: dict[int, LogicalBuffer]
 ) -> tuple[HeapEvent, ...]:
-    """How the values of temporary memory come and go, as a heap trace.
+    """Allocations and frees of values in temporary memory, as a heap trace.
 
-    A value that takes the place of one that its instruction uses for the last time comes when that
-    one has gone.
+    If a value takes the place of one that its instruction uses for the last time, the old value is
+    freed before the new one is allocated.
 
     Args:
         module: The program, its instructions in the order in which they run.
-        allocations: Memory that is to be looked at.
+        allocations: The allocations of temporary memory.
         buffers: Values by id.
     """
     entry = module.entry
@@ -69,7 +69,7 @@ def _events(
                 del alive[place]
                 yield HeapEvent(HeapEventKind.FREE, place.buffer_id, name)
         for place in new:
-            # What lies where something is already shares its memory, and does not add to it.
+            # A value that overlaps another one shares its memory and does not add to it.
             if not any(_overlap(place, other) for other in alive):
                 alive[place] = None
                 yield HeapEvent(HeapEventKind.ALLOC, place.buffer_id, name)
@@ -87,7 +87,7 @@ def _overlap(one: Assigned, other: Assigned) -> bool:
 
 
 def _positions(module: HloModule, entry: Computation) -> dict[Instruction, int]:
-    """When each instruction runs; those of called computations with their first caller."""
+    """When each instruction runs; instructions of called computations run with the first caller."""
     positions: dict[Instruction, int] = {}
     called: dict[Computation, int] = {}
     for position, one in enumerate(entry.instructions):
@@ -106,7 +106,7 @@ def _positions(module: HloModule, entry: Computation) -> dict[Instruction, int]:
 
 
 def _last_uses(entry: Computation, begin: dict[Instruction, int]) -> dict[Instruction, int]:
-    """When each result of the entry computation is used for the last time."""
+    """The last use of each result of the entry computation."""
     last = len(entry.instructions) - 1
     last_uses: dict[Instruction, int] = {}
     for one in reversed(entry.instructions):

@@ -1,4 +1,4 @@
-"""The ``memory_access_breakdown`` of TPU ops: which memory an op reads and writes how much of."""
+"""The ``memory_access_breakdown`` of TPU ops: bytes that an op reads and writes in each memory."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tfprof.core.wire.walk import LENGTH_DELIMITED, VARINT, walk
 HBM: Final = 1
 CMEM: Final = 2
 VMEM: Final = 3
-"""Memory spaces that the reference tells apart; every other one counts as on-chip, too."""
+"""Memory spaces that the reference distinguishes; every other one also counts as on-chip."""
 
 _READ: Final = 1
 _WRITE: Final = 2
 
 
 class MemoryAccess(NamedTuple):
-    """What an op does to one memory.
+    """The accesses of an op to one memory.
 
     Attributes:
         is_read: Whether it reads.
         is_write: Whether it writes; an unknown kind of access is neither.
         memory_space: 1 is HBM, 2 CMEM, 3 VMEM.
-        n_bytes: In one execution.
+        n_bytes: Bytes in one execution.
     """
 
     is_read: bool

@@ -1,4 +1,4 @@
-"""Kinds of HLO opcodes, and the category that tools sort an instruction into."""
+"""Kinds of HLO opcodes, and the category of an instruction in tools."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ARITHMETIC: Final = frozenset(
 )  # fmt: skip
 
 COMPUTES_ELEMENTS: Final = TRANSCENDENTAL | _ARITHMETIC
-"""Opcodes that compute each element of the result from those at the same place."""
+"""Opcodes that compute each element of the result from the operands' elements at its place."""
 
 ELEMENTWISE: Final = COMPUTES_ELEMENTS | {"constant", "copy", "map", "rng"}
-"""Opcodes for which XLA says that elements stay at their places."""
+"""Opcodes for which elements stay in their places, according to XLA."""
 
 FLOATS: Final = frozenset(kind for kind in BITS if kind.startswith(("f", "bf", "c")))
-"""Types on which arithmetic is float work."""
+"""Types whose arithmetic counts as float operations."""
 
 _NO_ARITHMETIC: Final = frozenset(
     ("and", "bitcast-convert", "complex", "convert", "count-leading-zeros", "imag", "not", "or",
@@ -41,7 +41,7 @@ _COMPLEX: Final = {"multiply": 6, "divide": 11}
 def flops_per_element(instruction: Instruction) -> int:
     """Float operations for each element, by the convention of ``tfprof.graphs.flops``.
 
-    A complex addition takes 2, a product 6, a quotient 11; a complex function counts as 2.
+    A complex addition counts as 2, a product as 6, a quotient as 11, a complex function as 2.
     """
     opcode, shape = instruction.opcode, instruction.shape
     if opcode == "compare" and instruction.operands:
@@ -68,7 +68,7 @@ _FUSIONS: Final = {
 
 
 def is_bitcast(instruction: Instruction) -> bool:
-    """Whether a transpose changes nothing in memory, because the layout changes with it."""
+    """Whether a transpose leaves memory unchanged, because the layout changes with it."""
     order = instruction.attributes.dimensions
     if instruction.opcode != "transpose" or not instruction.operands:
         return False
@@ -81,10 +81,10 @@ def is_bitcast(instruction: Instruction) -> bool:
 
 
 def category_of(instruction: Instruction) -> str:
-    """The category of an instruction, as ``HloInstruction::ToCategory`` has it.
+    """The category of an instruction, as in ``HloInstruction::ToCategory``.
 
-    Compilers for TPUs write finer ones (``convolution fusion``) into their captures; those are
-    stats of events, and not made here.
+    Compilers for TPUs write finer ones (``convolution fusion``) into their captures, as stats of
+    events.
     """
     opcode = instruction.opcode
     if opcode == "fusion":

@@ -1,11 +1,15 @@
-"""What the reference (xprof 2.24) says that instructions of GPU programs cost, for classic mode.
+"""Costs of instructions of GPU programs as the reference (xprof 2.24) has them, for classic mode.
 
-It asks ``GpuHloCostAnalysis`` (XLA), which was made to choose fusions: an operation on elements
-counts as many "float operations" as clock cycles were measured for it on one GPU, whatever GPU
-was captured; fused instructions count as often as their results are used; numbers are added with
-24 bits; matrix products that are called by their older name count as nothing; and of results with
-several parts nothing counts as written to main memory, save those of fusions.
-``tfprof.captures.hlo.cost`` does without all that.
+The reference uses ``GpuHloCostAnalysis`` (XLA), which was made to choose fusions:
+
+- An operation on elements counts as many "float operations" as the clock cycles that XLA measured
+  on one GPU, regardless of the captured GPU.
+- Fused instructions count as often as their results are used.
+- Sums have 24 bits.
+- Matrix products with their older name count as nothing.
+- Results with several parts do not count as written to main memory, except those of fusions.
+
+``tfprof.captures.hlo.cost`` does none of that.
 """
 
 from __future__ import annotations
@@ -32,19 +36,19 @@ from tfprof.captures.hlo.reference_rules import (
 from tfprof.captures.model.hlo import Computation, HloModule, Instruction, Shape
 
 _LARGE_CONSTANT: Final = 8
-"""Elements up to which a constant is part of the code and not read from memory."""
+"""Largest number of elements of a constant that is part of the code, not read from memory."""
 
 _UNSEEN: Final = frozenset(
     ("sort", "custom-call", "all-reduce", "all-reduce-start", "reduce-scatter")
 )
-"""Instructions whose computations are not looked into."""
+"""Instructions whose computations the reference does not visit."""
 
 _COUNTED: Final = frozenset(("opt-barrier", "partition-id", "replica-id"))
-"""Instructions that touch no memory, and yet their operands and results are counted."""
+"""Instructions that touch no memory, but whose operands and results count."""
 
 
 def reference_costs_of(module: HloModule) -> Mapping[Instruction, Cost]:
-    """The costs that the reference shows for programs of GPUs."""
+    """The costs that the reference shows for GPU programs."""
     return _Analysis(module).run()
 
 
@@ -74,7 +78,7 @@ class _Analysis:
         }
 
     def _visited(self) -> set[Computation]:
-        """Computations that the reference looks into: not what sorts and custom calls call."""
+        """Computations that the reference visits: not those that sorts and custom calls use."""
         waiting = [self._module.entry] if self._module.entry else []
         visited = set(waiting)
         while waiting:
@@ -109,7 +113,7 @@ class _Analysis:
             properties.flops = float32(choose(total.flops for total in totals))
             properties.n_bytes = float32(choose(total.n_bytes for total in totals))
             properties.read, properties.written = {}, {}
-            if one.opcode in ("call", "async-start"):  # of the operands of all that is called
+            if one.opcode in ("call", "async-start"):  # bytes of all callees' operands
                 properties.read, properties.written = dict(totals[0].read), dict(totals[0].written)
             return
         first = totals[0].flops
@@ -136,7 +140,7 @@ class _Analysis:
             collective(one, properties)
 
     def _fusion(self, fusion: Instruction, properties: Properties) -> None:
-        """Memory of what gets in and out; cycles as often as results are used."""
+        """Bytes that enter and leave; cycles as often as results are used."""
         inner = fusion.calls[0] if fusion.calls else None
         if inner is None or inner.root is None:
             return
@@ -167,10 +171,10 @@ class _Analysis:
                 properties.n_bytes = float32(properties.n_bytes + size)
 
     def _utilize(self, computation: Computation) -> float:
-        """Set how often each instruction's elements are used, and add up their cycles.
+        """Set how often each instruction's elements are used, and return the sum of their cycles.
 
-        Elementwise instructions pass the uses of their results on to their operands; what others
-        read of an operand is added to its own uses.
+        Elementwise instructions pass the uses of their results on to their operands. The parts of
+        an operand that others read are added to its own uses.
         """
         users: dict[Instruction, dict[Instruction, None]] = {
             one: {} for one in computation.instructions

@@ -1,4 +1,4 @@
-"""What the reference says that single opcodes of GPU programs cost; see ``reference_cost``."""
+"""Costs of single opcodes of GPU programs as the reference has them; see ``reference_cost``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfprof.captures.model.hlo import Instruction
 
 _CONCATENATE_CYCLES: Final = 6
 _CROOKED_CONCATENATE_CYCLES: Final = 400
-"""Of one along an inner dimension whose first part is not a multiple of a warp's 32 threads."""
+"""Along an inner dimension, if the first part is not a multiple of a warp's 32 threads."""
 
 _PRODUCT_CALL: Final = "__cublas$lt$matmul"
 
@@ -23,22 +23,22 @@ _LARGEST: Final = int(np.finfo(np.float32).max)
 
 
 def float32(value: float) -> float:
-    """A number with 24 bits."""
+    """A number rounded to 24 bits."""
     return float(np.float32(min(value, _LARGEST)))
 
 
 @dataclass(slots=True)
 class Properties:
-    """What is known of an instruction; leaves that have no bytes of their own are missing.
+    """The cost of an instruction; leaves without bytes of their own are missing.
 
     Attributes:
         flops: Cycles.
-        n_bytes: All that is read and written.
-        read: Bytes by operand and number of a leaf in it.
-        written: Bytes by number of a leaf of the result.
-        uses: How much of each operand is used, in parts of it.
-        utilization: Of a fused instruction, how often its elements are used.
-        is_known: Not for custom calls of unknown libraries.
+        n_bytes: Bytes read and written.
+        read: Bytes by operand and by leaf of the operand.
+        written: Bytes by leaf of the result.
+        uses: The used fraction of each operand.
+        utilization: For a fused instruction, how often its elements are used.
+        is_known: False for custom calls of unknown libraries.
     """
 
     flops: float = 0.0
@@ -51,7 +51,7 @@ class Properties:
 
 
 def all_read_and_written(one: Instruction) -> Properties:
-    """What holds if no rule says anything else; of operands that are tuples only the pointers."""
+    """The cost of opcodes without a rule; tuples count with their pointers alone."""
     written = sum(leaf.n_bytes for leaf in one.shape.leaves)
     properties = Properties(n_bytes=float32(written), uses=[1.0] * len(one.operands))
     if not one.shape.is_tuple:
@@ -73,7 +73,7 @@ def _part(one: Instruction, elements: int) -> float:
 
 
 def initial_values(one: Instruction, properties: Properties, results: int) -> None:
-    """Of a reduction, read for each result."""
+    """A reduction reads its initial values for each result."""
     n_inputs = len(one.operands) // 2
     properties.n_bytes = sum(leaf.n_bytes for leaf in one.shape.leaves)
     properties.n_bytes += sum(_bytes(one, place) for place in range(n_inputs))
@@ -85,7 +85,7 @@ def initial_values(one: Instruction, properties: Properties, results: int) -> No
 
 
 def collective(one: Instruction, properties: Properties) -> None:
-    """What is gathered or scattered counts twice; of a start only the result."""
+    """Gathered or scattered data count twice; the start of an all-reduce only writes its result."""
     read = sum(operand.shape.n_bytes for operand in one.operands)
     written = one.shape.leaves[-1].n_bytes if one.shape.leaves else 0
     if one.opcode == "all-reduce-start":
@@ -97,7 +97,7 @@ def collective(one: Instruction, properties: Properties) -> None:
 
 
 def scatter(one: Instruction, properties: Properties) -> None:
-    """Reads and writes of its operands only what is updated."""
+    """It reads and writes only the updated parts of its operands."""
     n_arrays = len(one.operands) // 2
     total = 0
     for place in range(n_arrays):
@@ -110,7 +110,7 @@ def scatter(one: Instruction, properties: Properties) -> None:
 
 
 def custom_call(one: Instruction, properties: Properties) -> None:
-    """Products and convolutions of libraries; of others nothing is known."""
+    """Costs of products and convolutions of libraries; other custom calls have none."""
     leaves, operands = one.shape.leaves, one.operands
     numbers = product_dimensions(one)
     if numbers is not None and one.attributes.custom_call_target == _PRODUCT_CALL and leaves:
@@ -208,4 +208,4 @@ RULES: Final = {
     "triangular-solve": _triangular_solve,
     "cholesky": _cholesky,
 }
-"""By opcode: changes what holds without a rule."""
+"""By opcode: a function that changes the default cost."""

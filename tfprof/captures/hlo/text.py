@@ -1,4 +1,4 @@
-"""Instructions as XLA writes them, without what only compilers need."""
+"""Instructions as XLA writes them, without attributes that only compilers need."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 from tfprof.captures.model.hlo import ConvolutionDimensions, Instruction, WindowDimension, numbered
 
 _LONGEST_CHAIN: Final = 100
-"""Updates between start and end of an asynchronous instruction; there is hardly one."""
+"""Most updates between the start and the end of an asynchronous instruction; usually none."""
 
 _LONGEST: Final = 1_000_000
-"""Characters after which the reference cuts an expression off."""
+"""Characters after which the reference cuts off an expression."""
 
 
 def expression(instruction: Instruction, *, with_operand_shapes: bool = True) -> str:
-    """``%name = shape opcode(operands), attributes``, as the reference's HLO stats have it.
+    """``%name = shape opcode(operands), attributes``, as in the reference's HLO stats.
 
-    Shardings, precisions, and what else does not change what is computed are left out.
+    Shardings, precisions and other attributes that do not change the computation are left out.
     """
     shape = instruction.shape.text(with_layout=True)
     operands = _operands(instruction, with_operand_shapes)
@@ -26,7 +26,7 @@ def expression(instruction: Instruction, *, with_operand_shapes: bool = True) ->
 
 
 def shown_opcode(instruction: Instruction) -> str:
-    """The opcode; of an asynchronous one what it starts or ends: ``custom-call-start``."""
+    """The opcode; for an asynchronous one also what it starts or ends: ``custom-call-start``."""
     opcode, _, phase = instruction.opcode.rpartition("-")
     if opcode != "async":
         return instruction.opcode
@@ -35,7 +35,7 @@ def shown_opcode(instruction: Instruction) -> str:
 
 
 def _started(instruction: Instruction) -> Instruction | None:
-    """What an asynchronous instruction runs."""
+    """The instruction that an asynchronous one runs."""
     seen = 0
     while instruction.opcode != "async-start" and instruction.operands and seen < _LONGEST_CHAIN:
         instruction, seen = instruction.operands[0], seen + 1
@@ -147,7 +147,7 @@ def _window(window: Sequence[WindowDimension]) -> Iterator[str]:
 
 
 def dimension_labels(numbers: ConvolutionDimensions) -> str:
-    """Which dimension is what: ``b01f_01io->b01f``."""
+    """The role of each dimension: ``b01f_01io->b01f``."""
     inputs = {numbers.input_batch: "b", numbers.input_feature: "f"}
     kernel = {numbers.kernel_input_feature: "i", numbers.kernel_output_feature: "o"}
     outputs = {numbers.output_batch: "b", numbers.output_feature: "f"}
@@ -214,7 +214,7 @@ _TEXTS: Final[dict[str, Callable[[Instruction], str]]] = {
         lambda one: f"dimensions={_listed(one.attributes.dimensions)}",
     ),
 }
-"""What one attribute of an instruction says, by opcode."""
+"""Text of the single attribute of an instruction, by opcode."""
 
 _WRITERS: Final[dict[str, Callable[[Instruction], Iterator[str]]]] = {
     "dot": _dot,
@@ -232,4 +232,4 @@ _WRITERS: Final[dict[str, Callable[[Instruction], Iterator[str]]]] = {
         _collective,
     ),
 }  # fmt: skip
-"""The same for several attributes."""
+"""Texts of several attributes of an instruction, by opcode."""

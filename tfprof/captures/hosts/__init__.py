@@ -1,1 +1,1 @@
-"""Runs of many hosts: parts made by several processes or machines, and answers from them."""
+"""Runs of many hosts: several processes or machines make parts, and tools answer from these."""

@@ -1,8 +1,8 @@
 """Answers about runs of any number of hosts, in memory that does not grow with their number.
 
-A question is put to one host alone first, to learn which facts it needs. All other hosts are then
-asked for these at once, by an engine, and the question is answered from facts. The answer is the
-same as that of a run whose hosts are all open.
+A question first runs on one host alone, which shows the facts that it needs. An engine then gets
+these facts of all other hosts at once, and the question runs on facts. The answer is the same as
+that of a run whose hosts are all open.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _MOST_NAMED = 3
 
 
 class Fleet:
-    """The files of a run, and what makes their parts.
+    """The files of a run, and the engine that makes their parts.
 
     Attributes:
         name: Folder of the run.
         files: The files of its hosts.
-        notes: Which run was chosen.
+        notes: Notes of the choice of the run.
         copies: Further files with the bytes of one of these.
-        engine: What makes parts.
-        watch: Is told how far the reading is.
-        n_missing: How many hosts the last answer lacks, because Ctrl-C came before them.
-        facts: What the last answer is made of.
+        engine: The engine that makes parts.
+        watch: Shows the progress of reading.
+        n_missing: Number of hosts that the last answer lacks because of Ctrl-C.
+        facts: The facts of the last answer.
     """
 
     def __init__(
@@ -70,21 +70,21 @@ class Fleet:
         self.facts: Facts | None = None
 
     def only(self, host: str | None) -> None:
-        """Leave out all files but that of a host, if its name is that of one file."""
+        """Leave out all files but that of a host, if exactly one file has its name."""
         own = [file for file in self.files if file.label == host]
         if len(own) == 1:
             self.files = own
 
     def ask(self, question: Callable[[Run], T], *, host: str | None = None) -> T:
-        """Put a question to all hosts.
+        """The answer of all hosts to a question.
 
         Args:
-            question: A function of a run, such as a tool. It is called more than once, first for
-                one host alone; what it answers or raises then does not matter.
+            question: A function of a run, such as a tool. It runs more than once, first for one
+                host alone; its answer and errors for this host are ignored.
             host: The host that the question is about, if it is about one.
 
         Raises:
-            EmptyProfileError: No host could be read.
+            EmptyProfileError: No host is readable.
         """
         return question(self.run_for(question, host=host))
 
@@ -99,7 +99,7 @@ class Fleet:
         return condensed_run(self.name, self.facts, self.notes, self.copies, is_left_out=left_out)
 
     def _probed(self, question: Callable[[Run], T], host: str | None) -> tuple[Part, Wanted]:
-        """The part of the first host that can be read, and the facts that the question needs."""
+        """The part of the first readable host, and the facts that the question needs."""
         unread: list[tuple[HostFile, str]] = []
         part, wanted = Part(), Wanted()
         for file in sorted(self.files, key=lambda file: (file.label != host, file.place)):
@@ -111,7 +111,7 @@ class Fleet:
             asked = Asked()
             probe = ProbedHost(Host(file.label, space), asked, is_all=host is None)
             alike = (probe, probe.twin()) if len(self.files) > 1 else (probe,)
-            with suppress(TfprofError):  # of these hosts alone; what was asked for is known
+            with suppress(TfprofError):  # about this host; ``asked`` has the facts
                 question(Run(self.name, alike, (), Memo()))
             notes = tuple(remark.note(file.label) for remark in remarks(space))
             one = HostPart(file.label, file.n_bytes, notes, asked.own)
@@ -125,7 +125,7 @@ class Fleet:
         return part.merge(*(failed(file, wanted, error) for file, error in unread)), wanted
 
     def _of_others(self, part: Part, wanted: Wanted) -> tuple[Part, str]:
-        """The parts of all other hosts with that of the first, and what Ctrl-C has left out."""
+        """The merged parts of all hosts, and a text about those that Ctrl-C has left out."""
         others = [file for file in self.files if file.place not in part.hosts]
         parts, n_done = [part], len(part.hosts)
         self.watch.advance(sum(host.n_bytes for host in part.hosts.values()))
@@ -153,7 +153,7 @@ class Fleet:
         return merge(parts), ""
 
     def _more(self, wanted: Wanted) -> Part:
-        """Facts that only the other hosts made necessary."""
+        """Facts that the question needs only because of the other hosts."""
         assert self.facts is not None
         known = self.facts.part.hosts
         files = [f for f in self.files if f.place in known and not known[f.place].error]
@@ -177,18 +177,18 @@ def fleet_of(
     engine: Engine | None = None,
     watch: Progress | None = None,
 ) -> Fleet:
-    """The files of a run, to be asked without all of them being open.
+    """The files of a run, for questions that do not open all of them together.
 
     Args:
         source: A log folder, a run folder, or ``.xplane.pb`` files.
-        run: Which run of a log folder; by default the latest.
-        engine: What reads the files; by default this process, one after the other.
-        watch: Is told how far the reading is.
+        run: The run of a log folder; by default the latest.
+        engine: The engine that reads the files; by default this process, one after the other.
+        watch: Shows the progress of reading.
 
     Raises:
         InputError: A path cannot be read.
-        EmptyProfileError: There is no capture in a folder.
-        UsageError: There is no such run; or something is given that is not a path.
+        EmptyProfileError: A folder has no capture.
+        UsageError: The run does not exist, or a source is not a path.
     """
     name, files, copies, notes = files_of(source, run)
     paths = []

@@ -1,10 +1,9 @@
-"""Parts made by a Dask cluster: one on this machine, or one whose scheduler is named.
+"""Parts made by a Dask cluster: one on this machine, or one with a given scheduler.
 
-Each file is a task, and neighbouring files are merged where they were read, so that sums join and
-little is sent. Dask works out again what a lost worker held; what was merged and fetched is not
-lost with it. Files that were read when a worker died are read once more, each with nothing beside
-it, so that a death has one cause: a file that kills this worker, too, is told as one that could
-not be read.
+Each file is a task. Workers merge the parts of neighbouring files, so that sums join and little is
+sent. Dask recomputes the results of a lost worker, but not parts that were already merged and
+fetched. If a worker dies, the engine reads its files once more, one at a time, so that a death has
+one cause. A file that also kills this worker is reported as unreadable.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from tfprof.core.version import __version__
 from tfprof.errors import InputError, MissingDependencyError
 
 _MOST_MERGED = 16
-"""Files that are merged on a worker."""
+"""Most files that a worker merges."""
 
 _GROUPS_PER_WORKER = 4
-"""At least so many groups for each worker, if there are enough files: none is waited for long."""
+"""Fewest groups for each worker, if there are enough files, so that no group takes long."""
 
 _DEATHS = 0
-"""Workers of this machine that may die of a file before it is suspected; schedulers elsewhere have
+"""Workers of this machine that may die of a file before it is suspect; schedulers elsewhere have
 their own number."""
 
 _LOOK_SECONDS = 5.0
@@ -42,16 +41,17 @@ _LOOK_SECONDS = 5.0
 class DaskEngine:
     """Reads files on the workers of a Dask cluster.
 
-    A context manager keeps its cluster for several questions; else each has one of its own.
+    As a context manager, it keeps its cluster for several questions; otherwise each question starts
+    its own.
 
     Args:
-        address: The scheduler, such as ``tcp://scheduler:8786`` or ``tls://…``, whose certificates
-            Dask's configuration names; None for a cluster on this machine.
-        n_workers: Processes of a cluster on this machine.
+        address: The scheduler, such as ``tcp://scheduler:8786`` or ``tls://…``, with certificates
+            from Dask's configuration; None for a cluster on this machine.
+        n_workers: Number of processes of a cluster on this machine.
         timeout_seconds: How long to wait for a scheduler, and for a first worker.
 
     Attributes:
-        tasks: The module with what workers do.
+        tasks: The module with the functions of workers.
 
     Raises:
         MissingDependencyError: Dask is not installed.
@@ -80,15 +80,15 @@ class DaskEngine:
         self._open = self._client = None
 
     def begun(self, n_files: int) -> AbstractContextManager[None]:
-        """A cluster of its own starts with the first file."""
+        """A context without preparation: a cluster starts with the first file."""
         return nullcontext()
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
-        """The parts of some files, of neighbours together, as they are ready.
+        """The parts of some files, merged for neighbours, as they become ready.
 
         Raises:
-            InputError: The cluster cannot be reached or has no workers; they have another version
-                of tfprof, or see none of the files.
+            InputError: The cluster is unreachable or has no workers; or these have another version
+                of tfprof, or find none of the files.
         """
         if not files:
             return
@@ -106,7 +106,7 @@ class DaskEngine:
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        """A client of the cluster; both are closed in every case."""
+        """A client of the cluster; the context closes it, and a cluster of its own."""
         with ExitStack() as stack:
             place = self.address
             if place is None:
@@ -137,7 +137,7 @@ class DaskEngine:
 
     @property
     def without_workers(self) -> str:
-        """What to say if no worker is left, or none came."""
+        """The message if no worker is left, or none came."""
         place = self.address or "of this machine"
         remedy = f"start some with 'dask worker {place}'" if self.address else "see its log"
         return (
@@ -145,13 +145,13 @@ class DaskEngine:
         )
 
     def _local_cluster(self, folder: str) -> Any:
-        """Processes of this machine, which share its CPUs.
+        """A cluster of processes on this machine, which share its CPUs.
 
-        They have no limit of memory of their own: a worker near one would be paused or killed,
-        though how many there are was chosen by what fits. Who connects to one of them can run code
-        in it, and a loopback address is open to all users of the machine: so both sides of each
-        connection must have the key of this cluster, which is made here and kept in memory. Their
-        web servers, which know no keys, have no pages.
+        Workers have no memory limits of their own: Dask would pause or kill a worker near its
+        limit, although their number was chosen to fit into memory. Any client of a worker can run
+        code in it, and all users of the machine can reach a loopback address. So both sides of each
+        connection must have the key of this cluster, which is generated here and kept in memory.
+        The web servers of scheduler and workers do not check keys; they have no pages.
         """
         try:
             security = self._dask.Security.temporary()
@@ -182,9 +182,9 @@ class DaskEngine:
 
 
 def _keeper_of_workers(dask: Any) -> type:
-    """What starts workers, in whose place Dask's own makes malloc give memory back at once.
+    """A nanny for workers; unlike Dask's, it does not make malloc return memory at once.
 
-    Reading a host takes half as long again if all of its pages are asked for anew.
+    Reading a host takes half as long again if malloc requests all of its pages anew.
     """
 
     class Nanny(dask.Nanny):  # type: ignore[misc]  # Any
@@ -196,11 +196,11 @@ def _keeper_of_workers(dask: Any) -> type:
 
 
 _NO_LOGS = 60
-"""Above logging's CRITICAL: what matters of it is told in our own words."""
+"""Above logging's CRITICAL: tfprof's own messages report what matters."""
 
 
 class _Job:
-    """Some files on their way through a cluster."""
+    """The processing of some files by a cluster."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class _Job:
         self._condensed = _by_value(engine.tasks, "condensed", __version__)
         self._merged = _by_value(engine.tasks, "merged", __version__)
         self._of: dict[Any, list[HostFile]] = {}
-        """Files of each future that is waited for."""
+        """Files of each pending future."""
         self._inner: dict[Any, list[Any]] = {}
         """For each group, the futures of its files."""
 
@@ -239,7 +239,7 @@ class _Job:
                 yield failed(one, self._wanted, KILLED)
 
     def _groups(self) -> list[list[HostFile]]:
-        """Neighbours, the largest groups first."""
+        """Groups of neighbouring files, the largest first."""
         files = iter(sorted(self._files))
         n_workers = max(1, len(self._client.nthreads()))
         size = max(1, min(_MOST_MERGED, len(self._files) // (_GROUPS_PER_WORKER * n_workers)))
@@ -255,11 +255,11 @@ class _Job:
         )
 
     def _merge(self, futures: Sequence[Any]) -> Any:
-        # Before what still waits to be read: what is merged leaves the workers.
+        # Merging comes before further reading, since merged parts leave the workers.
         return self._client.submit(self._merged, *futures, pure=False, priority=1)
 
     def _done(self) -> Any:
-        """Parts that are ready, once some are; returns files whose workers were killed."""
+        """Wait for parts and yield them; returns files whose workers were killed."""
         suspects: list[HostFile] = []
         for future in self._wait():
             files, inner = self._of.pop(future), self._inner.pop(future, [])
@@ -279,14 +279,14 @@ class _Job:
         return suspects
 
     def _without_group(self, files: Sequence[HostFile], inner: Sequence[Any]) -> list[HostFile]:
-        """After a death in a group, wait for each of its files; returns the one that is left."""
+        """After a death in a group, wait for each of its files; returns a file without a group."""
         if not inner:
             return list(files)
         self._of.update((future, [file]) for future, file in zip(inner, files, strict=True))
         return []
 
     def _wait(self) -> list[Any]:
-        """Futures that are done, at least one."""
+        """Finished futures, at least one."""
         idle_seconds = 0.0
         while True:
             try:
@@ -301,16 +301,16 @@ class _Job:
                     raise InputError(self._engine.without_workers) from None
                 continue
             except self._dask.client.FutureCancelledError:
-                return list(self._of)  # each says why
+                return list(self._of)  # their results raise the reason
             return [future for future in list(self._of) if future in done]
 
 
 _OtherVersion = ImportWarning
-"""A class that every Python has: a worker without tfprof has none of ours."""
+"""A built-in class, since a worker without tfprof does not have tfprof's classes."""
 
 
 def _by_value(module: str, name: str, version: str) -> Callable[..., Any]:
-    """A function of workers that is sent as code, so that workers without tfprof can say so."""
+    """A function of workers, sent as code, so that workers without tfprof can report it."""
 
     def call(*args: Any) -> Any:
         from distributed import get_worker

@@ -1,4 +1,4 @@
-"""What workers of a Dask cluster do: plain bytes in, plain bytes out."""
+"""Functions of the workers of a Dask cluster, from plain bytes to plain bytes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def condensed(file: tuple[int, str, int, int | None], is_local: bool, wanted: by
 
     Args:
         file: A ``HostFile``.
-        is_local: Whether whoever asks finds it among its own files.
-        wanted: Facts that are asked for, as ``codec`` writes them.
+        is_local: Whether the file exists on the client's machine.
+        wanted: The requested facts as bytes of ``codec``.
     """
     from distributed import get_worker
 
@@ -33,11 +33,11 @@ def condensed(file: tuple[int, str, int, int | None], is_local: bool, wanted: by
 
 
 def merged(*parts: bytes) -> bytes:
-    """Parts of several files as one."""
+    """The merged parts of several files."""
     return merge(map(Part.from_bytes, parts)).to_bytes()
 
 
 def dask_setup(worker: object) -> None:
-    """Ctrl-C is for the program that asks, which then ends its workers; Dask calls this."""
+    """Ignore Ctrl-C, on which the client ends its workers; Dask calls this."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,9 +1,9 @@
-"""What makes the parts of a run's files: this process, several, or a cluster of Dask.
+"""Engines that make the parts of a run's files: this process, several ones, or a Dask cluster.
 
-An engine knows nothing of tools. It is given files and the facts that are wanted, and yields the
-parts as they are ready, in any order; they merge to the same. A worker that dies costs the files
-that it was reading, which are read once more; a file that kills its worker twice is told as one
-that could not be read.
+An engine does not depend on tools. It takes files and requested facts, and yields parts as they
+become ready, in any order, which does not change the merged result. If a worker dies, its engine
+reads the files of this worker once more. A file that kills its worker twice is reported as
+unreadable.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Engine(Protocol):
     """Makes parts."""
 
     def begun(self, n_files: int) -> AbstractContextManager[None]:
-        """Within it, gets ready for so many files, before it is known which facts are wanted."""
+        """A context in which the engine prepares for files before it gets the requested facts."""
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
-        """The parts of some files, each file in one of them, in any order."""
+        """The parts of some files, in any order; each file is in one part."""
 
 
 class OneProcess:
     """Reads file by file in this process."""
 
     def begun(self, n_files: int) -> AbstractContextManager[None]:
-        """There is nothing to get ready."""
+        """A context without preparation."""
         return nullcontext()
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
@@ -48,10 +48,10 @@ class OneProcess:
 
 
 class Processes:
-    """Reads several files at once, each in a process of its own.
+    """Reads several files at once, each in its own process.
 
     Args:
-        n_workers: How many processes.
+        n_workers: Number of processes.
     """
 
     def __init__(self, n_workers: int) -> None:
@@ -60,7 +60,7 @@ class Processes:
 
     @contextmanager
     def begun(self, n_files: int) -> Iterator[None]:
-        """Processes start and import what they need, while the caller finds out what to ask."""
+        """Start processes, and let them import modules while the caller finds the facts."""
         if n_files > 0:
             self._begun = self._pool(min(self.n_workers, n_files))
         try:
@@ -71,22 +71,22 @@ class Processes:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _pool(self, n_workers: int) -> ProcessPoolExecutor:
-        """Processes, which start at once."""
+        """A pool whose processes start at once."""
         # Forking a process with threads may hang it.
         pool = ProcessPoolExecutor(n_workers, get_context("spawn"), _begin_worker)
-        with _without_interrupts(), suppress(BrokenProcessPool):  # which shows when it is used
+        with _without_interrupts(), suppress(BrokenProcessPool):  # its use raises it again
             for _ in range(n_workers):
                 pool.submit(_nothing)
         return pool
 
     def parts(self, files: Sequence[HostFile], wanted: Wanted) -> Iterator[Part]:
-        """The parts of some files; the largest are read first, so that none is waited for."""
+        """The parts of some files; the largest come first, so that none of them runs last."""
         waiting = sorted(files, key=lambda file: (-file.n_bytes, file.place))
         suspects: list[HostFile] = []
         while waiting:
             suspects += yield from self._round(waiting, wanted, self.n_workers)
             waiting = []
-        for file in suspects:  # each alone, so that a death has one cause
+        for file in suspects:  # one at a time, so that a death has one cause
             killed = yield from self._round([file], wanted, 1)
             for again in killed:
                 yield failed(again, wanted, KILLED)
@@ -94,7 +94,7 @@ class Processes:
     def _round(
         self, files: Sequence[HostFile], wanted: Wanted, n_workers: int
     ) -> Generator[Part, None, list[HostFile]]:
-        """The parts of some files; returns those whose worker was killed, perhaps by them."""
+        """The parts of some files; returns files whose worker was killed, perhaps by them."""
         left = list(reversed(files))
         running: dict[Future[bytes], HostFile] = {}
         pool, self._begun = self._begun, None
@@ -116,7 +116,7 @@ class Processes:
                     try:
                         part = Part.from_bytes(future.result())
                     except BrokenProcessPool:
-                        # All that ran or waited are lost; what was done is not.
+                        # All running and waiting files are lost; finished parts are not.
                         return [*left, *running.values()]
                     del running[future]
                     yield part
@@ -127,7 +127,7 @@ class Processes:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Processes that are started here never see Ctrl-C, not even before they can ignore it."""
+    """Block Ctrl-C for processes that start in this context, even before they can ignore it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -139,16 +139,16 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _nothing() -> None:
-    """What a process does first."""
+    """The first task of a process, which only starts it."""
 
 
 _KEPT_BYTES = 512 << 20
 
 
 def _begin_worker() -> None:
-    """Ctrl-C is for the process that asks; and memory of one file is kept for the next.
+    """Ignore Ctrl-C, which the parent handles, and keep the memory of one file for the next.
 
-    Giving it back, and having it filled with zeros again, takes an eighth of the time.
+    Returning the memory and getting it filled with zeros again takes an eighth of the time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
@@ -162,10 +162,10 @@ def _condensed(file: HostFile, wanted: Wanted) -> bytes:
 
 
 _SMALL_BYTES = 64 << 20
-"""Below, starting processes takes longer than reading."""
+"""Below this size, starting processes takes longer than reading."""
 
 _BYTES_OPEN = 8
-"""A host with its events takes at most about this many times the bytes of its file."""
+"""Upper bound, roughly, of the memory of a host with its events per byte of its file."""
 
 
 def local_engine(files: Sequence[HostFile], memory_bytes: int | None = None) -> Engine:
@@ -173,7 +173,7 @@ def local_engine(files: Sequence[HostFile], memory_bytes: int | None = None) -> 
 
     Args:
         files: The files.
-        memory_bytes: How much memory all processes together may use; None for no bound.
+        memory_bytes: Bound of the memory of all processes together; None for no bound.
     """
     n_workers = most_workers(files, memory_bytes)
     if n_workers < 2 or sum(file.n_bytes for file in files) < _SMALL_BYTES:
@@ -182,7 +182,7 @@ def local_engine(files: Sequence[HostFile], memory_bytes: int | None = None) -> 
 
 
 def most_workers(files: Sequence[HostFile], memory_bytes: int | None = None) -> int:
-    """How many files this machine reads at once: as many as it has CPUs, and as fit in memory."""
+    """Number of files that this machine reads at once, limited by its CPUs and by memory."""
     n_workers = min(os.cpu_count() or 1, len(files))
     if memory_bytes is not None:
         largest = max((file.n_bytes for file in files), default=0)
@@ -191,7 +191,7 @@ def most_workers(files: Sequence[HostFile], memory_bytes: int | None = None) -> 
 
 
 NAMES = ("process", "processes", "dask")
-"""Engines by name; the address of a Dask scheduler is one, too."""
+"""Names of engines; the address of a Dask scheduler is also one."""
 
 _ADDRESSES = ("tcp://", "tls://")
 
@@ -200,13 +200,13 @@ def engine_named(text: str, files: Sequence[HostFile], memory_bytes: int | None 
     """The engine that ``--engine`` names.
 
     Args:
-        text: ``process``, ``processes``, ``dask``, or the address of a scheduler; empty for
-            what suits the files.
-        files: What it will read.
-        memory_bytes: How much memory its processes on this machine may use; None for no bound.
+        text: ``process``, ``processes``, ``dask``, or the address of a scheduler; empty for an
+            engine that suits the files.
+        files: The files that it will read.
+        memory_bytes: Bound of the memory of its processes on this machine; None for no bound.
 
     Raises:
-        UsageError: There is no such engine.
+        UsageError: The engine does not exist.
         MissingDependencyError: Dask is not installed.
     """
     if not text:

@@ -1,4 +1,4 @@
-"""What a plane is without its events: its name, its stats, and how many events it has."""
+"""A plane without its events: its name, its stats, and the number of its events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DescribedPlane(NamedTuple):
 
     Attributes:
         name: ``/host:CPU``, ``/device:GPU:0``, …
-        n_events: How many events it has.
+        n_events: Number of its events.
         stats: Its own stats by name.
     """
 

@@ -1,4 +1,4 @@
-"""What XLA compiled: shapes, instructions, computations and modules, as light objects.
+"""Programs that XLA compiled: shapes, instructions, computations and modules, as light objects.
 
 >>> f32 = Shape("f32", (2, 3), Layout((1, 0)))
 >>> f32.text(), f32.text(with_layout=True), f32.n_bytes
@@ -26,11 +26,11 @@ BITS: Final[Mapping[str, int]] = {
 """Bits of an element of each array type."""
 
 POINTER_BYTES: Final = 8
-"""What an entry of a tuple takes beside the arrays that it points to."""
+"""Bytes of an entry of a tuple, without the array that it points to."""
 
 
 def numbered(texts: Sequence[str]) -> str:
-    """A list as XLA writes it: each fifth part says which it is."""
+    """A list as XLA writes it, with an index at every fifth part."""
     return ", ".join(
         f"/*index={number}*/{text}" if number and number % 5 == 0 else text
         for number, text in enumerate(texts)
@@ -43,8 +43,8 @@ class Layout:
 
     Attributes:
         minor_to_major: Dimensions, the fastest one first.
-        tiles: Sizes of each level of tiles; padding follows from these.
-        element_bits: Of packed elements; 0 if they take their own size.
+        tiles: Sizes of each level of tiles, which determine the padding.
+        element_bits: Bits of packed elements; 0 if elements have the size of their type.
         memory_space: 0 is the main memory of the device.
     """
 
@@ -68,11 +68,11 @@ class Shape:
 
     Attributes:
         element_type: ``f32``, ``bf16``, …; ``tuple``, ``token``, ``opaque``; ``invalid`` for
-            one that tfprof does not know.
-        dimensions: Sizes of an array; for a dynamic one, its bound.
-        layout: Of an array, or None.
-        parts: Of a tuple.
-        dynamic: Which dimensions may be smaller; empty for none.
+            an unknown type.
+        dimensions: Sizes of an array; bounds for dynamic dimensions.
+        layout: Layout of an array, or None.
+        parts: Parts of a tuple.
+        dynamic: Which dimensions may be smaller; empty if none may.
     """
 
     element_type: str
@@ -93,24 +93,24 @@ class Shape:
 
     @cached_property
     def n_elements(self) -> int:
-        """Elements of the array, of a tuple those of all arrays in it."""
+        """Elements of the array, or of all arrays in a tuple."""
         return sum(prod(leaf.dimensions) for leaf in self.leaves if leaf.is_array)
 
     @cached_property
     def n_bytes(self) -> int:
-        """Bytes without padding; of a tuple only those of its pointers."""
+        """Bytes without padding; for a tuple only those of its pointers."""
         if self.is_tuple:
             return POINTER_BYTES * len(self.parts)
         bits = BITS.get(self.element_type, 0)
         if self.layout is not None and self.layout.element_bits:
             bits = self.layout.element_bits
         elif bits < 8:
-            bits = 8 if bits else 0  # elements below a byte share one only if the layout says so
+            bits = 8 if bits else 0  # small elements share a byte only if the layout states it
         return -(-prod(self.dimensions) * bits // 8)
 
     @cached_property
     def leaves(self) -> tuple[Shape, ...]:
-        """The shape itself, or what is in a tuple and in the tuples in it, in order."""
+        """The shape itself, or the parts of a tuple and of its nested tuples, in order."""
         waiting, leaves = [self], []
         while waiting:
             shape = waiting.pop()
@@ -121,7 +121,7 @@ class Shape:
         return tuple(leaves)
 
     def part(self, index: tuple[int, ...]) -> Shape:
-        """The part of a tuple at an index; what is not there counts as the whole."""
+        """The part of a tuple at an index; the innermost existing shape for an invalid index."""
         shape = self
         for place in index:
             if not 0 <= place < len(shape.parts):
@@ -162,7 +162,7 @@ class WindowDimension:
 
 @dataclass(frozen=True, slots=True)
 class DotDimensions:
-    """Which dimensions of a product are summed over, and which are batches."""
+    """Dimensions of a product: those it sums over, and those of batches."""
 
     lhs_contracting: tuple[int, ...] = ()
     rhs_contracting: tuple[int, ...] = ()
@@ -172,7 +172,7 @@ class DotDimensions:
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionDimensions:
-    """Which dimensions of input, kernel and output are batch, features and space."""
+    """Numbers of the batch, feature and spatial dimensions of input, kernel and output."""
 
     input_batch: int
     input_feature: int
@@ -187,29 +187,29 @@ class ConvolutionDimensions:
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What only some instructions have; most share one without anything.
+    """Attributes that only some instructions have; most share one empty object.
 
     Attributes:
-        dimensions: Of reductions, broadcasts, transposes, concatenations and the like.
+        dimensions: Dimensions of reductions, broadcasts, transposes, concatenations and the like.
         slices: Start, limit and stride of each dimension of a slice.
-        padding: Low, high and interior of each dimension of a pad.
-        window: Of convolutions and reductions of windows.
-        convolution: Of convolutions.
-        feature_groups: Of convolutions, at least 1.
-        batch_groups: Of convolutions, at least 1.
-        dot: Of products.
-        fft: Kind and lengths.
+        padding: Low, high and interior padding of each dimension of a pad.
+        window: Window of a convolution or of a reduction of windows.
+        convolution: Dimension numbers of a convolution.
+        feature_groups: Feature groups of a convolution, at least 1.
+        batch_groups: Batch groups of a convolution, at least 1.
+        dot: Dimension numbers of a product.
+        fft: Kind and lengths of a Fourier transform.
         places: Dimension numbers of a gather or a scatter, by name.
-        direction: Of comparisons.
+        direction: Direction of a comparison.
         literal: Value of a small constant.
-        custom_call_target: What a custom call calls.
+        custom_call_target: Function that a custom call calls.
         fusion_kind: ``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``.
         backend_config: JSON of the compiler.
-        channel: Of collectives and transfers; 0 for none.
+        channel: Channel of a collective or a transfer; 0 for none.
         replica_groups: Devices that work together: ``{{0,1},{2,3}}``, ``[2,2]<=[4]``.
-        global_devices: Whether these are global ids.
+        global_devices: Whether the groups have global ids.
         pairs: Senders and receivers.
-        frontend: What the framework wrote beside it.
+        frontend: Attributes that the framework added.
     """
 
     dimensions: tuple[int, ...] = ()
@@ -243,20 +243,20 @@ class Instruction:
 
     Attributes:
         id: Unique in its computation.
-        name: Unique in the module, and what events call it.
+        name: Unique in the module; events have this name.
         opcode: ``dot``, ``fusion``, …
-        shape: What comes out.
-        operands: What goes in.
-        calls: Computations: of a fusion its one, of a ``while`` body and condition.
-        waits_for: What must run before it without handing anything over.
-        op_name: The framework's op, name scopes included.
-        op_type: Its type; empty in programs of JAX.
-        source_file: Where it was written, if no stack frames are known.
-        source_line: 0 for none.
+        shape: Shape of the result.
+        operands: Instructions whose results it uses.
+        calls: Computations: the only one of a fusion, body and condition of a ``while``.
+        waits_for: Instructions that must run before it, without passing a value to it.
+        op_name: The framework's op, including name scopes.
+        op_type: Type of this op; empty in programs of JAX.
+        source_file: File of the source code, if there are no stack frames.
+        source_line: Line in this file; 0 for none.
         stack_frame: Number of a frame of the module; 0 for none.
-        deduplicated_name: An equal instruction that stands for this one, too.
-        number: Of a parameter which one it is; of a ``get-tuple-element`` of which part.
-        attributes: The rest.
+        deduplicated_name: An equal instruction that also stands for this one.
+        number: Number of a parameter, or of the part that a ``get-tuple-element`` takes.
+        attributes: All other attributes.
     """
 
     id: int
@@ -277,19 +277,20 @@ class Instruction:
 
     @property
     def tf_op(self) -> str:
-        """The framework's op as events have it: ``scope/name:Type``, empty for none."""
+        """The framework's op as in events: ``scope/name:Type``, empty for none."""
         return f"{self.op_name}:{self.op_type}" if self.op_name or self.op_type else ""
 
 
 @dataclass(eq=False, slots=True)
 class Computation:
-    """Instructions, operands before those that use them.
+    """Instructions in an order with operands before their users.
 
     Attributes:
         id: Unique in the module.
         name: Its name.
-        instructions: Of a damaged program, only those that do not depend on themselves.
-        root: What it returns.
+        instructions: Its instructions; in a damaged program, only those that do not depend on
+            themselves.
+        root: The instruction whose result it returns.
         is_fusion: Whether its instructions run as one.
     """
 
@@ -301,12 +302,12 @@ class Computation:
 
     @property
     def parameters(self) -> list[Instruction]:
-        """By number."""
+        """Its parameters, by number."""
         own = (each for each in self.instructions if each.opcode == "parameter")
         return sorted(own, key=lambda each: each.number)
 
     def users(self) -> dict[Instruction, list[Instruction]]:
-        """Who uses each instruction; each user once."""
+        """The users of each instruction, each user once."""
         users: dict[Instruction, list[Instruction]] = {each: [] for each in self.instructions}
         for user in self.instructions:
             for operand in dict.fromkeys(user.operands):
@@ -320,10 +321,10 @@ class StackFrame:
 
     Attributes:
         file: Its file.
-        function: The function that it is in.
-        line: -1 if not known.
-        column: -1 if not known.
-        parent: Number of the frame that called; 0 for none.
+        function: Its function.
+        line: -1 if unknown.
+        column: -1 if unknown.
+        parent: Number of the caller's frame; 0 for none.
     """
 
     file: str = ""
@@ -338,12 +339,12 @@ class HloModule:
     """A compiled program.
 
     Attributes:
-        name: As the compiler calls it.
-        computations: Called ones before those that call them, as far as there are no circles.
-        entry: Where it starts; None if there is nothing.
+        name: The compiler's name for it.
+        computations: Callees before callers, except in cycles of calls.
+        entry: The computation where it starts; None for an empty program.
         frames: Call stacks; frame number 1 is the first.
-        buffers: Where values lie in memory; None if the program does not say.
-        notices: What is missing or broken.
+        buffers: Where values lie in memory; None if the program does not state it.
+        notices: Notices of missing or broken parts.
     """
 
     name: str
@@ -360,7 +361,7 @@ class HloModule:
 
     @cached_property
     def home(self) -> Mapping[Instruction, Computation]:
-        """The computation that an instruction is in."""
+        """The computation that contains each instruction."""
         return {
             instruction: computation
             for computation in self.computations
@@ -369,7 +370,7 @@ class HloModule:
 
     @property
     def instructions(self) -> Iterator[Instruction]:
-        """Those of all computations."""
+        """Instructions of all computations."""
         for computation in self.computations:
             yield from computation.instructions
 
@@ -378,7 +379,7 @@ class HloModule:
         return self.by_name.get(name.removeprefix("%"))
 
     def stack(self, instruction: Instruction) -> list[StackFrame]:
-        """Its call stack, the innermost frame first."""
+        """The call stack of an instruction, innermost frame first."""
         frames: list[StackFrame] = []
         number = instruction.stack_frame
         while 0 < number <= len(self.frames) and len(frames) < len(self.frames):
@@ -387,13 +388,13 @@ class HloModule:
         return frames
 
     def source(self, instruction: Instruction) -> tuple[str, int]:
-        """File and line of an instruction; without any, an empty text and 0."""
+        """File and line of an instruction; an empty text and 0 without any."""
         frames = self.stack(instruction)
         if frames and frames[0].file and frames[0].line > 0:
             return frames[0].file, frames[0].line
         return instruction.source_file, instruction.source_line
 
     def place(self, instruction: Instruction | None) -> str:
-        """The same as ``file:line``; empty without any."""
+        """File and line of an instruction as ``file:line``; empty without any."""
         file, line = self.source(instruction) if instruction else ("", 0)
         return f"{file}:{line}" if file else ""

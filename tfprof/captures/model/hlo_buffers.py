@@ -1,4 +1,4 @@
-"""Where the values of a compiled program lie in memory, as its compiler has decided."""
+"""The compiler's plan of where the values of a program lie in memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class LogicalBuffer:
 
     Attributes:
         id: Unique in the program.
-        size_bytes: With padding.
-        instruction_id: What computes it.
-        instruction_name: Written instead by old compilers.
-        index: Which part of the tuple that comes out; empty for all.
+        size_bytes: Size with padding.
+        instruction_id: The instruction that computes it.
+        instruction_name: Name of this instruction; old compilers write it instead of the id.
+        index: Index of the part of the resulting tuple; empty for the whole result.
         memory_space: 0 is the main memory of the device.
     """
 
@@ -30,7 +30,7 @@ class LogicalBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """A place in an allocation."""
+    """The place of a value in an allocation."""
 
     buffer_id: int
     offset_bytes: int
@@ -45,13 +45,13 @@ class Allocation:
         index: Unique in the program.
         size_bytes: Its size.
         memory_space: 0 is the main memory of the device.
-        is_parameter: Whether it is handed to the program.
-        parameter_number: Which parameter it is, then.
+        is_parameter: Whether it is a parameter of the program.
+        parameter_number: Number of this parameter.
         is_constant: Whether it holds a constant.
-        is_thread_local: Whether each thread has its own.
+        is_thread_local: Whether each thread has its own copy.
         is_tuple: Whether it holds pointers.
         maybe_live_out: Whether it may be an output.
-        assigned: What lies in it.
+        assigned: Values that lie in it.
     """
 
     index: int
@@ -83,7 +83,7 @@ class Allocation:
 
 
 class HeapEventKind(enum.IntEnum):
-    """What happens to a buffer."""
+    """Kind of an event of a heap trace."""
 
     ALLOC = 0
     FREE = 1
@@ -92,13 +92,13 @@ class HeapEventKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class HeapEvent:
-    """A value that comes, goes, or takes the place of another.
+    """The allocation or freeing of a value, or its sharing of another value's memory.
 
     Attributes:
-        kind: A number that is no ``HeapEventKind`` means nothing.
+        kind: A ``HeapEventKind``; other numbers have no meaning.
         buffer_id: The value.
-        instruction_name: What makes it happen.
-        shared_id: The value whose place it takes.
+        instruction_name: The instruction that causes the event.
+        shared_id: The value whose memory it shares.
     """
 
     kind: int
@@ -112,9 +112,9 @@ class BufferAssignment:
     """All memory of a program.
 
     Attributes:
-        buffers: What needs memory.
-        allocations: The memory.
-        heap_traces: Values in the order in which they come and go, a trace for each heap.
+        buffers: Values that need memory.
+        allocations: Pieces of memory that hold them.
+        heap_traces: Allocations and frees in their order, a trace for each heap.
     """
 
     buffers: tuple[LogicalBuffer, ...] = ()
@@ -128,7 +128,7 @@ class BufferAssignment:
 
     @cached_property
     def allocation_of(self) -> dict[int, Allocation]:
-        """The allocation that a value lies in, by the value's id."""
+        """The allocation of each value, by the value's id."""
         return {
             place.buffer_id: allocation
             for allocation in self.allocations
@@ -137,5 +137,5 @@ class BufferAssignment:
 
     @property
     def memory_spaces(self) -> list[int]:
-        """Those in which there is anything."""
+        """Memory spaces with allocations."""
         return sorted({allocation.memory_space for allocation in self.allocations})

@@ -1,7 +1,7 @@
-"""What the TensorFlow 2 profiler captured on one host, as columns: an XSpace.
+"""The data that the TensorFlow 2 profiler captured on one host, as columns: an XSpace.
 
-Everything about events is a column with a row for each event of a plane, in the order of the file;
-nothing needs a loop over events::
+All data of events are columns with a row for each event of a plane, in the order of the file, so
+that no code needs a loop over events::
 
     plane = space.plane("/host:CPU")
     plane.lines.shown                       # names of threads
@@ -21,8 +21,8 @@ nothing needs a loop over events::
     plane.entry_stat("flops").floats        # a stat of the metadata, a row for each kind of event
     plane.own_stats()                       # stats of the plane
 
-Texts stay where they are in the file until somebody asks for them; the file stays mapped as long
-as its columns live, and must not be written to meanwhile.
+Texts stay in the file until they are needed. The file stays mapped as long as its columns exist,
+and must not be written to meanwhile.
 """
 
 from __future__ import annotations
@@ -52,18 +52,19 @@ from tfprof.core.columns.remarks import Notice
 from tfprof.files.spill import Room
 
 METADATA_PLANE = "/host:metadata"
-"""What a capture says of itself: it holds the programs."""
+"""A plane with data about the capture; it holds the programs."""
 
 SLICE_PLANE = "/tfprof:slice"
-"""What a slice says of the capture that it was cut out of, in its stats."""
+"""A plane of a slice; its stats describe the capture from which the slice was cut."""
 
 SLICE_BASE, SLICE_STEPS, SLICE_PLACE = "base_ns", "step_rows", "first_step"
 SLICE_ENDS = "period_ends_ps"
-"""Its stats: from when times count; what groups are numbered, as int64; and which of the steps
-that all hosts have is the first here. The last two are there if steps were chosen."""
+"""Its stats: the origin of times; the numbers of groups and the ends of their periods, as int64;
+and the place of its first step among the steps that all hosts have. The steps' stats exist if the
+slice was made by steps."""
 
 _MOST_BEFORE_NS = (1 << 60) // 1000
-"""A slice that began longer after its capture, thirteen days, lies."""
+"""The latest possible start of a slice after that of its capture, thirteen days; later is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +75,11 @@ class Plane:
         id: As written; not unique.
         name: ``/host:CPU``, ``/device:GPU:0``, …
         lines: Its lines.
-        events: Their events.
-        event_metadata: What their events are.
-        stat_metadata: What their stats are.
+        events: Events of its lines.
+        event_metadata: Names and common stats of its events.
+        stat_metadata: Names of its stats.
         stats: Stats of the plane itself, one owner.
-        number: How the texts of stats are numbered.
+        number: Function that numbers the texts of stats.
     """
 
     id: int
@@ -97,13 +98,15 @@ class Plane:
 
     @cached_property
     def metadata_rows(self) -> IntArray:
-        """The row of each event in the event metadata; -1 if these do not know it."""
+        """The row of each event in the event metadata; -1 if it has none."""
         return self.event_metadata.by_key.rows(self.events.metadata_ids)
 
     @cached_property
     def stat_names(self) -> list[str]:
-        """Names of the stats that events have: most entries of the metadata are no stats, but texts
-        that some refer to."""
+        """Names of the stats that events have.
+
+        Most entries of the metadata are not stats, but texts to which stats refer.
+        """
         tables = (self.events.stats, self.event_metadata.stats)
         keys = np.unique(np.concatenate([np.unique(table.metadata_ids) for table in tables]))
         rows = np.unique(self.stat_metadata.by_key.rows(keys))
@@ -111,12 +114,12 @@ class Plane:
         return list(dict.fromkeys(names[row] for row in rows[rows >= 0].tolist()))
 
     def event_name(self, event: int) -> str:
-        """What to call an event; empty if the metadata do not know it."""
+        """The name to show for an event; empty if the metadata lack it."""
         row = int(self.metadata_rows[event])
         return self.event_metadata.shown[row] if row >= 0 else ""
 
     def events_named(self, *names: str) -> BoolArray:
-        """Whether each event has one of these names (not: shows it), shape (n events,)."""
+        """Whether each event has one of these names (not display names), shape (n events,)."""
         wanted = frozenset(names)
         chosen = [name in wanted for name in self.event_metadata.names]
         is_named: BoolArray = np.array([*chosen, False], np.bool_)[self.metadata_rows]
@@ -127,7 +130,7 @@ class Plane:
         return slice(int(self.events.first[line]), int(self.events.first[line + 1]))
 
     def starts_ps(self, base_ns: int) -> Int64Array:
-        """When each event began, since a moment: timestamps since 1970 are too large in ps."""
+        """Start of each event since ``base_ns``: timestamps since 1970 are too large in ps."""
         events = self.events
         since = (self.lines.timestamps_ns - base_ns) * 1000
         starts = np.repeat(since, np.diff(events.first))
@@ -135,7 +138,7 @@ class Plane:
         return starts
 
     def stat(self, name: str) -> StatColumn:
-        """A stat of all events; that of an event wins over that of its metadata."""
+        """A stat of all events; a stat of the event takes precedence over one of its metadata."""
         keys = self.stat_metadata.keys_of(name)
         n_events, n_entries = len(self.events), len(self.event_metadata)
         own = find_stat(self.events.stats, keys)
@@ -151,13 +154,13 @@ class Plane:
         return StatColumn(n_events, own, inherited, self.stat_metadata, self.number)
 
     def entry_stat(self, name: str) -> StatColumn:
-        """A stat of all entries of the event metadata, a row for each entry."""
+        """A stat of all entries of the event metadata, with a row for each entry."""
         own = find_stat(self.event_metadata.stats, self.stat_metadata.keys_of(name))
         nothing = Found(no_rows(), no_rows(), own.table)
         return StatColumn(len(self.event_metadata), own, nothing, self.stat_metadata, self.number)
 
     def stats_of(self, event: int) -> dict[str, StatValue]:
-        """All stats of an event by name: its metadata's, and its own."""
+        """All stats of an event by name: those of its metadata, and its own."""
         row = int(self.metadata_rows[event])
         shared = self._stats(self.event_metadata.stats, row) if row >= 0 else {}
         return {**shared, **self._stats(self.events.stats, event)}
@@ -180,15 +183,15 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class XSpace:
-    """What one host captured.
+    """The capture of one host.
 
     Attributes:
         planes: Its planes, in the order of the file.
-        errors: What the profiler could not do.
-        warnings: What it complained about.
-        hostnames: The machine.
-        notices: What could not be read.
-        room: Where columns as long as the capture lie.
+        errors: Errors of the profiler.
+        warnings: Warnings of the profiler.
+        hostnames: Names of the machine.
+        notices: Notices of unreadable parts.
+        room: Storage of columns that are as long as the capture.
     """
 
     planes: tuple[Plane, ...]
@@ -199,7 +202,7 @@ class XSpace:
     room: Room = field(default_factory=Room)
 
     def plane(self, name: str) -> Plane | None:
-        """The first plane of a name."""
+        """The first plane with this name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
     @property
@@ -209,7 +212,7 @@ class XSpace:
 
     @cached_property
     def base_ns(self) -> int:
-        """The smallest timestamp of a line that has events: where to count time from."""
+        """Origin of times: the smallest timestamp of a line that has events."""
         stamps = [
             int(plane.lines.timestamps_ns[np.diff(plane.events.first) > 0].min())
             for plane in self.planes
@@ -218,7 +221,7 @@ class XSpace:
         return self.base_from(min(stamps, default=0))
 
     def base_from(self, first_ns: int) -> int:
-        """Where to count time from, if the first line is from then: in a slice, as in its capture.
+        """Origin of times for a timestamp of the first line; a slice has that of its capture.
 
         Args:
             first_ns: Timestamp of the first line.
@@ -230,6 +233,6 @@ class XSpace:
 
     @cached_property
     def slice_facts(self) -> dict[str, StatValue]:
-        """What a slice says of its capture; nothing, if this is not a slice."""
+        """Stats with which a slice describes its capture; empty if this is not a slice."""
         plane = self.plane(SLICE_PLANE)
         return {} if plane is None else plane.own_stats()

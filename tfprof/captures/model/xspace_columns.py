@@ -1,4 +1,4 @@
-"""One stat of all events of a plane, or of all entries of its metadata, as columns."""
+"""A single stat of all events of a plane, or of all entries of its metadata, as columns."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from tfprof.captures.model.xspace_stats import (
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 
 TextNumbers: TypeAlias = Callable[[Buffer, Int64Array, Int64Array], tuple[Int64Array, list[bytes]]]
-"""Numbers texts of a buffer, given by start and length: equal ones alike, by appearance."""
+"""Numbers texts of a buffer, given by start and length; equal texts get the same number, in the
+order of their first appearance."""
 
 
 def number_texts(
     data: Buffer, start: Int64Array, length: Int64Array
 ) -> tuple[Int64Array, list[bytes]]:
-    """What ``TextNumbers`` is, one text after the other."""
+    """A simple ``TextNumbers``, which takes one text after the other."""
     known: dict[bytes, int] = {}
     bounds = zip(start.tolist(), (start + length).tolist(), strict=True)
     numbers = [known.setdefault(bytes(data[first:end]), len(known)) for first, end in bounds]
@@ -41,11 +42,11 @@ Column: TypeAlias = npt.NDArray[Any]
 
 
 class Found(NamedTuple):
-    """Where a stat stands.
+    """Owners and rows of a stat.
 
     Attributes:
-        owners: Who has it, ascending, shape (n,).
-        rows: The row of each in the table; where an owner has several, its last.
+        owners: The owners that have it, ascending, shape (n,).
+        rows: Its row in the table for each owner; the last one of several.
         table: The stats.
     """
 
@@ -73,16 +74,16 @@ def find_stat(table: StatTable, keys: list[int]) -> Found:
 
 @dataclass(frozen=True, eq=False)
 class StatColumn:
-    """One stat of all events, in two forms: of those that have it, or one row for each event.
+    """One stat of all events, in two forms: a row for each event that has it, or for every event.
 
-    Dense columns are made when they are asked for, and kept by the caller.
+    Properties with dense columns create them on each access; callers keep them.
 
     Attributes:
-        n_events: How many events there are. (Of a column of metadata entries: entries.)
+        n_events: Number of events; for a column of metadata entries, the number of entries.
         own: Events that have the stat themselves.
         inherited: Other events, whose metadata has it.
-        names: What references are to.
-        number: How texts are numbered.
+        names: Texts to which references point.
+        number: Function that numbers texts.
     """
 
     n_events: int
@@ -96,7 +97,7 @@ class StatColumn:
 
     @cached_property
     def _order(self) -> Int64Array | None:
-        """The order of events, own and inherited together; None if it is that already."""
+        """The order that sorts own and inherited events together; None if they are sorted."""
         if not len(self.inherited.owners) or not len(self.own.owners):
             return None
         return np.argsort(
@@ -117,7 +118,7 @@ class StatColumn:
 
     @cached_property
     def held_kinds(self) -> ByteArray:
-        """``StatKind`` of the value of each of ``events``, shape (m,); 0 of one without value."""
+        """``StatKind`` of the value of each of ``events``, shape (m,); 0 for one without value."""
         own, inherited = self.own, self.inherited
         return self._joined(
             own.table.kinds.take(own.rows), inherited.table.kinds.take(inherited.rows)
@@ -125,7 +126,7 @@ class StatColumn:
 
     @cached_property
     def held_values(self) -> Int64Array:
-        """Integers of ``events``, or the bits of doubles; of texts, places in ``known_texts``."""
+        """Integers of ``events``, or the bits of doubles; for texts, places in ``known_texts``."""
         if not self._has_texts:
             return self._raw
         (own, inherited), _ = self._numbered
@@ -133,27 +134,27 @@ class StatColumn:
 
     @property
     def kinds(self) -> ByteArray:
-        """``StatKind`` of each event's value, 0 where it has none, shape (n events,)."""
+        """``StatKind`` of each event's value, 0 without one, shape (n events,)."""
         return self._spread(self.held_kinds, np.zeros(self.n_events, np.uint8))
 
     @property
     def present(self) -> BoolArray:
-        """Which events have the stat, shape (n events,)."""
+        """Whether each event has the stat, shape (n events,)."""
         is_present = self.held_kinds != StatKind.NONE
         return self._spread(is_present, np.zeros(self.n_events, np.bool_))
 
     @property
     def signed(self) -> Int64Array:
-        """Integers, signed or not, as one signed number; 0 where there is none."""
+        """Signed and unsigned integers as signed numbers; 0 for events without one."""
         return self.integers(0)
 
     @property
     def unsigned(self) -> npt.NDArray[np.uint64]:
-        """Integers, signed or not, as one unsigned number: what ids are; else 0."""
+        """Signed and unsigned integers as unsigned numbers, such as ids; 0 for events without."""
         return self.signed.view(np.uint64)
 
     def integers(self, missing: int) -> Int64Array:
-        """The same as ``signed``, with another number where there is none."""
+        """The same as ``signed``, with another number for events without one."""
         numbers = np.full(self.n_events, missing, np.int64)
         kinds = self.held_kinds
         chosen = (kinds == StatKind.UINT64) | (kinds == StatKind.INT64)
@@ -161,7 +162,7 @@ class StatColumn:
 
     @property
     def held_floats(self) -> npt.NDArray[np.float64]:
-        """Numbers of any kind, of ``events``, shape (m,); NaN for what is none."""
+        """Numbers of any kind, of ``events``, shape (m,); NaN for other values."""
         kinds, values = self.held_kinds, self._raw
         numbers = np.full(len(kinds), np.nan)
         for kind, type_ in (
@@ -174,14 +175,14 @@ class StatColumn:
 
     @property
     def floats(self) -> npt.NDArray[np.float64]:
-        """Numbers of any kind; NaN where there is none."""
+        """Numbers of any kind; NaN for events without one."""
         return self._spread(self.held_floats, np.full(self.n_events, np.nan))
 
     @cached_property
     def known_texts(self) -> list[str]:
-        """The texts, none twice; those of ``events`` are numbered in ``held_values``.
+        """The distinct texts, to whose places the ``held_values`` of ``events`` refer.
 
-        Strings, bytes and what references are to; bytes that are no UTF-8 become U+FFFD.
+        They come from strings, bytes and references; bytes that are not UTF-8 become U+FFFD.
         """
         return self._numbered[1] if self._has_texts else []
 
@@ -213,13 +214,13 @@ class StatColumn:
 
     @cached_property
     def _raw(self) -> Int64Array:
-        """Values of ``events`` as the tables have them."""
+        """Values of ``events`` as in the tables."""
         return self._joined(
             *[part.table.values.take(part.rows) for part in (self.own, self.inherited)]
         )
 
     def _spread(self, held: Column, column: Column, chosen: BoolArray | None = None) -> Column:
-        """Write what events hold into rows of all events."""
+        """Write the values of ``events`` into a column of all events."""
         if chosen is None or chosen.all():
             column[self.events] = held
         elif chosen.any():
@@ -232,10 +233,10 @@ class StatColumn:
 
     @cached_property
     def _numbered(self) -> tuple[tuple[Int64Array, Int64Array], list[str]]:
-        """Values with texts as numbers, own and inherited, and the texts."""
+        """Own and inherited values with numbers for texts, and the texts."""
         numbers: dict[str, int] = {}
         own = self._number(self.own.table, self.own.rows, numbers)
-        # Entries of the metadata are few, their events are many.
+        # There are few entries of the metadata and many events.
         table = self.inherited.table
         rows = _used(self.inherited.rows, len(table))
         of_row = np.zeros(len(table), np.int64)
@@ -243,7 +244,7 @@ class StatColumn:
         return (own, of_row[self.inherited.rows]), list(numbers)
 
     def _number(self, table: StatTable, rows: IntArray, numbers: dict[str, int]) -> Int64Array:
-        """The values of rows, with numbers for texts; these are added to ``numbers``."""
+        """The values of rows with numbers for texts; adds new texts to ``numbers``."""
         kinds, values = table.kinds.take(rows), table.values.take(rows)
         is_ref = kinds == StatKind.REF
         if is_ref.all():
@@ -274,7 +275,7 @@ def _is_text(kinds: ByteArray) -> BoolArray:
 
 
 def _used(values: IntArray, end: int) -> Int64Array:
-    """The numbers below ``end`` that occur, ascending."""
+    """The occurring numbers below ``end``, ascending."""
     is_used = np.zeros(end, np.bool_)
     is_used[values] = True
     return np.flatnonzero(is_used)

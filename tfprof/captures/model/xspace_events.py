@@ -1,4 +1,4 @@
-"""Lines of a plane of an XSpace, their events, and what the events are, as columns."""
+"""Lines of a plane of an XSpace, their events, and the metadata of events, as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tfprof.captures.model.xspace_stats import ByteArray, DecodedTexts, IntArray
 from tfprof.core.columns.columns import BoolArray, Int64Array
 
 OFFSET, AGGREGATED = 2, 5
-"""Values of ``which``: the event has a start, or it is the sum of many events."""
+"""Values of ``which``: an event with a start, or the sum of many events."""
 
 
 def _shown(names: DecodedTexts, display_names: DecodedTexts) -> list[str]:
@@ -21,13 +21,13 @@ def _shown(names: DecodedTexts, display_names: DecodedTexts) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class EventMetadata:
-    """What events of one kind have in common.
+    """The common data of events of one kind: an entry for each kind.
 
     Attributes:
-        keys: Key of each entry, shape (n,); none twice. It counts, not ``ids``.
-        ids: The id that the entry itself has.
+        keys: Unique key of each entry, shape (n,). Events refer to keys, not to ``ids``.
+        ids: The id inside the entry.
         names: Its name.
-        display_names: What to show instead, if not empty.
+        display_names: The name to show instead, if not empty.
         metadata: Serialized metadata; use ``octets``.
         stats: Its stats.
         first_child: The first of its children, and the number of all, shape (n + 1,).
@@ -57,21 +57,21 @@ class EventMetadata:
         return _shown(self.names, self.display_names)
 
     def children(self, row: int) -> list[int]:
-        """Keys of the entries that an entry contains."""
+        """Keys of the children of an entry."""
         return list(self.child_ids[self.first_child[row] : self.first_child[row + 1]].tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Lines of a plane: threads, streams, and what was derived from them.
+    """Lines of a plane: threads, streams, and lines derived from them.
 
     Attributes:
-        ids: Thread or stream, shape (n,).
+        ids: Id of the thread or stream, shape (n,).
         names: Its name.
-        display_names: What to show instead, if not empty.
+        display_names: The name to show instead, if not empty.
         display_ids: Its place in the display, 0 for none.
-        timestamps_ns: What offsets of events count from.
-        durations_ps: As written, mostly 0.
+        timestamps_ns: Origin of the offsets of its events.
+        durations_ps: As in the file, mostly 0.
     """
 
     ids: Int64Array
@@ -96,11 +96,11 @@ class Events:
 
     Attributes:
         first: The first event of each line, and the number of events, shape (n lines + 1,).
-        metadata_ids: Key in the plane's event metadata, shape (n,); as narrow as these keys.
-        values: Offset in ps, or of aggregated events the number of occurrences.
-        which: Field number of what ``values`` has: 2, 5, or 0 for neither.
-        durations_ps: How long each took.
-        stats: Their own stats.
+        metadata_ids: Key in the plane's event metadata, shape (n,); as narrow as these keys allow.
+        values: Offset in ps, or the number of occurrences of an aggregated event.
+        which: Field number of the value in ``values``: 2, 5, or 0 for neither.
+        durations_ps: Duration of each event.
+        stats: The events' own stats.
     """
 
     first: Int64Array
@@ -115,24 +115,24 @@ class Events:
 
     @property
     def has_offset(self) -> BoolArray:
-        """Whether an event has a start."""
+        """Whether each event has a start."""
         has_offset: BoolArray = self.which == OFFSET
         return has_offset
 
     @property
     def is_aggregated(self) -> BoolArray:
-        """Whether it is the sum of many events without starts: it cannot be drawn or nested."""
+        """Whether each event is a sum of many without starts; it cannot be drawn or nested."""
         is_aggregated: BoolArray = self.which == AGGREGATED
         return is_aggregated
 
     @property
     def offsets_ps(self) -> Int64Array:
-        """Start, from the line's timestamp; 0 without one."""
+        """Start relative to the line's timestamp; 0 without one."""
         return self._those_of(OFFSET)
 
     @property
     def num_occurrences(self) -> Int64Array:
-        """How many events an aggregated event is the sum of; 0 for any other event."""
+        """Number of events in an aggregated event; 0 for any other event."""
         return self._those_of(AGGREGATED)
 
     def _those_of(self, member: int) -> Int64Array:
@@ -142,7 +142,7 @@ class Events:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, without the texts."""
+        """Bytes in memory, without the texts."""
         columns = (self.first, self.metadata_ids, self.values, self.durations_ps)
         which = 0 if self.which.strides == (0,) else self.which.nbytes
         return which + self.stats.nbytes + sum(column.nbytes for column in columns)

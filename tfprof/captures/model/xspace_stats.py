@@ -20,16 +20,16 @@ ByteArray: TypeAlias = npt.NDArray[np.uint8]
 StatValue: TypeAlias = float | int | str | bytes | None
 
 _DENSE = 1 << 20
-"""Largest id for which a table of all ids is made."""
+"""Allowance for ids of a dense table: the largest one is ``4 * n keys + _DENSE``."""
 
 _FEWEST_INDEXED, _MOST_INDEXED = 1 << 10, 1 << 22
-"""So many stats are sorted by their keys: that takes eight bytes for each."""
+"""Tables with a number of stats in this range are indexed by key, which takes 8 bytes a stat."""
 
 _MOST_KEYS = 1 << 16
 
 
 class StatKind(enum.IntEnum):
-    """What the value of a stat is: the field number of its oneof."""
+    """Kind of the value of a stat: the field number of its oneof."""
 
     NONE = 0
     DOUBLE = 2
@@ -42,12 +42,12 @@ class StatKind(enum.IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class DecodedTexts:
-    """Texts as places in a buffer, which are decoded when asked for.
+    """Texts as places in a buffer, decoded on access.
 
     Attributes:
         data: The buffer.
         start: First byte of each, shape (n,).
-        length: In bytes, shape (n,).
+        length: Length in bytes, shape (n,).
     """
 
     data: Buffer
@@ -70,7 +70,7 @@ class DecodedTexts:
 
     @cached_property
     def all(self) -> list[str]:
-        """Every text; equal ones are one object. Bytes that are no UTF-8 become U+FFFD."""
+        """All texts; equal ones are one object. Bytes that are not UTF-8 become U+FFFD."""
         known: dict[bytes, str] = {}
         return [
             known.setdefault(octets, str(octets, "utf-8", "replace"))
@@ -78,21 +78,21 @@ class DecodedTexts:
         ]
 
     def take(self, rows: Any) -> DecodedTexts:
-        """Some of them."""
+        """The texts of some rows."""
         return DecodedTexts(self.data, self.start[rows], self.length[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class StatTable:
-    """Stats of events, of event metadata or of a plane, those of one owner one after the other.
+    """Stats of events, of event metadata or of a plane; the stats of each owner are adjacent.
 
     Attributes:
         first: The first stat of each owner, and the number of stats, shape (n owners + 1,).
         metadata_ids: Key in the plane's stat metadata, shape (n stats,).
         kinds: ``StatKind`` of each.
-        values: The number, the bits of a double, the key that a reference is to, or the place
-            in ``data`` where the length of a text stands, right before the text.
-        data: What texts are read from.
+        values: The number, the bits of a double, the key to which a reference points, or the place
+            in ``data`` of the length of a text, which directly precedes the text.
+        data: The buffer with the texts.
     """
 
     first: IntArray
@@ -105,7 +105,7 @@ class StatTable:
         return len(self.values)
 
     def with_key(self, key: int) -> tuple[IntArray, IntArray]:
-        """The stats of a key, ascending, and their owners."""
+        """The stats with a key, ascending, and their owners."""
         if self._by_key is not None:
             rows, owners, first = self._by_key
             of_key = (
@@ -122,10 +122,9 @@ class StatTable:
 
     @cached_property
     def _by_key(self) -> tuple[IntArray, IntArray, IntArray] | None:
-        """The stats of each key one after the other, their owners, and where each key begins.
+        """The stats in the order of their keys, their owners, and where each key begins.
 
-        None for so many stats that it is worth more to keep the memory; and for few, of which
-        plenty of tables are.
+        None for very many stats, to save memory, and for few, since there are many small tables.
         """
         ids = self.metadata_ids
         if not _FEWEST_INDEXED <= len(self) <= _MOST_INDEXED:
@@ -135,7 +134,7 @@ class StatTable:
         return rows_by_key(ids, int(ids.max()) + 1, self.first)
 
     def _owners_of(self, rows: IntArray) -> IntArray:
-        """The owners of some stats, which are ascending; a column of all would be large."""
+        """The owners of some ascending stats; a column for all stats would be large."""
         narrow = rows.astype(self.first.dtype, copy=False)  # else NumPy copies ``first``
         type_ = np.int32 if len(self.first) < 1 << 31 else np.int64
         owners: IntArray = np.empty(len(rows), type_)
@@ -153,13 +152,13 @@ class StatTable:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, without the texts."""
+        """Bytes in memory, without the texts."""
         columns = (self.first, self.metadata_ids, self.kinds, self.values)
         return sum(column.nbytes for column in columns)
 
 
 def text_at(data: Buffer, place: int) -> bytes:
-    """The text whose length stands at a place."""
+    """The text whose length is at a place."""
     length = shift = 0
     while True:
         octet = data[place]
@@ -170,7 +169,7 @@ def text_at(data: Buffer, place: int) -> bytes:
 
 
 def text_bounds(data: Buffer, places: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Start and length of the texts whose lengths stand at some places."""
+    """Start and length of the texts whose lengths are at some places."""
     octets = np.frombuffer(data, np.uint8)
     start, length = places + 1, octets[places].astype(np.int64)
     longer = np.flatnonzero(length >= 0x80)
@@ -196,10 +195,10 @@ class Keys:
             self._dense[keys] = np.arange(len(keys))
 
     def rows(self, wanted: IntArray) -> IntArray:
-        """The row of each key, -1 for one that is not there."""
+        """The row of each key, -1 for a missing one."""
         if self._dense is not None:
-            # -1 stands behind the largest key, for whatever is out of range. Negative keys are,
-            # too: without a sign they are large.
+            # The entry after the largest key is -1, for all keys out of range. Negative keys are
+            # out of range, too: as unsigned numbers they are large.
             last = len(self._dense) - 1
             if last >> 8 * wanted.itemsize:
                 wanted = wanted.astype(np.int64)
@@ -217,10 +216,10 @@ class Keys:
 
 @dataclass(frozen=True, eq=False)
 class StatMetadata:
-    """Names of stats; of texts, too, that stats refer to.
+    """Names of stats, and texts to which stats refer.
 
     Attributes:
-        keys: Key of each entry, shape (n,); none twice.
+        keys: Unique key of each entry, shape (n,).
         names: Its name.
     """
 
@@ -241,7 +240,7 @@ class StatMetadata:
         return dict(zip(self.keys.tolist(), self.names.all, strict=True))
 
     def keys_of(self, name: str) -> list[int]:
-        """The keys that have this name."""
+        """The keys with this name."""
         return self._keys_of.get(name, [])
 
     @cached_property
@@ -253,7 +252,7 @@ class StatMetadata:
 
 
 def value_of(kind: int, value: int, data: Buffer, names: StatMetadata) -> StatValue:
-    """What a stat says; of a reference, the text that it is to."""
+    """The value of a stat; for a reference, the text to which it points."""
     if kind == StatKind.REF:
         return names.name_of.get(value, "")
     if kind in (StatKind.STR, StatKind.BYTES):

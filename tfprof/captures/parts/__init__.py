@@ -1,1 +1,1 @@
-"""What is left of hosts when their events are gone: facts that merge, and are sent elsewhere."""
+"""The reduced data of hosts without their events: facts that can be merged, sent and stored."""

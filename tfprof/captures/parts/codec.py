@@ -1,12 +1,12 @@
 """Facts as bytes: values of plain types, of records and of NumPy's arrays, as columns.
 
-Equal things lie together, so that they compress well: of a list of records, all values of one
-field follow each other. The bytes say which class each record is of, and only records,
-enumerations and calls of ``tfprof.captures`` are made from them.
+Similar values are adjacent, so that they compress well: for a list of records, all values of one
+field follow each other. The bytes contain the class of each record. The reader makes only records,
+enumerations and calls of ``tfprof.captures`` from them.
 
 Form: ``TFPART``, a version of two bytes, a checksum (CRC-32) of the rest, then JSON, compressed by
-zlib. A column of numbers, texts, truth values and None is a list; any other one is an object with
-a first key that says how to read it (``_Reader``).
+zlib. A column of numbers, texts, truth values and None is a list; any other column is an object
+whose first key determines how to read it (``_Reader``).
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from tfprof.errors import MalformedProfileError
 
 MAGIC = b"TFPART"
 VERSION = 2
-"""Is changed with the form of the bytes. Fields of records are checked by their names."""
+"""Version of the form of the bytes. Changes of records are found by the names of fields."""
 
 _HEADER = struct.Struct("<6sHI")
 _HOME = "tfprof.captures."
 _MOST_DEEP = 60
 _WIDEST_BYTES = 1024
-"""Of one value in an array."""
+"""Most bytes of one value in an array."""
 
 _EFFORT = 3
-"""Of zlib: more takes three times as long for 3 % of the bytes."""
+"""Level of zlib: a higher one takes three times as long to save 3 % of the bytes."""
 
 _SCALARS = frozenset((NoneType, bool, int, float, str))
 _MANY: Mapping[type, str] = {tuple: "tuples", list: "lists", set: "sets", frozenset: "sets"}
 
 Column = list[Any] | dict[str, Any]
-"""Values one below the other, as JSON has them."""
+"""Values of a column in the form of JSON."""
 
 
 def encode(value: Any, *, stands_for: Mapping[type, str] | None = None) -> bytes:
@@ -53,10 +53,10 @@ def encode(value: Any, *, stands_for: Mapping[type, str] | None = None) -> bytes
     Args:
         value: None, numbers, texts, bytes, arrays, enumerations, records (named tuples and
             dataclasses), and tuples, lists, dicts and sets of these.
-        stands_for: Types of which only a word is written, such as the host a fact is of.
+        stands_for: Types that are written as a word alone, such as the host of a fact.
 
     Raises:
-        TypeError: A value is of another type.
+        TypeError: A value has another type.
     """
     column = _Writer(stands_for or {}).column([value])
     content = zlib.compress(json.dumps(column, separators=(",", ":")).encode(), _EFFORT)
@@ -64,14 +64,14 @@ def encode(value: Any, *, stands_for: Mapping[type, str] | None = None) -> bytes
 
 
 def decode(data: bytes, *, stands_for: Mapping[str, Any] | None = None) -> Any:
-    """The value again.
+    """The value of encoded bytes.
 
     Args:
-        data: What ``encode`` has made.
-        stands_for: What words stand for.
+        data: Bytes from ``encode``.
+        stands_for: The value for each word.
 
     Raises:
-        MalformedProfileError: The bytes are damaged, or of another version.
+        MalformedProfileError: The bytes are damaged, or have another version.
     """
     if len(data) < _HEADER.size or not data.startswith(MAGIC):
         raise MalformedProfileError("no partial results: they begin with TFPART")
@@ -89,7 +89,7 @@ def decode(data: bytes, *, stands_for: Mapping[str, Any] | None = None) -> Any:
         (value,) = _Reader(stands_for or {}).column(column)
     except MalformedProfileError:
         raise
-    except Exception as error:  # checksums are no proof against bytes that were made up
+    except Exception as error:  # checksums do not protect from forged bytes
         raise MalformedProfileError(
             f"partial results cannot be read ({error}): make them again with this tfprof"
         ) from error
@@ -101,7 +101,7 @@ class _Writer:
         self._stands_for = stands_for
 
     def column(self, values: Sequence[Any], depth: int = 0) -> Column:
-        """Values one below the other; of several kinds, those of each kind together."""
+        """Values as a column; for several types, the values of each type together."""
         if depth > _MOST_DEEP:
             raise TypeError("values are nested too deeply")
         types = set(map(type, values))
@@ -120,7 +120,7 @@ class _Writer:
     def _of_kind(  # noqa: PLR0911 - a list of cases
         self, kind: type, values: Sequence[Any], depth: int
     ) -> Column:
-        """Values of one type, which is none of JSON's."""
+        """Values of one type that JSON does not have."""
 
         def inner(values: Iterable[Any]) -> Column:
             return self.column(list(values), depth + 1)
@@ -129,7 +129,7 @@ class _Writer:
             if issubclass(kind, known):
                 return {"words": [word] * len(values)}
         if kind in _MANY:
-            if _MANY[kind] == "sets":  # which have no order of their own
+            if _MANY[kind] == "sets":  # sets have no order of their own
                 values = [sorted(value) for value in values]
             flat = itertools.chain.from_iterable(values)
             return {_MANY[kind]: list(map(len, values)), "of": inner(flat)}
@@ -154,7 +154,7 @@ class _Writer:
 
 
 def _fields(kind: Any) -> list[str]:
-    """Names of what a record is made of."""
+    """Names of the fields from which a record is made."""
     if hasattr(kind, "_fields"):
         return list(kind._fields)
     return [field.name for field in dataclasses.fields(kind) if field.init]
@@ -177,7 +177,7 @@ def _is_plain(dtype: Any) -> bool:
 
 
 class _Reader:
-    """Reads columns: the method for each is named by the key of its object."""
+    """Reads columns; the key of a column's object names the method."""
 
     def __init__(self, stands_for: Mapping[str, Any]) -> None:
         self._stands_for = stands_for
@@ -239,16 +239,16 @@ class _Reader:
 
 
 def _may_be_made(kind: type) -> bool:
-    """Whether making one of a class does nothing but keep values."""
+    """Whether the construction of an object only stores values."""
     is_record = hasattr(kind, "_fields") or dataclasses.is_dataclass(kind)
     return is_record or issubclass(kind, enum.Enum) or hasattr(kind, "from_parts")
 
 
 def _class_of(text: str) -> Any:
-    """A record, an enumeration or a call of ``tfprof.captures``.
+    """The class of a record, an enumeration or a call of ``tfprof.captures``.
 
     Raises:
-        MalformedProfileError: It is none.
+        MalformedProfileError: The text does not name such a class.
     """
     module, _, name = text.partition(":")
     kind: Any = importlib.import_module(_HOME + module)

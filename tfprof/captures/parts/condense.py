@@ -1,4 +1,4 @@
-"""One host's file becomes a part: what the workers of a fleet do."""
+"""Reduces one host's file to a part; workers of a fleet run this."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class HostFile(NamedTuple):
 
     Attributes:
         place: Its place among all files of the run.
-        path: Where it is.
+        path: Its path.
         n_bytes: Its size.
-        memory_bytes: How much memory reading it may take; None for no bound.
+        memory_bytes: Bound of the memory for reading it; None for no bound.
     """
 
     place: int
@@ -35,12 +35,12 @@ class HostFile(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What its host is called, as long as no other file has the same name."""
+        """The name of its host, unless another file has the same name."""
         return host_name(self.path)
 
 
 def condense(file: HostFile, wanted: Wanted) -> Part:
-    """The part of one file: facts and sums, or why it could not be read."""
+    """The part of one file: facts and sums, or the reason why it is unreadable."""
     try:
         space = read_capture(file.path, file.memory_bytes)
     except TfprofError as error:
@@ -59,6 +59,6 @@ def condense(file: HostFile, wanted: Wanted) -> Part:
 
 
 def failed(file: HostFile, wanted: Wanted, error: str) -> Part:
-    """The part of a file that could not be read, with the reason."""
+    """The part of an unreadable file, with the reason."""
     host = HostPart(file.label, file.n_bytes, error=error)
     return Part({file.place: host}, {key: [nothing(key, file.place)] for key in wanted.summed})

@@ -1,7 +1,7 @@
 """A run whose hosts are parts: tools answer from facts, as if the hosts had their events.
 
-A fact that no part has is asked of all hosts at once (``Facts.more``). What is not a fact, such as
-all events of a step, is read from the host's file again, one host at a time.
+``Facts.more`` requests a missing fact from all hosts at once. Other data, such as all events of a
+step, are re-read from the host's file, one host at a time.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from tfprof.errors import EmptyProfileError, InputError
 T = TypeVar("T")
 
 More = Callable[[Wanted], Part]
-"""Asks all hosts for some facts."""
+"""Requests facts from all hosts."""
 
 
 class Facts:
-    """The facts of all hosts of a run, and where more of them come from.
+    """The facts of all hosts of a run, and functions that get more of them.
 
     Attributes:
-        part: What is known.
-        more: Asks for more.
-        reopen: Reads the events of a host again, by the place of its file.
-        n_rounds: How often more was asked for.
-        n_reopened: How often a host was read again.
+        part: The facts so far.
+        more: Requests more facts.
+        reopen: Re-reads the events of a host, by the place of its file.
+        n_rounds: Number of requests for more facts.
+        n_reopened: Number of re-read hosts.
     """
 
     def __init__(self, part: Part, more: More, reopen: Callable[[int], XSpace]) -> None:
@@ -54,14 +54,14 @@ class Facts:
         self._latest: dict[tuple[int, Key], Any] = {}
 
     def of(self, place: int, key: Key) -> bytes:
-        """The answer of a host."""
+        """The encoded answer of a host to a fact."""
         with self._lock:
             if key not in self.part.hosts[place].facts:
                 self._ask(Wanted(own=(key,)))
             return self.part.hosts[place].facts[key]
 
     def latest(self, place: int, key: Key, make: Callable[[], T]) -> T:
-        """A large answer of a host, which is kept until a few others were asked for."""
+        """A large answer of a host, from a cache of a few such answers."""
         with self._lock:
             known = (place, key)
             answer: T = self._latest.pop(known) if known in self._latest else make()
@@ -71,14 +71,14 @@ class Facts:
             return answer
 
     def sum(self, key: Key) -> Any:
-        """The answers of all hosts as one."""
+        """The merged answers of all hosts."""
         with self._lock:
             if key not in self.part.sums:
                 self._ask(Wanted(summed=(key,)))
             return self.part.sum(key)
 
     def opened(self, place: int, name: str) -> Host:
-        """A host with its events; the one that was open before is given up."""
+        """A host with its events; closes the one that was open before."""
         with self._lock:
             if self._open is None or self._open[0] != place:
                 if self._open is not None:  # one at a time
@@ -102,7 +102,7 @@ class Facts:
 
 
 class CondensedHost(Host):
-    """A host of which only facts are left.
+    """A host without events, which has only facts.
 
     Args:
         name: Its name in the run.
@@ -118,12 +118,12 @@ class CondensedHost(Host):
 
     @property
     def has_events(self) -> bool:
-        """No."""
+        """False: it has only facts."""
         return False
 
     @property
     def space(self) -> XSpace:
-        """Its events, as they were recorded, read again."""
+        """The events, re-read from the file."""
         return self.opened.space
 
     @property
@@ -136,7 +136,7 @@ class CondensedHost(Host):
 
         Args:
             key: The fact.
-            keep: Makes a small answer once.
+            keep: Makes a small answer once, and keeps it.
         """
         written = self._facts.of(self.place, key)
 
@@ -167,14 +167,14 @@ class CondensedHost(Host):
 
 
 _MOST_KEPT_BYTES = 1 << 10
-"""Larger answers are made of their bytes again, if others were asked for since: of many hosts, one
-after the other takes less memory than all. Few questions ask for one more than twice."""
+"""Larger answers are kept only for a while, then decoded again from their bytes: one host after
+the other takes less memory than all of them. Few questions need an answer more than twice."""
 
 _MOST_LATEST = 8
 
 
 class _FactMemo(Memo):
-    """Answers of a host without events: facts are told, the rest is worked out from its file."""
+    """Answers of a host without events: from its facts, all others from its file."""
 
     def __init__(self, host: CondensedHost, rules: Rules) -> None:
         super().__init__()
@@ -198,14 +198,14 @@ def condensed_run(
     *,
     is_left_out: str = "",
 ) -> Run:
-    """The run of some parts.
+    """A run from parts.
 
     Args:
         name: Folder of the run.
         facts: The parts of its hosts.
-        notes: Which run was chosen.
-        copies: Files with the same bytes as one of the hosts'.
-        is_left_out: Why hosts are missing that have no part; empty if none are.
+        notes: Notes of the choice of the run.
+        copies: Files with the same bytes as the file of one of the hosts.
+        is_left_out: Why hosts without a part are missing; empty if none are.
 
     Raises:
         EmptyProfileError: No host could be read.
@@ -236,11 +236,11 @@ def _maker(place: int, facts: Facts, places: frozenset[int]) -> Callable[[str], 
 
 
 class Asked:
-    """Which facts a question asks for.
+    """The facts that a question needs.
 
     Attributes:
-        own: Answers to those that are asked of single hosts, as bytes.
-        summed: Answers to those whose sums over all hosts are asked for.
+        own: Answers to the facts that it needs of single hosts, as bytes.
+        summed: Answers to the facts whose sums over all hosts it needs.
     """
 
     def __init__(self) -> None:
@@ -250,12 +250,12 @@ class Asked:
 
     @property
     def wanted(self) -> Wanted:
-        """What was asked for so far."""
+        """The facts that the question needed so far."""
         return Wanted(tuple(sorted(self.own)), tuple(sorted(self.summed)))
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What is asked within a fact need not be asked of others."""
+        """A context for facts within a fact, which need not be requested from other hosts."""
         self._depth += 1
         try:
             yield
@@ -264,17 +264,17 @@ class Asked:
 
     @property
     def is_question(self) -> bool:
-        """Whether the question itself asks, and no fact."""
+        """Whether the question itself needs a fact, not another fact."""
         return not self._depth
 
 
 class ProbedHost(Host):
-    """A host that notes which facts a question asks for, so that others can be asked at once.
+    """A host that records the facts that a question needs, for one request to all other hosts.
 
     Args:
         host: The host with its events.
-        asked: Receives what is asked for.
-        is_all: Whether sums over it are to be sums over all hosts.
+        asked: Receives these facts.
+        is_all: Whether sums over this host stand for sums over all hosts.
     """
 
     def __init__(self, host: Host, asked: Asked, *, is_all: bool = True) -> None:
@@ -284,7 +284,7 @@ class ProbedHost(Host):
 
     @property
     def has_events(self) -> bool:
-        """No: it is to be asked as the others will be."""
+        """False, so that a question uses it like the other hosts."""
         return False
 
     def sums(self, hosts: Sequence[Host], key: Key) -> Callable[[], Any] | None:
@@ -302,7 +302,7 @@ class ProbedHost(Host):
         return of_one
 
     def twin(self) -> Host:
-        """The same host again by another name: what is asked of several may not be asked of one."""
+        """The same host with another name: questions may need more facts of several hosts."""
         twin = copy(self)
         twin.name = f"{self.name} (twin)"
         return twin

@@ -1,8 +1,8 @@
 """The partial result of some hosts of a run, and how partial results merge.
 
-``merge`` is associative, does not depend on the order, and has an identity, ``Part()``. Nothing is
-rounded: what adds up are whole numbers, and everything else is kept for each host. So answers are
-the same, bit for bit, however the hosts were shared out.
+``merge`` is associative, does not depend on the order, and has an identity, ``Part()``. It does not
+round: it adds whole numbers, and keeps everything else for each host. So answers are the same, bit
+for bit, regardless of how the hosts were distributed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tfprof.errors import MalformedProfileError
 
 
 class HostPart(NamedTuple):
-    """What is left of a host.
+    """The reduced data of one host.
 
     Attributes:
-        label: What its file is called, up to ``.xplane.pb``.
+        label: Name of its file up to ``.xplane.pb``.
         n_bytes: Size of its file.
-        notes: What its capture says of itself; their host is its label.
-        facts: Its answers as ``codec`` writes them, by the names of facts.
-        error: Why it could not be read; empty if it could.
+        notes: Notes on its capture; their host is its label.
+        facts: Its answers as bytes of ``codec``, by the keys of facts.
+        error: Why it is unreadable; empty if it is not.
     """
 
     label: str
@@ -39,7 +39,7 @@ class HostPart(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Neighbouring hosts, ``[begin, end)``, with the sum of their answers."""
+    """The sum of the answers of neighbouring hosts, ``[begin, end)``."""
 
     begin: int
     end: int
@@ -47,18 +47,18 @@ class Segment(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Facts that are asked for.
+    """Requested facts.
 
     Attributes:
-        own: Those of each host.
-        summed: Those whose answers add up over all hosts.
+        own: Facts of each host.
+        summed: Facts whose answers are summed over all hosts.
     """
 
     own: tuple[Key, ...] = ()
     summed: tuple[Key, ...] = ()
 
     def without(self, other: Wanted) -> Wanted:
-        """What of it is not in another."""
+        """The facts that another request does not have."""
         return Wanted(
             tuple(key for key in self.own if key not in other.own),
             tuple(key for key in self.summed if key not in other.summed),
@@ -70,8 +70,8 @@ class Part:
     """The partial result of some hosts.
 
     Attributes:
-        hosts: What is left of each, by the place of its file among all.
-        sums: Answers that add up, by the names of facts, each as segments in order.
+        hosts: The reduced data of each host, by the place of its file among all.
+        sums: Summed answers, by the keys of facts, each as segments in order.
     """
 
     hosts: Mapping[int, HostPart] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Part:
         """This and other parts as one.
 
         Raises:
-            ValueError: A host is in several of them, and would count twice.
+            ValueError: Several parts contain a host, which would count twice.
         """
         hosts: dict[int, HostPart] = {}
         sums: dict[Key, list[Segment]] = {}
@@ -104,15 +104,15 @@ class Part:
         return answers[0] if len(answers) == 1 else _merged(key, answers)
 
     def to_bytes(self) -> bytes:
-        """The part as bytes, to be sent or kept; equal parts are equal bytes."""
+        """The part as bytes, for sending or storing; equal parts have equal bytes."""
         return encode((dict(self.hosts), {key: list(own) for key, own in self.sums.items()}))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Part:
-        """The part again.
+        """The part of bytes from ``to_bytes``.
 
         Raises:
-            MalformedProfileError: The bytes are damaged, or of another version of tfprof.
+            MalformedProfileError: The bytes are damaged, or from another version of tfprof.
         """
         value = decode(data)
         if not (isinstance(value, tuple) and len(value) == 2):
@@ -133,7 +133,7 @@ def fact_of(key: Key) -> Fact[Any, ..., Any]:
     """The fact of a key.
 
     Raises:
-        MalformedProfileError: There is none; the key is of another version.
+        MalformedProfileError: The fact does not exist: the key is from another version.
     """
     module, _, name = key.fact.partition(":")
     known = None
@@ -150,7 +150,7 @@ def answer_of(host: Host, key: Key) -> Any:
 
 
 def nothing(key: Key, place: int) -> Segment:
-    """What a host adds to a sum that could not be read."""
+    """The contribution of an unreadable host to a sum."""
     return Segment(place, place + 1, _merged(key, []))
 
 
@@ -161,7 +161,7 @@ def _merged(key: Key, answers: Sequence[Any]) -> Any:
 
 
 def _joined(key: Key, segments: Sequence[Segment]) -> list[Segment]:
-    """Segments in order, neighbours as one: sums may depend on the order of hosts."""
+    """Segments in order, with neighbours merged: sums may depend on the order of hosts."""
     runs: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: one.begin):
         if runs and runs[-1][-1].end == segment.begin:

@@ -1,1 +1,1 @@
-"""Bytes of an XSpace, and of the programs in it, become columns."""
+"""Reads the bytes of an XSpace, and of the programs in it, into columns."""

@@ -27,17 +27,17 @@ HLO_STAT: Final = "Hlo Proto"
 ID_STAT: Final = "program_id"
 
 _WITH_ID = re.compile(r"(.*)\((\d{1,20})\)", re.DOTALL)
-"""Ids have 64 bits."""
+"""Title of a module with its id of 64 bits."""
 
 
 class HloProgram:
-    """A program in an XSpace; decoded once, when it is asked for.
+    """A program in an XSpace; decoded once, on first access.
 
     Attributes:
         id: As in the ``program_id`` of events, unsigned.
-        name: Its module, without the id.
-        is_id_stated: Whether the capture states the id. Otherwise it is the number of the entry,
-            which XLA of 2026 counts up.
+        name: Name of its module, without the id.
+        is_id_stated: Whether the capture states the id. Otherwise it is the key of the entry, a
+            running number since XLA of 2026.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class HloProgram:
 
     @property
     def title(self) -> str:
-        """What events call it: ``module(id)``."""
+        """Its name in events: ``module(id)``."""
         return f"{self.name}({self.id})"
 
     def module(self) -> HloModule:
-        """The program; one that cannot be decoded has no instructions, and a notice."""
+        """The decoded program; an undecodable one has no instructions, and a notice."""
         return self._module
 
     @cached_property
@@ -79,8 +79,8 @@ class HloProgram:
 def hlo_programs(space: XSpace) -> list[HloProgram]:
     """The programs in a capture, by id and name.
 
-    The id is the stat ``program_id`` of an entry; without one, what its name ends in,
-    ``module(id)``; without that, its key.
+    The id is the stat ``program_id`` of an entry; else the id in its name, ``module(id)``; else its
+    key.
     """
     programs: dict[tuple[int, str], HloProgram] = {}
     for plane in space.planes:
@@ -108,12 +108,12 @@ def hlo_programs(space: XSpace) -> list[HloProgram]:
 
 
 def unsigned(program_id: int) -> int:
-    """A program id as it is in titles: captures write the same bits with and without a sign."""
+    """A program id as in titles: captures write the same bits as signed or unsigned numbers."""
     return program_id & (1 << 64) - 1
 
 
 def split_title(title: str) -> tuple[str, int | None]:
-    """``module(id)`` → module and id; a name without an id, and None."""
+    """``module(id)`` → module and id; for a name without an id, the name and None."""
     parts = _WITH_ID.fullmatch(title)
     return (parts[1], unsigned(int(parts[2]))) if parts else (title, None)
 
@@ -123,19 +123,19 @@ def read_hlo(data: bytes, *, source: str) -> HloModule:
 
     Args:
         data: Its bytes.
-        source: What to call it in errors and notices.
+        source: Its name in errors and notices.
 
     Raises:
-        MalformedProfileError: It cannot be decoded.
+        MalformedProfileError: The bytes cannot be decoded.
     """
     message = pb.parse(pb.HloProto, data, source=source)
     return module_of(message, source=source)
 
 
 def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
-    """The module of a message; references to nothing are left out, with a notice."""
+    """The module of a message; a notice reports dangling references, which are left out."""
     proto, notices = message.hlo_module, Notices()
-    shapes = cache(lambda octets: shape_of(pb.ShapeProto.FromString(octets)))  # few are different
+    shapes = cache(lambda octets: shape_of(pb.ShapeProto.FromString(octets)))  # few differ
     made: dict[int, Computation] = {}
     waiting: list[tuple[Instruction, Sequence[int]]] = []
     scheduled = set(proto.schedule.sequences)
@@ -167,7 +167,7 @@ def module_of(message: pb.HloProto, *, source: str = "HLO") -> HloModule:
 
 
 def _instruction(proto: pb.HloInstructionProto, shapes: Callable[[bytes], Shape]) -> Instruction:
-    """Without operands and calls."""
+    """The instruction without operands and calls."""
     metadata = proto.metadata
     number = proto.tuple_index if proto.opcode == "get-tuple-element" else proto.parameter_number
     return Instruction(
@@ -189,7 +189,7 @@ def _instruction(proto: pb.HloInstructionProto, shapes: Callable[[bytes], Shape]
 def _in_order(
     pairs: list[tuple[Instruction, pb.HloInstructionProto]], order: Sequence[int]
 ) -> list[tuple[Instruction, pb.HloInstructionProto]]:
-    """As they run, if the compiler has written that down for all."""
+    """Instructions in the order in which they run, if the compiler recorded it for all of them."""
     place = {number: rank for rank, number in enumerate(order)}
     if len(place) != len(pairs) or any(one.id not in place for one, _ in pairs):
         return pairs
@@ -230,7 +230,7 @@ def _computation(
 
 
 def _needs_first(needs: Mapping[NodeT, Collection[NodeT]]) -> tuple[NodeT, ...]:
-    """Nodes in an order in which each comes after what it needs; without those in circles."""
+    """Nodes in an order in which each follows those that it needs, without those in cycles."""
     users: dict[NodeT, list[NodeT]] = {node: [] for node in needs}
     n_waiting = {node: len(needed) for node, needed in needs.items()}
     for node, needed in needs.items():
@@ -248,7 +248,7 @@ def _needs_first(needs: Mapping[NodeT, Collection[NodeT]]) -> tuple[NodeT, ...]:
 def _callees_first(
     computations: tuple[Computation, ...], notices: Notices, source: str
 ) -> tuple[Computation, ...]:
-    """Called ones before callers; calls in circles are cut."""
+    """Computations with callees before callers; calls in cycles are cut."""
     called = {c: {k for one in c.instructions for k in one.calls} for c in computations}
     ready = _needs_first(called)
     placed = set(ready)

@@ -1,4 +1,4 @@
-"""Shapes and attributes of HLO instructions, out of their messages."""
+"""Shapes and attributes of HLO instructions, from their messages."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _MOST_DIMENSIONS = 1000
 
 
 def shape_of(proto: pb.ShapeProto) -> Shape:
-    """A shape; a type that tfprof does not know is ``invalid``, an unknown size is 0.
+    """A shape; an unknown type becomes ``invalid``, an unknown size 0.
 
-    So is an array of more dimensions than any has: to multiply them takes time by the square.
+    An array with too many dimensions is ``invalid``, too: the time to multiply them is quadratic.
     """
     if len(proto.dimensions) > _MOST_DIMENSIONS:
         return Shape("invalid", ())
@@ -61,9 +61,9 @@ def _layout_of(proto: pb.LayoutProto) -> Layout:
 
 
 def attributes_of(proto: pb.HloInstructionProto) -> Attributes:
-    """What only some instructions have."""
+    """Attributes that only some instructions have."""
     values: dict[str, object] = {}
-    for field, value in proto.ListFields():  # only those that are set: most instructions have none
+    for field, value in proto.ListFields():  # only set ones: most instructions have none
         read = _READERS.get(field.name)
         if read is not None:
             name, convert = read
@@ -149,7 +149,7 @@ def _scatter(numbers: pb.ScatterDimensionNumbers) -> Places:
 
 
 def _groups(groups: Iterable[pb.ReplicaGroup]) -> str:
-    """As XLA writes them."""
+    """Replica groups as XLA writes them."""
     listed = ("{" + ",".join(map(str, group.replica_ids)) + "}" for group in groups)
     return "{" + ",".join(listed) + "}"
 
@@ -169,7 +169,7 @@ def _iota(proto: pb.IotaReplicaGroupListProto) -> str:
 
 
 def _rows(*names: str) -> Callable[[Any], object]:
-    """What makes a tuple of fields of each of several messages."""
+    """A function that makes a tuple of fields for each of several messages."""
     fields = attrgetter(*names)
     return lambda protos: tuple(map(fields, protos))
 
@@ -197,7 +197,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], object]]]] = {
     "gather_dimension_numbers": ("places", _gather),
     "scatter_dimension_numbers": ("places", _scatter),
 }
-"""Field of the message → attribute, and what makes it."""
+"""Field of the message → name of the attribute, and the function that makes its value."""
 
 
 def _literal(proto: pb.LiteralProto) -> str:

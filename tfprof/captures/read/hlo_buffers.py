@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def buffers_of(proto: pb.BufferAssignmentProto) -> BufferAssignment:
-    """Where the values of a program lie."""
+    """Where the values of a program lie in memory."""
     return BufferAssignment(
         tuple(_buffer(each) for each in proto.logical_buffers),
         tuple(_allocation(each) for each in proto.buffer_allocations),

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from tfprof.files.open import Source
 
 DAMAGED: Final = "damaged-xspace"
-"""Code of the notice on a capture of which not all could be read."""
+"""Code of the notice on a capture with unreadable parts."""
 
 _LONGEST = 1 << 40
-"""A length that leads beyond is damaged."""
+"""Lengths that lead beyond this offset are damaged."""
 
 MAX_PLANES = 500
-"""Real captures hold some dozens. Every plane costs some kilobytes, and a third of a millisecond in
-the reader alone, however small it is."""
+"""Real captures have some dozens. Every plane, even a small one, costs some kilobytes, and a third
+of a millisecond in the reader alone."""
 
 _SMALL = 1 << 20
-"""Bytes below which threads cost more than they bring."""
+"""Bytes below which threads cost more time than they save."""
 
 _ARGUMENT = "xspace"
 _PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
@@ -54,26 +54,28 @@ def read_xspace(
     strict: bool = False,
     memory_bytes: int | None = None,
 ) -> XSpace:
-    """Read what the TensorFlow 2 profiler captured on one host.
+    """Read the TensorFlow 2 profiler's capture of one host.
 
-    A file may be of any size that there is memory for: its content is copied, so that nothing
-    that happens to it later is seen. What has become columns is given back on the way: these take
-    about seven tenths of an ordinary file's size, and no more memory than the file is needed.
+    A file may be of any size that fits into memory. Its content is copied, so that later changes of
+    the file have no effect. The reader releases bytes of the copy as they become columns. Columns
+    take about seven tenths of an ordinary file's size, and reading takes no more memory than the
+    file.
 
     Args:
         source: An XSpace as message, bytes or file (``.xplane.pb``, also compressed).
-        threads: How many to read with; by default ``TFPROF_THREADS``, or one for each core up
-            to four. The result does not depend on it.
-        strict: Refuse what is damaged. By default what can be read is returned, with a notice.
-        memory_bytes: How much memory the capture, and what is worked out of it, may take: longer
-            columns lie in files without a name, in the system's folder for such (``TMPDIR``), as
-            does the copy. The result does not depend on it. By default all is in memory.
+        threads: Number of threads; by default ``TFPROF_THREADS``, or one for each core up to four.
+            The result does not depend on it.
+        strict: Refuse damaged captures. By default the readable part is returned, with a notice.
+        memory_bytes: Bound of the memory for the capture and all data derived from it: columns
+            beyond it, and the copy, lie in files without a name in the system's folder for
+            temporary files (``TMPDIR``). The result does not depend on it. By default all is in
+            memory.
 
     Raises:
-        UsageError: The source is of no type that could be opened, or ``threads`` below 1.
-        InputError: The file cannot be read, or was written to meanwhile; or there is no room on
-            the disk for what does not fit into ``memory_bytes``.
-        UnknownFormatError: It is something else.
+        UsageError: The source has an unsupported type, or ``threads`` is below 1.
+        InputError: The file cannot be read, or was written to meanwhile; or the disk has no space
+            for data beyond ``memory_bytes``.
+        UnknownFormatError: The source is not a capture.
         MalformedProfileError: It is damaged and ``strict`` is set, or compressed and damaged, or
             its bytes changed meanwhile.
     """
@@ -95,7 +97,7 @@ def read_xspace(
     ]
     if top.end < len(data):
         if len(places) and top.tag[places[-1]] == top.end:
-            readers[-1].is_cut = True  # and knows better where
+            readers[-1].is_cut = True  # it finds the exact place
         else:
             damage.add(top.end, "", len(data) - top.end)
     n_threads = 1 if len(data) < _SMALL else n_threads
@@ -118,14 +120,14 @@ def read_xspace(
 
 
 def read_plane(data: memoryview, label: str) -> Plane:
-    """Read the only field of an XSpace that has nothing but a plane, whole.
+    """Read an XSpace that consists of a single undamaged plane.
 
     Args:
-        data: The field, with its tag.
-        label: What to call it in errors.
+        data: The field of the plane, with its tag.
+        label: Its name in errors.
 
     Raises:
-        MalformedProfileError: It is damaged.
+        MalformedProfileError: The plane is damaged.
     """
     top = elements(data, 0, len(data))
     reader = PlaneReader(data, int(top.start[0]), int(top.stop[0]), 0)
@@ -137,7 +139,7 @@ def read_plane(data: memoryview, label: str) -> Plane:
 
 
 def _read_planes(readers: Sequence[PlaneReader], n_threads: int) -> None:
-    """Each step of all planes together, so that one large plane keeps all threads busy."""
+    """Take each step for all planes together, so that one large plane keeps all threads busy."""
     if n_threads == 1:
         _in_steps(readers, lambda tasks: deque(map(_call, tasks), 0))
     else:
@@ -165,14 +167,14 @@ def _call(task: Callable[[], None]) -> None:
 
 
 def _texts(data: memoryview, top: Elements, is_text: Any, number: int) -> tuple[str, ...]:
-    """The texts of a repeated field; one that is cut off ends early."""
+    """The texts of a repeated field; a truncated one ends early."""
     places = np.flatnonzero((top.number == number) & is_text)
     bounds = zip(top.start[places].tolist(), top.stop[places].tolist(), strict=True)
     return tuple([str(data[start:stop], "utf-8", "replace") for start, stop in bounds])
 
 
 def _missing(data: memoryview, tag: int) -> int:
-    """How many bytes of a field are behind the end of the data, by the length that it states.
+    """Bytes of a field that are missing after the end of the data, by its stated length.
 
     Args:
         data: The message.
@@ -196,7 +198,7 @@ def _judge(
     strict: bool,
     missing: int = 0,
 ) -> tuple[Notice, ...]:
-    """A notice of the damage; an error, if that is not tolerated."""
+    """A notice of the damage; an error if ``strict`` is set."""
     if damage.first is None:
         return ()
     offset, where = damage.first
@@ -218,7 +220,7 @@ def _judge(
 
 
 def _open(source: Source, room: Room) -> tuple[memoryview, str, bool]:
-    """The serialized message, what to call it, and whether nobody else holds it."""
+    """The serialized message, its name, and whether no other code holds it."""
     name = getattr(getattr(source, "DESCRIPTOR", None), "full_name", "")
     if name:
         if name != pb.XSpace.DESCRIPTOR.full_name:
@@ -238,7 +240,7 @@ def _open(source: Source, room: Room) -> tuple[memoryview, str, bool]:
 
 
 def _binary(data: memoryview, label: str) -> memoryview:
-    """The message unpacked, and if it is text, serialized."""
+    """The message, decompressed if necessary, and serialized if it is text."""
     if packed_format(data) is not None:
         data = memoryview(decompressed(bytes(data), label))
     if not check_expected(data, Format.XSPACE, label):

@@ -1,14 +1,14 @@
-"""What could not be read of an XSpace, and where."""
+"""Unreadable parts of an XSpace."""
 
 from __future__ import annotations
 
 
 class Damage:
-    """What could not be read.
+    """Unreadable bytes.
 
     Attributes:
-        lost: How many bytes.
-        count: In how many places.
+        lost: Number of bytes.
+        count: Number of places.
         first: The offset of the first place, and the path to it; None without damage.
     """
 
@@ -18,14 +18,14 @@ class Damage:
         self.first: tuple[int, str] | None = None
 
     def add(self, offset: int, where: str, lost: int, count: int = 1) -> None:
-        """So many bytes from an offset on."""
+        """Add unreadable bytes from an offset on."""
         self.lost += lost
         self.count += count
-        # Of two paths to one place the first is the inner one, which is more exact.
+        # Of two paths to one place, the first is the inner one, which is more exact.
         if self.first is None or offset < self.first[0]:
             self.first = offset, where
 
     def extend(self, other: Damage) -> None:
-        """Take over what another part has seen."""
+        """Add the damage of another part."""
         if other.first is not None:
             self.add(*other.first, other.lost, other.count)

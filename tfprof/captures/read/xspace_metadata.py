@@ -1,4 +1,4 @@
-"""What a plane of an XSpace says beside its lines: its name, and what its events and stats are."""
+"""A plane of an XSpace without its lines: its name, and the metadata of its events and stats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ID, _NAME, _TABLES = 1, 2, (4, 5, 6)
 
 @functools.cache
 def _plan() -> Plan:
-    """What is read of a plane beside its lines and its name."""
+    """The fields to read of a plane, besides its lines and its name."""
     one: Entries = [number("metadata_id"), oneof("value")]
     entry: Entries = [
         number("key"),
@@ -46,19 +46,19 @@ def _plan() -> Plan:
 
 
 class MetadataReader:
-    """Reads the fields of a plane that are no lines.
+    """Reads the fields of a plane that are not lines.
 
     Args:
-        data: Holds the plane.
+        data: The buffer with the plane.
         fields: Its fields.
-        path: What to call it.
-        damage: Gets what could not be read.
+        path: Its name in messages.
+        damage: Collects unreadable parts.
 
     Attributes:
         id: As written.
         name: ``/host:CPU``, ...
-        events: What its events are.
-        stats: What its stats are.
+        events: Metadata of its events.
+        stats: Names of its stats.
         own: Stats of the plane.
     """
 
@@ -73,7 +73,7 @@ class MetadataReader:
         self.own = _stat_table(own, np.array([0, len(own)]), slice(None))
 
     def _those(self, numbers: tuple[int, ...], wire_type: int) -> Int64Array:
-        """Places of whole fields."""
+        """Places of the undamaged fields with these numbers."""
         fields = self._fields
         if not len(fields.tag):
             return np.zeros(0, np.int64)
@@ -81,7 +81,7 @@ class MetadataReader:
         return np.flatnonzero(np.isin(fields.number, numbers) & is_type & (fields.tag < fields.end))
 
     def _last(self, numbers: tuple[int, ...], wire_type: int) -> tuple[int, int] | None:
-        """Where the content of the last of some fields starts and stops; None without any."""
+        """Start and stop of the content of the last of some fields; None without any."""
         places = self._those(numbers, wire_type)
         if not len(places):
             return None
@@ -99,7 +99,7 @@ class MetadataReader:
         return "" if bounds is None else str(self._data[slice(*bounds)], "utf-8", "replace")
 
     def _scanned_tables(self) -> list[Columns]:
-        """What can be read of the tables, each row by itself if need be."""
+        """The readable part of the tables, row by row if there is damage."""
         places = self._those(_TABLES, 2)
         starts, stops = self._fields.tag[places], self._fields.stop[places]
         columns = _scanned(_plan(), _joined(self._data, starts, stops))
@@ -116,7 +116,7 @@ class MetadataReader:
 
 
 def _joined(data: memoryview, starts: Int64Array, stops: Int64Array) -> bytes | memoryview:
-    """Fields one behind the other; where they stand, if they do so already."""
+    """Fields joined to one buffer; without a copy if they are adjacent."""
     if not len(starts):
         return b""
     breaks = np.flatnonzero(starts[1:] != stops[:-1]) + 1
@@ -126,7 +126,7 @@ def _joined(data: memoryview, starts: Int64Array, stops: Int64Array) -> bytes | 
 
 
 def _scanned(plan: Plan, data: bytes | memoryview) -> list[Columns] | None:
-    """The columns, or None of broken bytes."""
+    """The columns, or None for broken bytes."""
     from google.protobuf.message import DecodeError
 
     try:
@@ -136,7 +136,7 @@ def _scanned(plan: Plan, data: bytes | memoryview) -> list[Columns] | None:
 
 
 def width_of(keys: Int64Array, least: int) -> int:
-    """Bytes of the ids that are in use."""
+    """Bytes per id that these keys need, at least ``least``."""
     for width in (1, 2, 4):
         limit = 1 << (8 * width - 1)
         if width >= least and (not len(keys) or (keys.min() >= -limit and keys.max() < limit)):
@@ -145,7 +145,7 @@ def width_of(keys: Int64Array, least: int) -> int:
 
 
 def _last_of_each(keys: Int64Array) -> Int64Array:
-    """The last row of each key, in the order of the rows: what a map holds."""
+    """The last row of each key, in the order of the rows, as in a map."""
     _, behind = np.unique(keys[::-1], return_index=True)
     return np.sort(len(keys) - 1 - behind)
 
@@ -156,7 +156,7 @@ def _texts(table: Columns, path: str) -> DecodedTexts:
 
 
 def _first_of(parents: Int64Array, n_owners: int) -> Int64Array:
-    """The first of each owner's rows, which follow each other, and the number of all."""
+    """The first of each owner's rows, which are adjacent, and the number of all."""
     return np.searchsorted(parents, np.arange(n_owners + 1)).astype(np.int64)
 
 
@@ -180,7 +180,7 @@ def _event_metadata(entries: Columns, stats: Columns, children: Columns) -> Even
 
 
 def _stat_table(stats: Columns, first: Int64Array, rows: Any) -> StatTable:
-    """Stats that a plan has read, with texts as places of their lengths."""
+    """The stats of scanned columns, with texts as places of their lengths."""
     which, value, spans = stats.oneof("value")
     which, value = which[rows], value[rows].copy()
     ids = stats.number("metadata_id")[rows]
@@ -188,7 +188,7 @@ def _stat_table(stats: Columns, first: Int64Array, rows: Any) -> StatTable:
     texts = np.flatnonzero((which == StatKind.STR) | (which == StatKind.BYTES))
     length = spans.length[rows][texts]
     places = prefix_places(data, value[texts], length)
-    if (places < 0).any():  # protobuf's messages have laid them out, without lengths
+    if (places < 0).any():  # they come from protobuf's messages, without lengths
         data, places = _with_lengths(data, value[texts], length)
     value[texts] = places
     width = width_of(ids, 2)
@@ -198,7 +198,7 @@ def _stat_table(stats: Columns, first: Int64Array, rows: Any) -> StatTable:
 def _with_lengths(
     data: bytes | memoryview, start: Int64Array, length: Int64Array
 ) -> tuple[bytes, Int64Array]:
-    """Texts one behind the other, each behind its length; and the places of the lengths."""
+    """Texts in one buffer, each after its length; and the places of the lengths."""
     parts, places, place = [], [], 0
     for first, size in zip(start.tolist(), length.tolist(), strict=True):
         prefix = _varint(size)

@@ -1,4 +1,4 @@
-"""One plane of an XSpace: its lines are cut into chunks, their events counted, then read."""
+"""One plane of an XSpace: the reader cuts its lines into chunks, and counts and reads events."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
     from tfprof.core.columns.columns import Int64Array
 
 MAX_LINES = 10_000
-"""Of all planes of a capture together. The largest recorded one has 142 (a TPU host), which is a
-seventieth; each costs a tool up to a seventh of a millisecond, however few events it has."""
+"""Most lines of all planes of a capture together: 70 times as many as the largest recorded capture
+has (142, a TPU host). Each line, even with few events, costs a tool up to a seventh of a
+millisecond."""
 
 _CHUNK = 1 << 20
 """Bytes after which a chunk of a line ends."""
 
 _TASK = 4 << 20
-"""Bytes of the chunks that one task takes; to hand out smaller ones takes a tenth of the time."""
+"""Bytes of the chunks of one task; handing out smaller tasks takes a tenth of the time."""
 
 _TASKS = 32
-"""A small plane is cut into so many tasks, of a chunk at least, to keep all threads busy."""
+"""Tasks of a small plane, with at least a chunk each, which keep all threads busy."""
 
 _ALONE = 1 << 25
-"""The same where one thread reads all, and chunks only give memory back."""
+"""Bytes of a chunk if one thread reads all, and chunks only serve to release memory."""
 
 _LINES = 3
 _OFFSET = 2
@@ -47,18 +48,18 @@ class PlaneReader:
     """Reads one plane, in steps whose tasks may run in any order and in several threads.
 
     Args:
-        data: Holds the plane.
+        data: The buffer with the plane.
         start: Its first byte.
         stop: One past its last byte.
-        number: Which plane of the space it is.
+        number: Number of the plane in the space.
 
     Attributes:
-        damage: What could not be read.
-        is_cut: The plane should be longer.
-        is_alone: One thread reads all.
-        has_changed: The data are not those that were counted.
-        forget: Takes the bounds of bytes that are not needed any more; None to keep all.
-        room: Where columns lie.
+        damage: Unreadable parts.
+        is_cut: Whether the plane is truncated.
+        is_alone: Whether one thread reads all.
+        has_changed: Whether the data changed after the count.
+        forget: Function that releases bytes, given their bounds; None to keep all.
+        room: Storage of columns.
     """
 
     def __init__(self, data: memoryview, start: int, stop: int, number: int) -> None:
@@ -77,7 +78,7 @@ class PlaneReader:
         self._columns: _EventColumns | None = None
 
     def outline(self) -> None:
-        """Read what is not a line, and find out where the lines are."""
+        """Read all fields but the lines, and find the bounds of the lines."""
         fields = elements(self._data, self._start, self._stop)
         octets = np.frombuffer(self._data, np.uint8)
         kinds = octets[fields.tag] & 7 if len(octets) else octets
@@ -93,7 +94,7 @@ class PlaneReader:
                 self.damage.add(fields.end, self._path, self._stop - fields.end)
 
     def keep_lines(self, most: int) -> int:
-        """Leave out the lines beyond so many; how many are kept."""
+        """Drop the lines beyond ``most``, and return the number of the remaining ones."""
         if len(self._starts) > most:
             start = int(self._starts[most])
             lost = int((self._stops - self._starts)[most:].sum())
@@ -139,7 +140,7 @@ class PlaneReader:
         )
 
     def _ranges(self) -> Iterator[tuple[int, int]]:
-        """Chunks that make up a task."""
+        """The range of chunks of each task."""
         of_chunk = self._chunks.reshape(-1, 3)
         behind = np.cumsum(of_chunk[:, 2] - of_chunk[:, 1])
         if not len(behind):
@@ -150,7 +151,7 @@ class PlaneReader:
         yield from zip([0, *last[:-1]], last, strict=True)
 
     def reading(self) -> Iterator[Callable[[], None]]:
-        """Tasks that read events and stats, after all are counted; then those that did not fit."""
+        """Tasks that read events and stats after the count; then again those that did not fit."""
         again, self._misfits = self._misfits, []
         if self._columns is None:
             self._header = self._lines()
@@ -210,7 +211,7 @@ class PlaneReader:
             self._forget(first, last, self.forget)
 
     def _forget(self, first: int, last: int, forget: Callable[[int, int], None]) -> None:
-        """Give the bytes of chunks back; between lines there may be what is needed."""
+        """Release the bytes of chunks, but not those between lines, which may be needed."""
         line, start, stop = self._chunks.reshape(-1, 3)[first:last].T
         is_new = np.diff(line, prepend=-1) != 0
         is_last = np.append(is_new[1:], True)
@@ -218,7 +219,7 @@ class PlaneReader:
             forget(*bounds)
 
     def fits(self) -> bool:
-        """Whether all ids fit into their columns; else the rest is to be read into wider ones."""
+        """Whether all ids fit into their columns; else widens these for another ``reading``."""
         columns = self._columns
         assert columns is not None
         self.has_changed = any(flags & CHANGED for flags, _, _ in self._results)
@@ -233,7 +234,7 @@ class PlaneReader:
         return True
 
     def _note_ends(self) -> None:
-        """Lines that break, or should be longer."""
+        """Note lines that are broken or truncated."""
         is_broken = self._ends < self._stops
         if self._is_last_cut:
             is_broken[-1] = True
@@ -242,7 +243,7 @@ class PlaneReader:
             self.damage.add(end, f"{self._path}.lines[{line}]", int(self._stops[line]) - end)
 
     def _note_broken(self, what: str) -> None:
-        """Parts of lines that were left out; how the lines were cut does not matter."""
+        """Note skipped parts of lines; the result does not depend on the chunks."""
         n_broken = sum(number for _, number, _ in self._results)
         if not n_broken:
             return
@@ -253,7 +254,7 @@ class PlaneReader:
         self.damage.add(offset, where, n_broken, n_broken)
 
     def plane(self) -> Plane:
-        """What was read."""
+        """The finished plane."""
         columns = self._columns
         assert columns is not None
         which = columns.which
@@ -295,13 +296,13 @@ class PlaneReader:
 
 
 def _copied(texts: DecodedTexts) -> DecodedTexts:
-    """The same, whatever becomes of the buffer."""
+    """Copies of the texts, independent of the buffer."""
     data = b"".join([texts.octets(row) for row in range(len(texts))])
     return DecodedTexts(data, np.cumsum(texts.length) - texts.length, texts.length)
 
 
 class _EventColumns(NamedTuple):
-    """Columns that are being filled."""
+    """Columns of events and stats while tasks fill them."""
 
     metadata_ids: Any
     values: Any

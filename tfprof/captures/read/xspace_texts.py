@@ -1,4 +1,4 @@
-"""Texts of events' stats: each is kept once, so that the bytes of the events need not be."""
+"""Texts of events' stats, each kept once, so that the bytes of the events can be released."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EventTexts:
     """Texts of the stats of a plane's events. Threads may share them.
 
     Args:
-        data: Where stats say that the texts are.
+        data: The buffer in which the places of texts lie.
     """
 
     def __init__(self, data: memoryview) -> None:
@@ -32,7 +32,7 @@ class EventTexts:
 
         Args:
             kinds: ``StatKind`` of each, shape (n,).
-            values: Places of texts become their numbers here, shape (n,).
+            values: Values of stats, shape (n,); places of texts are replaced by their numbers.
         """
         for block in blocks(0, len(kinds)):
             rows = np.flatnonzero(_is_text(kinds[block])) + block.start
@@ -42,14 +42,14 @@ class EventTexts:
                 )
 
     def placed(self, kinds: ByteArray, values: Int64Array) -> memoryview:
-        """Give stats the places of their texts; to be called once, when all were taken.
+        """Give stats the places of their texts; call it once, after all ``take`` calls.
 
         Args:
             kinds: ``StatKind`` of each, shape (n,).
-            values: Numbers of texts become their places here, shape (n,).
+            values: Values of stats, shape (n,); numbers of texts are replaced by their places.
 
         Returns:
-            Where these places are.
+            The buffer of these places.
         """
         data, places = self._index.with_lengths()
         self._index = TextIndex()

@@ -1,1 +1,1 @@
-"""Small captures, cut out of big ones."""
+"""Cuts small captures out of large ones."""

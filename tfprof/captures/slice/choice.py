@@ -1,4 +1,4 @@
-"""What of a capture a slice holds, as people say it."""
+"""The user's choice of the part of a capture that a slice holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfprof.captures.run.result import listed
 from tfprof.errors import UsageError
 
 _ALWAYS = (TASK_PLANE, METADATA_PLANE, SLICE_PLANE)
-"""Planes that say what the capture is, not what happened."""
+"""Planes that describe the capture and hold no recorded events."""
 
 Range = tuple[int | None, int | None]
 Seconds = tuple[float | None, float | None]
@@ -24,18 +24,19 @@ Seconds = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class SliceChoice:
-    """What of a capture to keep; what is not limited is kept whole.
+    """The part of a capture to keep; every limit is optional.
 
     Attributes:
-        steps: Numbers of the first and the last step, both kept; None is open.
-        time: Seconds since the first event of a host. Only what began and ended between them is
-            kept, as if the profiler had recorded just then.
-        device: Regular expression that is to be found in the names of devices. Hosts stay.
-        planes: The same for planes of any kind; what tells of the capture and its programs stays.
+        steps: Numbers of the first and the last step, both kept; None for an open end.
+        time: Seconds since the first event of a host. Only events that began and ended between
+            them are kept, as if the profiler had recorded only then.
+        device: Regular expression to find in the names of devices. Planes of hosts are kept.
+        planes: The same for planes of any kind; planes that describe the capture and its programs
+            are kept.
         hosts: The same for the names of files up to ``.xplane.pb``.
 
     Raises:
-        UsageError: A range ends before it begins, or an expression is none.
+        UsageError: A range ends before it begins, or a regular expression is invalid.
     """
 
     steps: Range | None = None
@@ -58,17 +59,17 @@ class SliceChoice:
 
     @property
     def takes_all_events(self) -> bool:
-        """Whether planes that are kept are kept whole."""
+        """Whether kept planes stay whole."""
         return self.steps is None and self.time is None
 
     @property
     def takes_all(self) -> bool:
-        """Whether a host that is kept is kept whole."""
+        """Whether kept hosts stay whole."""
         return self.takes_all_events and self.device is None and self.planes is None
 
     @cached_property
     def span_ps(self) -> tuple[int, int]:
-        """The time in ps; ends that are open are further away than any event."""
+        """The time in ps; open ends are further away than any event."""
         ends = (None, None) if self.time is None else self.time
         far = MOST_NS * 1000
         first, last = (
@@ -87,13 +88,13 @@ class SliceChoice:
         return planes is None or planes.search(name) is not None
 
     def check_planes(self, names: Iterable[str]) -> None:
-        """Make sure that something was meant.
+        """Make sure that each pattern matches a plane.
 
         Args:
-            names: Planes of all hosts that are kept.
+            names: Planes of all kept hosts.
 
         Raises:
-            UsageError: A pattern is in no name.
+            UsageError: A pattern does not match any name.
         """
         known = list(dict.fromkeys(name for name in names if name not in _ALWAYS))
         devices = [name for name in known if is_device(name)]
@@ -104,10 +105,10 @@ class SliceChoice:
                 raise UsageError(f"no {what} matches {pattern.pattern!r}; the capture has: {has}")
 
     def chosen_hosts(self, names: Sequence[str]) -> list[bool]:
-        """Which of some hosts are kept.
+        """Whether to keep each of some hosts.
 
         Raises:
-            UsageError: None.
+            UsageError: No host matches.
         """
         pattern = self._pattern("hosts")
         kept = [pattern is None or pattern.search(name) is not None for name in names]
@@ -116,10 +117,10 @@ class SliceChoice:
         return kept
 
     def places(self, steps: RunSteps) -> list[int]:
-        """Which of the steps of a run are kept.
+        """The places of the kept steps of a run.
 
         Raises:
-            UsageError: The first or the last step is not there, or there is none between them.
+            UsageError: The first or the last step does not exist, or no step has a number.
         """
         first, last = self.steps or (None, None)
         steps.places(tuple(end for end in (first, last) if end is not None))

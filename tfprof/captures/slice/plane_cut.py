@@ -1,4 +1,4 @@
-"""Some events of a plane, cut out of its bytes: what is kept is copied and never decoded."""
+"""Cuts events out of the bytes of a plane: kept events are copied and never decoded."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _DELIMITED = 2
 _PLANES_TAG, _LINES_TAG = length_delimited_tag(1), length_delimited_tag(_LINES)
 
 _SAYS_STEPS = ("group_id",)
-"""Names of stats that say how to read a file even if no event has them."""
+"""Names of stats that affect the reading of a file even if no event has them."""
 
 
 class _Kept(NamedTuple):
-    """Rows of a plane's tables that are kept.
+    """Kept rows of a plane's tables.
 
     Attributes:
-        entries: Of the event metadata, shape (n entries,).
-        names: Of the stat metadata, shape (n names,).
+        entries: Whether to keep each entry of the event metadata, shape (n entries,).
+        names: Whether to keep each entry of the stat metadata, shape (n names,).
     """
 
     entries: BoolArray
@@ -45,10 +45,10 @@ def cut_plane(
 
     Args:
         data: The field ``planes`` of an XSpace.
-        plane: What it says.
-        events: Which events to keep, shape (n events,); None for all.
-        entries: Which event metadata to keep, shape (n entries,); by default those of the events,
-            or all in a plane without events.
+        plane: The decoded plane.
+        events: Whether to keep each event, shape (n events,); None for all.
+        entries: Whether to keep each entry of the event metadata, shape (n entries,); by default
+            those of the events, or all in a plane without events.
 
     Yields:
         The bytes of the field.
@@ -82,12 +82,12 @@ def cut_plane(
 def _cut_line(
     data: memoryview, plane: Plane, line: int, events: BoolArray | None, field: tuple[int, int, int]
 ) -> list[bytes | memoryview]:
-    """A line with some of its events; nothing, if it had events and none is kept."""
+    """A line with some of its events; nothing if it had events and none is kept."""
     tag, start, stop = field
     if events is None:
         return [data[tag:stop]]
     kept = events[plane.events_of(line)]
-    if kept.all():  # so if it has none
+    if kept.all():  # also if it has none
         return [data[tag:stop]]
     if not kept.any():
         return []
@@ -101,7 +101,7 @@ def _cut_line(
 
 
 def _runs(chosen: BoolArray) -> tuple[Int64Array, Int64Array]:
-    """The first row of each run of chosen ones, and the row behind its last."""
+    """The first row of each run of chosen rows, and the row after its last."""
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
     return edges[::2], edges[1::2]
 
@@ -124,7 +124,7 @@ def _key(data: memoryview, start: int, stop: int) -> int:
 
 
 def _kept(plane: Plane, events: BoolArray | None, entries: BoolArray | None) -> _Kept:
-    """What the kept events of a plane need."""
+    """The metadata that the kept events of a plane need."""
     metadata, names = plane.event_metadata, plane.stat_metadata
     if not len(plane.events) and entries is None:
         return _Kept(np.ones(len(metadata), np.bool_), np.ones(len(names), np.bool_))
@@ -142,14 +142,14 @@ def _kept(plane: Plane, events: BoolArray | None, entries: BoolArray | None) -> 
 
 
 def _names_of(table: StatTable, owners: BoolArray | None) -> tuple[IntArray, IntArray]:
-    """Keys of what the stats of some owners are, and of what they refer to."""
+    """Keys of the names of some owners' stats, and of the texts to which these refer."""
     kept = slice(None) if owners is None else np.repeat(owners, np.diff(table.first))
     is_ref = table.kinds[kept] == StatKind.REF
     return table.metadata_ids[kept], table.values[kept][is_ref]
 
 
 def _with_children(plane: Plane, entries: BoolArray) -> None:
-    """Keep also what the kept entries contain."""
+    """Also keep the children of kept entries."""
     metadata = plane.event_metadata
     if not len(metadata.child_ids):
         return

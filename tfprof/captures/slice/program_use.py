@@ -1,4 +1,4 @@
-"""Which programs the events of a slice ran."""
+"""The programs that the events of a slice belong to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfprof.core.columns.columns import BoolArray
 
 
 class ProgramUse:
-    """Collects the programs that events tell of, plane by plane.
+    """Collects the programs of events, plane by plane.
 
     Attributes:
         ids: Their ids, unsigned.
@@ -25,7 +25,7 @@ class ProgramUse:
         self.names: set[str] = set()
 
     def add(self, plane: Plane, events: BoolArray | None) -> None:
-        """Take note of some events of a plane, shape (n events,); None for all."""
+        """Add the programs of some events of a plane, shape (n events,); None for all."""
         kept = np.ones(len(plane.events), np.bool_) if events is None else events
         numbers = plane.stat(ID_STAT)
         is_kept = kept[numbers.events] & np.isin(
@@ -43,7 +43,7 @@ class ProgramUse:
                 self.ids.add(number)
 
     def entries(self, plane: Plane) -> BoolArray:
-        """Which entries of the plane of programs are of these; all, if events tell of none."""
+        """Whether each entry of a plane is one of these programs; all if there are no programs."""
         entries = plane.event_metadata
         if not self.ids and not self.names:
             return np.ones(len(entries), np.bool_)

@@ -1,8 +1,9 @@
-"""Small captures, cut out of big ones.
+"""Cuts small captures out of large ones.
 
-Files are read and written plane by plane; what is kept is copied as it stands, so that offsets and
-timestamps stay what they were. A plane of the slice's own says what no longer follows from what is
-kept: from when times count, and which numbers steps without names have in the whole capture.
+The module reads and writes files plane by plane, and copies kept events unchanged, with their
+offsets and timestamps. An additional plane of the slice holds data that no longer follow from the
+kept events: the origin of times, and the numbers that steps without names have in the whole
+capture.
 """
 
 from __future__ import annotations
@@ -60,11 +61,11 @@ class HostSlice:
 
     Attributes:
         host: Name of its file up to ``.xplane.pb``.
-        path: The file that was written.
-        n_events: How many events it has.
-        n_whole_events: How many events the planes of the host have that were cut.
+        path: The written file.
+        n_events: Number of its events.
+        n_whole_events: Number of events in the planes that were cut.
         n_bytes: Size of the message; a packed file is smaller.
-        n_whole_bytes: Size of the message that it was cut out of.
+        n_whole_bytes: Size of the original message.
     """
 
     host: str
@@ -77,11 +78,11 @@ class HostSlice:
 
 @dataclass(frozen=True)
 class CaptureSlice:
-    """What was written.
+    """A written slice.
 
     Attributes:
-        hosts: Of each host.
-        steps: Names of the chosen steps; empty if steps were not chosen.
+        hosts: The slice of each host.
+        steps: Names of the chosen steps; empty for a choice without steps.
     """
 
     hosts: tuple[HostSlice, ...]
@@ -96,25 +97,26 @@ def slice_capture(
     run: str | None = None,
     overwrite: bool = False,
 ) -> CaptureSlice:
-    """Write a part of a capture as a capture, which all tools read.
+    """Write a part of a capture as a capture that all tools can read.
 
-    Steps are those that the tools show, on all hosts the same. Of them is kept what ``step=``
-    counts, and what belongs to no step and ran meanwhile. Times, devices and planes take up to
-    five times the memory of the largest plane; steps take about twice what tools take.
+    Steps are those that the tools show, the same on all hosts. The slice keeps the events that
+    ``step=`` counts, and events outside of steps that ran meanwhile. Cutting by time, device
+    or plane takes up to five times the memory of the largest plane; cutting by steps takes about
+    twice as much memory as tools do.
 
     Args:
         source: A log folder, a run folder, or ``.xplane.pb`` files (also packed).
         target: A file ``….xplane.pb`` (also ``.gz``, ``.xz``, ``.zst``) for one host; else a log
-            folder, which is made, and gets ``plugins/profile/RUN``.
-        choice: What to keep.
-        run: Which run of a log folder; by default the latest.
+            folder, which is created, with ``plugins/profile/RUN`` in it.
+        choice: The part to keep.
+        run: The run of a log folder; by default the latest.
         overwrite: Replace files of an earlier slice.
 
     Raises:
-        UsageError: There is no such step, device, plane or host; several hosts would go into one
-            file; a file exists; or the target is an address of another machine.
+        UsageError: A step, device, plane or host does not exist; several hosts are chosen for one
+            file; a file already exists; or the target is an address of another machine.
         InputError: A file cannot be read or written.
-        EmptyProfileError: Nothing is left.
+        EmptyProfileError: The slice would be empty.
         MalformedProfileError: A file is damaged.
     """
     name, files = _files(source, run)
@@ -148,7 +150,7 @@ def slice_capture(
                 "capture has"
             )
     except BaseException:
-        for one in written:  # a run is there whole or not at all
+        for one in written:  # leave no incomplete run behind
             one.path.unlink(missing_ok=True)
         for folder in made:  # the innermost first
             with contextlib.suppress(OSError):
@@ -177,13 +179,13 @@ class _HostCut:
     """Cuts the file of one host.
 
     Args:
-        choice: What to keep.
-        steps: What belongs to the chosen steps; None if steps were not chosen.
+        choice: The part to keep.
+        steps: Events of the chosen steps; None for a choice without steps.
 
     Attributes:
-        n_events: Events that were kept.
-        n_whole_events: Events of the planes that were read.
-        n_bytes: Bytes that were made.
+        n_events: Number of kept events.
+        n_whole_events: Number of events in the planes that were read.
+        n_bytes: Number of bytes of the slice.
     """
 
     def __init__(self, choice: SliceChoice, steps: StepEvents | None) -> None:
@@ -213,7 +215,7 @@ class _HostCut:
             if not is_whole and (name == SLICE_PLANE or not self._choice.keeps_plane(name)):
                 continue
             if not is_whole and name == METADATA_PLANE:
-                late.append(field)  # when it is known which programs the others ran
+                late.append(field)  # after the planes that show which programs ran
                 continue
             octets, plane = _plane(data, field, label)
             events = self._events(number, plane, base_ns)
@@ -229,7 +231,7 @@ class _HostCut:
             yield _slice_plane(self._facts(given, base_ns))
 
     def _events(self, number: int, plane: Plane, base_ns: int) -> BoolArray | None:
-        """Which events of a plane are kept; None for all."""
+        """Whether to keep each event of a plane; None for all."""
         if self._choice.takes_all_events or not len(plane.events):
             return None
         kept = plane.events.has_offset
@@ -245,9 +247,9 @@ class _HostCut:
         return kept
 
     def _facts(self, given: Mapping[str, StatValue], base_ns: int) -> dict[str, Any]:
-        """What the slice says of the capture.
+        """Data about the capture for the slice's own plane.
 
-        A slice by time counts its own steps, as a capture of that time would.
+        A slice by time counts its own steps, like a capture of that time.
         """
         facts: dict[str, Any] = {SLICE_BASE: base_ns}
         if self._steps is not None:
@@ -263,7 +265,7 @@ class _HostCut:
 def _chosen_steps(
     run: Run, choice: SliceChoice, names: Collection[str]
 ) -> tuple[tuple[str, ...], dict[str, StepEvents]]:
-    """The names of the steps, and what of each host belongs to them."""
+    """The names of the chosen steps, and their events on each host."""
     steps = run_steps(run)
     places = choice.places(steps)
     of_host = {host.name: events_of_steps(host, steps, places) for host in run.hosts
@@ -272,7 +274,7 @@ def _chosen_steps(
 
 
 def _base(data: Any, fields: Sequence[_Part], label: str) -> tuple[int, dict[str, StatValue]]:
-    """From when times count, and what a slice says of its capture."""
+    """The origin of times, and the stats with which a slice describes its capture."""
     stamps: dict[int, int] = {}
     own: tuple[Plane, ...] = ()
     for field in fields:
@@ -303,7 +305,7 @@ def _slice_plane(facts: Mapping[str, StatValue]) -> bytes:
 
 
 class _Part(NamedTuple):
-    """A field of an XSpace: whether it is a plane, its first byte, its value's, the one behind."""
+    """A field of an XSpace: whether it is a plane, its first byte, that of its value, its end."""
 
     is_plane: bool
     start: int
@@ -313,7 +315,7 @@ class _Part(NamedTuple):
 
 @contextmanager
 def _fields(path: str | os.PathLike[str]) -> Iterator[tuple[Any, list[_Part]]]:
-    """The bytes of a capture, of which a file's are read when asked for, and its fields."""
+    """The bytes of a capture, read from a file on access, and its fields."""
     label = named(path)
     with opened(path) as stream:
         data = file_parts(stream, label)
@@ -383,7 +385,7 @@ def _files(source: Any, run: str | None) -> tuple[str, list[str | os.PathLike[st
 
 
 def _unique(labels: Sequence[str]) -> list[str]:
-    """Names of hosts, numbered where files are called alike, as in an open run."""
+    """Names of hosts, numbered for files with the same name, as in an open run."""
     names: list[str] = []
     for label in labels:
         name, again = label, 2
@@ -394,7 +396,7 @@ def _unique(labels: Sequence[str]) -> list[str]:
 
 
 def _paths(target: Path, run: str, hosts: Sequence[str]) -> list[Path]:
-    """Where each host goes."""
+    """The target file of each host."""
     if not target.name.endswith(_ENDINGS):
         return [target / "plugins" / "profile" / run / f"{host}.xplane.pb" for host in hosts]
     if len(hosts) > 1:

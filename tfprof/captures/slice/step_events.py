@@ -1,7 +1,7 @@
-"""Which events of a host make up a slice of some of its steps.
+"""The events of a host for a slice of some of its steps.
 
-A slice must have the steps that its capture has, and steps are found anew whenever a capture is
-read. So what is to be kept is tried before: the steps are found in it, and compared.
+A slice must have the same steps as its capture, and tfprof finds steps anew whenever it reads a
+capture. So this module first finds the steps in the events to keep, and compares them.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from tfprof.core.columns.columns import BoolArray
 
 @dataclass(frozen=True)
 class StepEvents:
-    """What of a host belongs to some steps.
+    """The events of a host that belong to some steps.
 
     Attributes:
-        events: Which events of each plane, shape (n events,) each.
-        numbers: What the groups that are found in them are numbered in the whole capture; empty
-            where the file itself tells its groups.
-        first: Which of the steps that all hosts have is the first.
-        ends_ps: When the periods of these groups end; -1 for those that are no steps.
+        events: Whether to keep each event of each plane, shape (n events,) each.
+        numbers: Numbers in the whole capture of the groups in these events; empty if the file
+            itself states its groups.
+        first: Place of the first one among the steps that all hosts have.
+        ends_ps: Ends of the periods of these groups; -1 for groups that are not steps.
     """
 
     events: tuple[BoolArray, ...]
@@ -46,15 +46,15 @@ class StepEvents:
 
 
 def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepEvents:
-    """What belongs to some steps, and what belongs to no step and ran meanwhile.
+    """The events of some steps, and events outside of steps that ran meanwhile.
 
-    What encloses them all, as a loop in Python does, is left out: around a single step it would
-    count as a part of it.
+    Events that enclose them all, such as a loop in Python, are left out: around a single step they
+    would count as a part of it.
 
     Args:
         host: The host.
         steps: The steps of the run.
-        places: Which of them.
+        places: The places of the chosen ones.
     """
     timeline, groups = host.timeline, host.groups()
     period_ends: dict[int, int] = {}
@@ -91,7 +91,7 @@ def events_of_steps(host: Host, steps: RunSteps, places: Sequence[int]) -> StepE
 
 
 def _sources(host: Host, chosen: BoolArray) -> BoolArray:
-    """Which events of the space are among some of the timeline, shape (n sources,)."""
+    """Whether each event of the space is one of the chosen timeline events, shape (n sources,)."""
     sources = host.timeline.sources.of(np.flatnonzero(chosen))
     is_chosen = np.zeros(host.timeline.sources.n_sources, np.bool_)
     is_chosen[sources[sources >= 0]] = True
@@ -99,11 +99,11 @@ def _sources(host: Host, chosen: BoolArray) -> BoolArray:
 
 
 def _groups_again(host: Host, kept: BoolArray) -> list[int] | None:
-    """The group of the host that each group of a slice is; None if they are not the same.
+    """The host's group for each group of a slice; None if the groups differ.
 
     Args:
         host: The host.
-        kept: Which events of its space the slice has, shape (n sources,).
+        kept: Whether the slice has each event of its space, shape (n sources,).
     """
     known = host.groups()
     if known.are_given:
