@@ -145,11 +145,11 @@ def test_options_are_compared_with_those_of_the_capture() -> None:
         "host_tracer_level": 2, "device_tracer_level": 1, "python_tracer_level": 0,
     }  # fmt: skip
     assert check(space, python_tracer_level=1, host_tracer_level=3) == [
-        "host_tracer_level=3 was asked for, and 2 recorded: it was not honoured",
-        "python_tracer_level=1 was asked for, and 0 recorded: it was not honoured",
+        "host_tracer_level=3 was requested, and 2 recorded: it was not honoured",
+        "python_tracer_level=1 was requested, and 0 recorded: it was not honoured",
     ]
     assert check(space, device_tracer_level=0, unsupported=("device_tracer_level",)) == [
-        "device_tracer_level=0 was asked for, and 1 recorded: TensorFlow has no such option"
+        "device_tracer_level=0 was requested, and 1 recorded: TensorFlow has no such option"
     ]
 
 

@@ -118,9 +118,9 @@ def test_options_take_effect_and_say_so_if_not(
     with tfprof.capture(options=LEVELS) as captured:
         work()
     assert messages(captured) == [
-        "host_tracer_level=1 was asked for, and 2 recorded: it was not honoured",
-        "device_tracer_level=0 was asked for, and 1 recorded: it was not honoured",
-        "python_tracer_level=1 was asked for, and 0 recorded: it was not honoured",
+        "host_tracer_level=1 was requested, and 2 recorded: it was not honoured",
+        "device_tracer_level=0 was requested, and 1 recorded: it was not honoured",
+        "python_tracer_level=1 was requested, and 0 recorded: it was not honoured",
     ]
     assert [each.levelname for each in caplog.records] == ["WARNING"] * 3
 

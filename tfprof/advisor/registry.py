@@ -43,7 +43,7 @@ class Checker(Protocol):
 def check_job(context: CheckContext) -> list[Finding]:
     """Explain why there is nothing to check."""
     message = (
-        "There is no job to check: this checker asks the scheduler of a cluster, and a graph with "
+        "There is no job to check: the checker needs the scheduler of a cluster, and a graph with "
         "run metadata does not name one. TensorFlow's own release ignores it, too."
     )
     return [Finding("JobChecker", "info", message, {})]

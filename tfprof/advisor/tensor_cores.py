@@ -65,7 +65,7 @@ _ELIGIBLE = (
     "(tf.keras.mixed_precision, or tf.compat.v1.mixed_precision for graphs)."
 )
 _MISFIT = (
-    f"in 16 bits, whose sizes are no multiples of {MULTIPLE}: tensor cores are slow with them or "
+    f"in 16 bits, whose sizes are not multiples of {MULTIPLE}: tensor cores are slow with them or "
     "cannot be used. Pad channels, units, batch or vocabulary."
 )
 

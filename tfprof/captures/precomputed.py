@@ -124,8 +124,8 @@ def open_legacy(path: str | os.PathLike[str]) -> ToolResult:
         ) from error
     note = Note(
         "info",
-        f"computed when the profile was captured, and read from {file.path}: no other steps or "
-        "hosts can be asked for",
+        f"computed when the profile was captured, and read from {file.path}: it has no other steps "
+        "or hosts",
         name.host,
     )
     return replace(result, notes=(note, *result.notes))

@@ -232,8 +232,8 @@ def test_the_one_host_with_half_of_the_steps_takes_none_from_the_others(tmp_path
         [note] = steps.notes
         assert (note.severity, note.host) == ("warning", name)
         assert note.message == (
-            "has 4 of the 8 steps that 15 other hosts share, so it is left out of all that is "
-            "said of steps: with it, the others would lose 4 of theirs. Its ops and memory count"
+            "has 4 of the 8 steps that 15 other hosts share, so all results on steps leave it out: "
+            "with it, the others would lose 4 of theirs. Its ops and memory count"
         )
     [of_step, told] = op_stats(run, step=1).notes[:2]
     assert of_step.message.startswith("only what belongs to step")

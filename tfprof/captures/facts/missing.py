@@ -114,7 +114,7 @@ def _of_options(asked: Asked, levels: dict[str, int] | None) -> Iterator[Lack]:
             why = "it was not honoured"
             if name in asked.unsupported:
                 why = f"{asked.framework} has no such option"
-            what = f"{name}={wanted} was asked for, and {levels[name]} recorded"
+            what = f"{name}={wanted} was requested, and {levels[name]} recorded"
             yield Lack("options", "warning", what, why)
 
 
@@ -211,7 +211,8 @@ def _of_devices(
     available = asked.devices if asked is not None else ()
     name = "devices"
     if available:
-        although = f"{asked.framework if asked else ''} has {listed(available)}"
+        framework = asked.framework if asked is not None else ""
+        although = f"{framework} has {listed(available)}"
     elif devices:
         although = f"{listed(list(devices))} {'was' if len(devices) == 1 else 'were'} there"
     elif _launches_kernels(space):

@@ -124,7 +124,7 @@ def _left_out_notes(
     n_others -= len(alignment.without_steps)
     return [
         Note("warning", f"has {n_own:,} of the {plural(alignment.n_steps, 'step')} that "
-             f"{n_others:,} other hosts share, so it is left out of all that is said of steps: "
+             f"{n_others:,} other hosts share, so all results on steps leave it out: "
              f"with it, the others would lose {max(0, alignment.n_steps - n_own):,} of theirs. "
              "Its ops and memory count", cores[place].host.name)
         for place, n_own in sorted(n_left.items())

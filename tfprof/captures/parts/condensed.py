@@ -95,7 +95,7 @@ class Facts:
         for place, host in hosts.items():
             new = told.hosts.get(place)
             if new is None or (new.error and not host.error):
-                why = new.error if new is not None else "nothing was told of it"
+                why = new.error if new is not None else "it is missing"
                 raise InputError(f"{host.label}: could be read before, and no longer: {why}")
             hosts[place] = host._replace(facts={**host.facts, **new.facts})
         self.part = Part(hosts, {**self.part.sums, **told.sums})

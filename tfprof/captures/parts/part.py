@@ -116,7 +116,7 @@ class Part:
         """
         value = decode(data)
         if not (isinstance(value, tuple) and len(value) == 2):
-            raise MalformedProfileError("these bytes are no partial results of hosts")
+            raise MalformedProfileError("these bytes are not partial results of hosts")
         return cls(*value)
 
 

@@ -304,7 +304,7 @@ def _notes(found: HostComparison) -> Iterator[Note]:
         yield Note(
             "info",
             f"{plural(grouped, 'collective')} of a host run in groups of devices: their time "
-            "counts, but who comes last to them, and clocks, are not told from them",
+            "counts, but they do not show who comes last to them, nor clocks",
         )
     if not len(found.joint):
         return

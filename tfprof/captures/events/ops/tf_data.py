@@ -119,7 +119,7 @@ class Call:
         """A call from the result of ``without_events``."""
 
         def take() -> Taken:
-            assert taken is not None, "the parts of this call are asked of its host"
+            assert taken is not None, "only the host of this call has its parts"
             return taken
 
         return cls(start_ps, duration_ps, take)
