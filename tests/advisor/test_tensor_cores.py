@@ -51,7 +51,7 @@ def test_products_that_tensor_cores_do_not_wait_for(nodes):
 def test_a_16_bit_product_whose_sizes_do_not_fit():
     finding = the_finding(check_tensor_cores, matmul(64, 15, 8, FLOAT16), step(300, 700))
     assert finding.severity == "info"
-    assert "no multiples of 8" in finding.message
+    assert "not multiples of 8" in finding.message
 
 
 def test_what_takes_little_time_is_left_alone():
