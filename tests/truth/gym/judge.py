@@ -356,10 +356,13 @@ def _advice_slow_iterator(truth: Truth, claim: Claim) -> Problem:
 
 
 def _advice_python(truth: Truth, claim: Claim) -> Problem:
-    said = Claim(claim.source, "idle_share", claim.value, claim.text)
-    wrong = _idle_share(truth, said)
-    if wrong:
-        return wrong
+    if truth.is_marked or truth.term.body != "two":
+        found = truth.idle_share
+        if truth.waits_in_step:
+            found = [*found, truth.idle_while_steps_last]
+        wrong = _share(found, claim)
+        if wrong:
+            return wrong
     term = truth.term
     is_one_call = term.body in ("jit", "scan", "while", "products", "compiled", "nested", "asleep",
                                 "pmap", "shard_map") and term.framework != "eager"  # fmt: skip

@@ -348,6 +348,13 @@ class Truth:
         found.append(self._idle(whole, idle, whole_period=True))
         return found
 
+    @property
+    def idle_while_steps_last(self) -> Range:
+        """Part of the periods in which nothing computes within the marks."""
+        inside = self._idle(self.steps_ms, ("python", "slow_step"))
+        part = sum(self.steps_ms) / max(sum(self.periods_ms) + self.steps_ms[-1], 1e-9)
+        return Range(inside.low * min(part, 1.0), inside.high)
+
     def _idle(
         self, wholes: Sequence[float], spans: Sequence[str], *, whole_period: bool = False
     ) -> Range:
