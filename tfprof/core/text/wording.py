@@ -60,6 +60,18 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {noun}" if count == 1 else f"{count:,} {nouns or noun + 's'}"
 
 
+_NO_NOUNS = ("ed", "slow", "other", "more", "last", "lost", "parallel")
+
+
+def many(noun: str) -> str:
+    """The plural of a noun, ``copies``; an adjective stays as it is."""
+    if noun.endswith(("s", *_NO_NOUNS)):
+        return noun
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("ch", "sh", "x")) else f"{noun}s"
+
+
 def shortened(text: str, where: str = "") -> str:
     """A text of a file, cut if it is very long; ``where`` names the place of the whole text."""
     if len(text) <= _MOST_LETTERS:

@@ -11,6 +11,7 @@ from tfprof.captures.show.tool_values import header_of
 from tfprof.core.columns.findings import Finding
 from tfprof.core.columns.remarks import Notice
 from tfprof.core.text.tables import escaped
+from tfprof.core.text.wording import many
 from tfprof.ui.pages.document import Block, column, remarks
 from tfprof.ui.pages.rows_table import MOST_ROWS, shown_title
 
@@ -174,8 +175,8 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
         label = name.removesuffix(ending)
         label = label if ":" in label else label.replace("_", " ")  # names of ops stay as they are
         unit = _UNITS.get(ending, "fraction" if "share" in name.split("_") else "")
-        if ending == "_count" and value != 1 and not label.endswith("s"):
-            label += "s"
+        if ending == "_count" and value != 1:
+            label = many(label)
         shown = escaped(value) if isinstance(value, str) else value
         items.append({"name": escaped(label), "value": shown, "unit": unit})
     return items
