@@ -171,6 +171,34 @@ def addresses_in_code(path):
         ]
 
 
+NEWER_THAN_3_10 = {
+    "asyncio": {"Runner", "TaskGroup", "timeout"},
+    "contextlib": {"chdir"},
+    "datetime": {"UTC"},
+    "enum": {"ReprEnum", "StrEnum"},
+    "itertools": {"batched"},
+    "tomllib": {"load", "loads"},
+    "typing": {
+        "LiteralString", "Never", "NotRequired", "Required", "Self", "TypeVarTuple", "Unpack",
+        "assert_never", "assert_type", "override", "reveal_type",
+    },
+}  # fmt: skip
+
+
+def test_no_module_imports_what_the_oldest_python_lacks():
+    """Tests run on one Python. Imports in branches, as for types only, are not looked at."""
+    assert metadata.metadata("tfprof")["Requires-Python"] == ">=3.10"
+    found = [
+        f"{relative(path)}: {node.module}.{name.name}"
+        for path in SOURCES
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.name in NEWER_THAN_3_10.get(node.module or "", ())
+    ]
+    assert found == []
+
+
 def test_no_code_holds_an_address_of_the_web():
     found = {relative(path): addresses_in_code(path) for path in SOURCES}
     assert {name: texts for name, texts in found.items() if texts} == {}
@@ -231,6 +259,10 @@ def test_the_version_is_the_installed_one():
 
 def test_the_package_is_typed():
     assert (ROOT / "py.typed").exists()
+
+
+def test_the_fuzzer_uses_what_is_there():
+    assert len(importlib.import_module("fuzz.targets").TARGETS) > 10
 
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.name)
