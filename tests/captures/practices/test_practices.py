@@ -69,32 +69,32 @@ def iterators(wait_us, call_us, *, top="Prefetch"):
     return three_steps(waits, computes, thread=pipeline)
 
 
-def test_a_map_that_calls_python():
-    """The advice promises no gain from parallel calls: Python runs one thread at a time."""
+def map_that_waits(*inside, computes_us=400):
+    """Steps that wait 600 µs for a pipeline whose Map is slow, with other events inside the Map."""
     pipeline = (
         op("Iterator::Batch", 0, 200, id=1),
         op("Iterator::Batch::Map", 5, 195, id=2, parent_id=1),
-        op("PyFunc:PyFunc", 10, 180),
+        *inside,
     )
     waits = op("IteratorGetNext:IteratorGetNext", 0, 600)
-    computes = op("dense/MatMul:MatMul", 600, 400)
-    found = the(three_steps(waits, computes, thread=pipeline), "input-pipeline/bound")
+    return three_steps(waits, op("dense/MatMul:MatMul", 600, computes_us), thread=pipeline)
+
+
+PYTHON = op("PyFunc:PyFunc", 10, 180)
+
+
+def test_a_map_that_calls_python():
+    """Calls at once are not promised to help: Python runs one thread at a time."""
+    found = the(map_that_waits(PYTHON), "input-pipeline/bound")
     assert "its function calls Python (py_function, numpy_function)" in found.message
     assert found.gain_fraction is None and found.share == pytest.approx(0.6)
-    without = the(three_steps(waits, computes, thread=pipeline[:2]), "input-pipeline/bound")
+    without = the(map_that_waits(), "input-pipeline/bound")
     assert "it calls its function for one element at a time" in without.message
     assert without.gain_fraction == pytest.approx(0.6)
 
 
 def test_what_the_verdict_names_comes_first_whatever_it_gains():
-    pipeline = (
-        op("Iterator::Batch", 0, 200, id=1),
-        op("Iterator::Batch::Map", 5, 195, id=2, parent_id=1),
-        op("PyFunc:PyFunc", 10, 180),
-    )
-    waits = op("IteratorGetNext:IteratorGetNext", 0, 600)
-    computes = op("dense/MatMul:MatMul", 600, 100)
-    rules = [one.rule for one in advice(three_steps(waits, computes, thread=pipeline))]
+    rules = [one.rule for one in advice(map_that_waits(PYTHON, computes_us=100))]
     assert rules[0] == "input-pipeline/bound" and len(rules) > 1
 
 

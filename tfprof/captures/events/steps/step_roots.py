@@ -6,7 +6,8 @@ No other module decides this (``docs/adr/0023-steps-and-verdicts.md``):
   ``StepTraceAnnotation``, marks of serving and of old profilers. If no event has ``_r``, events
   with a step number count, and those that Keras puts around the batches that it profiles.
 * *Called*: without marks, each call of the function that takes the most time of all that the
-  program calls: of a ``tf.function``, or of ``Session.run``. With ``steps_per_execution`` in Keras
+  program calls, or of a shorter one that its main loop calls more often: of a ``tf.function``,
+  compiled or not, or of ``Session.run``. With ``steps_per_execution`` in Keras
   a call is several batches, and so is the step. Calls beside steps that run op by op, such as
   those of an evaluation, do not count.
 * An iteration of a loop inside a call is never a step; neither is a function that runs inside an
