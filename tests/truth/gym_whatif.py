@@ -3,11 +3,12 @@
 python -m tests.truth.gym_whatif --seeds N [--first N] [--framework tensorflow|jax]
 
 Each seed is one program. It is recorded as drawn and, in the same process, with one of its costs
-divided by a factor, in turns: A B A B A B A B. Of these the two quietest of each count, as a busy
-machine only adds to steps; more turns follow until these agree. The predictions from both A must
-lie within ``TOLERANCE`` of what B's own clock measured, or the answer must leave the step time
-unknown. Programs of which even the two quietest recordings differ by more than half of that are
-left out, and counted. Nothing computes beside what uses all cores: that there are enough of them is
+divided by a factor, in turns: A B A B A B A B. Of these the three quietest of each count, as a
+busy machine only adds to steps (two agree by chance: of ten recordings of products on two cores
+whose clock changes, most do); more turns follow until these agree. The predictions from all three
+A must lie within ``TOLERANCE`` of what B's own clock measured, or the answer must leave the step
+time unknown. Programs of which even the three quietest recordings differ by more than half of that
+are left out, and counted. Nothing computes beside what uses all cores: that there are enough of them is
 what the answer says it assumes.
 """
 
@@ -30,6 +31,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 TOLERANCE = 0.1
@@ -54,8 +56,8 @@ def quiet(values: list[float], *, late: bool = False) -> float:
 
 
 def quietest(values: list[float]) -> list[int]:
-    """The places of the two recordings that nothing else on the machine has slowed down."""
-    return sorted(range(len(values)), key=values.__getitem__)[:2]
+    """The places of the three recordings that nothing else on the machine has slowed down."""
+    return sorted(range(len(values)), key=values.__getitem__)[:3]
 
 
 # The grammar
@@ -438,7 +440,7 @@ class Outcome:
         seed: Its seed.
         before_ms: The quiet period of each recording of A.
         truth_ms: The same of B.
-        said_ms: What the two quietest recordings of A say of B; None for unknown.
+        said_ms: What the three quietest recordings of A say of B; None for unknown.
         reason: Why it is unknown, or what went wrong.
     """
 
@@ -451,13 +453,13 @@ class Outcome:
     @property
     def is_noisy(self) -> bool:
         """Whether recordings of one program differ by too much to judge a prediction."""
-        pairs = [[one[at] for at in quietest(one)] for one in (self.before_ms, self.truth_ms)]
-        return any(more - less > TOLERANCE / 2 * less for less, more in pairs)
+        counted = [[one[at] for at in quietest(one)] for one in (self.before_ms, self.truth_ms)]
+        return any(one[-1] - one[0] > TOLERANCE / 2 * one[0] for one in counted)
 
     @property
     def off(self) -> float:
         """How far the worse prediction is off, as a part of the truth; 0 for unknown."""
-        truth = sum(self.truth_ms[at] for at in quietest(self.truth_ms)) / 2
+        truth = mean(self.truth_ms[at] for at in quietest(self.truth_ms))
         return max((abs(said - truth) / truth for said in self.said_ms if said is not None),
                    default=0.0)  # fmt: skip
 
