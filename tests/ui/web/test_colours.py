@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tfprof.ui.web.scripts import static_text
+from tfprof.ui.web.scripts import joined_style
 
 MEANINGS = ("input", "launch", "collective", "copy", "host", "device")
 LEAST = 25
@@ -13,7 +13,7 @@ LEAST = 25
 
 
 def colours(scheme):
-    css = static_text("style.css")
+    css = joined_style()
     light = dict(re.findall(r"--c-(\w+): (#\w{6})", css[: css.index("@media")]))
     dark = dict(
         re.findall(r"--c-(\w+): (#\w{6})", re.search(r'="dark"\] \{(.*?)\n\}', css, re.S)[1])

@@ -18,7 +18,7 @@ from tfprof.core.text.units import human_memory, some
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.ui.pages.document import FORMAT, Page, to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
-from tfprof.ui.web.scripts import joined_script, static_text
+from tfprof.ui.web.scripts import joined_script, joined_style
 
 _LEVEL = 6
 """Compression level; 9 takes four times as long for one or two percent."""
@@ -173,7 +173,7 @@ def page_file(
     index: Mapping[str, object], documents: Mapping[str, bytes], made: Iterable[Page]
 ) -> bytes:
     """The file: the front end, the list of pages, and the documents, each packed."""
-    script, css = joined_script(), static_text("style.css")
+    script, css = joined_script(), joined_style()
     titles = [page.title for page in made]
     title = f"{titles[0]} · tfprof" if len(titles) == 1 else "Report · tfprof"
     head = _HEAD.format(script=_hash(script), style=_hash(css), title=title, css=css)

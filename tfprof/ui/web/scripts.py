@@ -1,4 +1,4 @@
-"""Our JavaScript as one script: each module as a function that returns what it exports.
+"""Our JavaScript as one script, each module a function that returns what it exports; CSS as one too.
 
 There is no build step. A report is one file, in which modules cannot import each other by name; and
 a browser of a served page would request one module after another, as it finds the imports. So their
@@ -22,6 +22,12 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.
 
 JOINED: Final = "tfprof.js"
 """Name under which servers send the joined script."""
+
+STYLE: Final = "style.css"
+"""Name under which servers send the joined style."""
+
+_STYLES: Final = ("base", "tables", "charts", "graphs", "trees", "memory", "trace", "media")
+"""Files in ``static/style``; later ones may change what earlier ones set."""
 
 _LEVEL: Final = 9
 
@@ -53,13 +59,20 @@ def joined_script(entry: str = "app.js") -> str:
     return "\n".join(done.values())
 
 
+@cache
+def joined_style() -> str:
+    """All rules of the pages."""
+    return "\n".join(static_text(f"style/{name}.css") for name in _STYLES)
+
+
 def served_text(name: str) -> str:
-    """The file that a server sends for a name: the joined script, or a file of the front end.
+    """The file that a server sends for a name: what is joined, or a file of the front end.
 
     Raises:
         OSError: There is none.
     """
-    return joined_script() if name == JOINED else static_text(name)
+    joined = {JOINED: joined_script, STYLE: joined_style}.get(name)
+    return joined() if joined else static_text(name)
 
 
 @cache
