@@ -1,4 +1,4 @@
-"""Our JavaScript as one script, each module a function that returns what it exports; CSS as one too.
+"""Our JavaScript as one script, each module a function that returns its exports; our CSS as one.
 
 There is no build step. A report is one file, in which modules cannot import each other by name; and
 a browser of a served page would request one module after another, as it finds the imports. So their
