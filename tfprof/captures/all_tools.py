@@ -15,6 +15,9 @@ Needs = Literal[
 ]
 """Data that a capture must hold; ``run/contents.py`` checks it."""
 
+Question = Literal["What limits it?", "Time", "Input", "Memory", "Compiler", "Machines"]
+"""What a tool is about: the heading above it in the list of pages."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -27,6 +30,7 @@ class Tool:
         line: One sentence, for lists of commands and pages.
         about: What its command does, for its help.
         examples: Command lines after ``tfprof NAME``.
+        question: What it is about.
         needs: Data that a capture must hold for it.
         min_hosts: Minimum number of hosts with this data.
         options: Parameters of its function that few tools have.
@@ -43,6 +47,7 @@ class Tool:
     line: str
     about: str
     examples: tuple[str, ...]
+    question: Question
     needs: Needs
     min_hosts: int = 1
     options: tuple[str, ...] = ()
@@ -61,6 +66,7 @@ _TOOLS = (
         "Show an overview of a captured run: where the time of each step went, the most expensive "
         "ops, and what to change first.",
         ("logs/", "logs/ --run 2026_01_31_12_00_00 --format json"),
+        question="What limits it?",
         needs="events",
         judges_all_steps=True,
     ),
@@ -72,6 +78,7 @@ _TOOLS = (
         "Show whether the program waits for its input, how long in each step, and which stages of "
         "the input pipeline take the host's time.",
         ("logs/", "logs/ --format csv --table input_ops"),
+        question="Input",
         needs="input",
         judges_all_steps=True,
     ),
@@ -83,25 +90,28 @@ _TOOLS = (
         "Show the tf.data pipelines of each host, their slow calls, and the stage that made them "
         "slow.",
         ("logs/", "logs/ --host worker0"),
+        question="Input",
         needs="iterators",
     ),
     Tool(
         "op-stats",
         "tools.op_statistics",
-        "Op stats",
+        "Ops",
         "Ops of hosts and devices by time.",
         "Show the TensorFlow ops of the devices and of the host by self time.",
         ("logs/ --top 50", "logs/ --format csv -o ops.csv"),
+        question="Time",
         needs="events",
     ),
     Tool(
         "kernel-stats",
         "tools.gpu_kernels",
-        "Kernel stats",
+        "GPU kernels",
         "GPU kernels by time.",
         "Show the kernels of GPUs by time: registers, shared memory, blocks and grid, occupancy, "
         "tensor cores, and the op that launched each.",
         ("logs/ --top 50", "logs/ --format csv -o kernels.csv"),
+        question="Time",
         needs="kernels",
     ),
     Tool(
@@ -111,6 +121,7 @@ _TOOLS = (
         "Memory over time, and who holds it at the peak.",
         "Show the memory of each allocator over time, and the ops that held it at the peak.",
         ("logs/ --host worker0", "logs/ --format json -o memory.json"),
+        question="Memory",
         needs="allocations",
     ),
     Tool(
@@ -121,6 +132,7 @@ _TOOLS = (
         "Show where the time of each step went on every worker or core, to find those that slow "
         "down the others.",
         ("logs/", "logs/ --step 3"),
+        question="Machines",
         needs="steps",
         judges_all_steps=True,
     ),
@@ -132,6 +144,7 @@ _TOOLS = (
         "Show which host the others wait for and why, how much time hosts spend in collectives, "
         "and how far their clocks are apart.",
         ("logs/", "logs/ --table work --format csv -o work.csv"),
+        question="Machines",
         needs="steps",
         min_hosts=2,
     ),
@@ -143,6 +156,7 @@ _TOOLS = (
         "Show XLA's ops as a tree by program and category: time, FLOPS utilization and memory "
         "bandwidth.",
         ("logs/ --by category", "logs/ --format json"),
+        question="Compiler",
         needs="xla",
         options=("by",),
     ),
@@ -154,6 +168,7 @@ _TOOLS = (
         "Show XLA's ops as a list: time, rates of float operations and memory, what limits them, "
         "and where they come from.",
         ("logs/ --top 50", "logs/ --format csv -o hlo.csv"),
+        question="Compiler",
         needs="xla",
     ),
     Tool(
@@ -164,6 +179,7 @@ _TOOLS = (
         "Show how close each op comes to the limits of the device, and whether memory or "
         "arithmetic limits it.",
         ("logs/", "logs/ --step 3 --format csv"),
+        question="Compiler",
         needs="xla",
     ),
     Tool(
@@ -174,6 +190,7 @@ _TOOLS = (
         "Show the buffers that XLA's programs plan to hold at their peak, and how much of it is "
         "padding.",
         ("logs/", "logs/ --program jit_train --format json"),
+        question="Memory",
         needs="programs",
         options=("program",),
         has_step=False,
@@ -187,6 +204,7 @@ _TOOLS = (
         "Show the instructions around one in an XLA program: its inputs, its users, and their "
         "costs.",
         ("logs/ --node fusion.3", "logs/ --program jit_train --width 2 --format json"),
+        question="Compiler",
         needs="programs",
         options=("program", "node", "width"),
         has_step=False,
@@ -200,6 +218,7 @@ _TOOLS = (
         "Show a few figures of a captured run: use of the matrix units, idle time of devices, time "
         "of steps and their wait for input.",
         ("logs/", "logs/ --step 3 --format json"),
+        question="Machines",
         needs="events",
         command="monitor",
     ),
@@ -211,6 +230,7 @@ _TOOLS = (
         "Write all events of a captured run as a Chrome trace, for Perfetto or chrome://tracing: "
         "host threads, devices, steps, flows and counters.",
         ("logs/ -o trace.json.gz", "logs/ --step 3 -o step3.json"),
+        question="What limits it?",
         needs="events",
         shows_events=True,
         command="trace",

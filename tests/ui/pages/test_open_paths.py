@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import tfprof
+from tfprof.captures.all_tools import TOOLS
 from tfprof.demo import DEMO_CAPTURES, demo_capture
 from tfprof.errors import EmptyProfileError, InputError, UnknownFormatError, UsageError
 from tfprof.inputs.open_paths import open_paths
@@ -63,7 +64,7 @@ def test_what_older_profilers_left_stands_beside_captures(tmp_path):
     found = open_paths([tmp_path])
     assert [one.name for one in found] == ["new", "old"]
     site = Site(found)
-    for name, page in (("new", "overview"), ("old", "pod")):
+    for name, page in (("new", "start"), ("old", "pod")):
         assert page in [each["id"] for each in site.to_dict(name)["pages"]]
         assert site.page(page, {"run": name}).blocks
 
@@ -156,7 +157,7 @@ def test_what_cannot_be_opened(tmp_path, files):
 @pytest.mark.parametrize("name", DEMO_CAPTURES)
 def test_the_captures_to_try_have_data_for_every_tool_between_them(name):
     site = Site(open_paths([demo_capture(name)]))
-    tools = [page for page in site.to_dict()["pages"] if page["group"] == "Tools"]
+    tools = [page for page in site.to_dict()["pages"] if page["id"] in TOOLS]
     missing = {page["id"] for page in tools if page["missing"]}
     assert missing == {"input-bound": {"kernel-stats", "stragglers"},
                        "gpu": {"memory-viewer", "graph-viewer", "stragglers"}}[name]  # fmt: skip

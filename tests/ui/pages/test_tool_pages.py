@@ -147,15 +147,27 @@ def test_a_step_that_is_not_there_is_named_with_those_that_are(run):
 
 def test_the_first_page_says_what_the_run_is_what_to_do_and_where_the_time_goes(run):
     page = Site([opened_run(run, "logs/")]).page("start", {})
-    kinds = [block["kind"] for block in page.blocks]
-    assert (
-        kinds.index("chart") < kinds.index("findings") < kinds.index("facts") < kinds.index("table")
+    assert [block["kind"] for block in page.blocks][:5] == [
+        "words", "facts", "row", "findings", "row",
+    ]  # fmt: skip
+    steps, average = page.blocks[2]["blocks"]
+    assert steps["choose"] == {"param": "step", "keys": ["0", "1", "2", "3"]}
+    inside, between = (
+        {
+            each["name"]: each["values"]
+            for each in steps["series"]
+            if ("between" in each) is is_between
+        }
+        for is_between in (False, True)
     )
-    assert dict(blocks_of(page, "facts")[0]["items"])["Read from"] == "logs/"
-    chart = blocks_of(page, "chart")[0]
-    assert chart["choose"] == {"param": "step", "keys": ["0", "1", "2", "3"]}
-    by_name = {each["name"]: unpacked(each["values"]) for each in chart["series"]}
-    assert by_name["Input"] == pytest.approx([0.2, 0.21, 0.22, 0.23])
+    assert inside["Input"] == pytest.approx([0.2, 0.21, 0.22, 0.23])
+    assert inside["All others"] == pytest.approx([0.2, 0.19, 0.18, 0.17])
+    assert between == {"All others": pytest.approx([0.1, 0.1, 0.1, 0])}
+    shares = dict(zip(average["x"], average["series"][0]["values"], strict=True))
+    assert shares["Input"] == pytest.approx(0.00021)  # ms: of the three with a next step
+    costs, memory, machine = page.blocks[4]["blocks"]
+    assert (costs["page"], memory["title"]) == ("op-stats", "Memory: not recorded")
+    assert dict(machine["items"])["Read from"] == "logs/"
 
 
 def test_the_heat_map_has_the_time_of_each_step_on_each_worker(run):
@@ -284,22 +296,18 @@ def test_instructions_lead_to_their_own_program_as_others_have_the_same_names():
     assert _program_of("memory-viewer", bare, around, {"program": "9"}) == {"program": "9"}
 
 
-def test_pictures_stand_above_notes_and_tables_and_notes_on_the_run_stand_once():
+def test_pictures_stand_above_tables_and_notes_on_the_run_are_on_each_page():
     damaged = xspace(host(line(event("train", 0, 900, step_num=0, _r=1), event("a:MatMul", 1, 5))))
     damaged.warnings.append("the recorder has lost something")
     site = Site([opened_run(tools.open_run(damaged))])
     pages = {page: site.page(page, {}).blocks for page in ("start", "op-stats", "pod", "trace")}
     for page, blocks in pages.items():
         kinds = [block["kind"] for block in blocks]
-        picture = kinds.index("trace" if page == "trace" else "chart")
-        after = [at for at, kind in enumerate(kinds) if kind in ("remarks", "findings", "table")]
-        assert picture < min(after), page
-        told = [
-            block["folded"]
-            for block in blocks
-            if block["kind"] == "remarks" and "lost something" in str(block["items"])
-        ]
-        assert told == [page != "start"], page
+        picture = min(at for at, kind in enumerate(kinds) if kind in ("trace", "chart", "row"))
+        after = [at for at, kind in enumerate(kinds) if kind in ("findings", "table")]
+        assert picture < min(after, default=len(kinds)), page
+        notes = [block for block in blocks if block["kind"] == "remarks"]
+        assert str(notes).count("lost something") == 1, page
 
 
 def test_headings_of_tables_have_what_their_columns_hold():

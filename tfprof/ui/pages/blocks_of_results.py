@@ -103,26 +103,22 @@ def chart_block(chart: Chart, **more: Any) -> Block:
     }
 
 
-def notes_block(notes: Iterable[Note], *, folded: bool = False) -> list[Block]:
-    """Notes as remarks, as of ``remarks``; nothing if there are none."""
-    items = [(note.severity, note.message, note.host) for note in notes]
-    return [remarks(items, folded=folded)] if items else []
+def notes_block(notes: Iterable[Note]) -> list[Block]:
+    """Notes as remarks: the errors, which stand on the page, and the others; nothing of none."""
+    known = [*dict.fromkeys(notes)]
+    errors = [note for note in known if note.severity == "error"]
+    others = [note for note in known if note.severity != "error"]
+    return [
+        remarks([(note.severity, note.message, note.host) for note in some])
+        for some in (errors, others)
+        if some
+    ]
 
 
 def notices_block(notices: Iterable[Notice]) -> list[Block]:
     """Remarks on a profile as a block; nothing if there are none."""
     items = [("info", str(notice), "") for notice in notices]
     return [remarks(items)] if items else []
-
-
-def run_notes_blocks(notes: Iterable[Note]) -> tuple[list[Block], list[Block]]:
-    """Notes on a whole run, which stand on its first page: errors for the top of a page, the others
-    for its end.
-    """
-    notes = [*dict.fromkeys(notes)]
-    errors = [note for note in notes if note.severity == "error"]
-    others = [note for note in notes if note.severity != "error"]
-    return notes_block(errors), notes_block(others, folded=True)
 
 
 def findings_block(findings: Iterable[Finding]) -> list[Block]:
@@ -158,7 +154,8 @@ def _page_of(rule: str) -> str:
         return _PAGE_OF.get(rule, "")
     from tfprof.captures.practices.findings import subject_of  # imports all practices
 
-    return subject_of(rule).tool
+    tool = subject_of(rule).tool
+    return "start" if tool == "overview" else tool
 
 
 _GAINS = {"micros": "us", "bytes": "bytes"}

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tfprof.captures.all_tools import TOOLS
 from tfprof.captures.run.contents import tools_of
 from tfprof.captures.show.captures import host_figures
+from tfprof.core.text.wording import sentence
 from tfprof.profiles.show.info import figure_lines, missing_lines, step_rows
 from tfprof.ui.pages.blocks_of_results import notes_block, notices_block
 from tfprof.ui.pages.document import Block, Page, empty, facts, words
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from tfprof.inputs.profiler import Profiler
     from tfprof.profiles.accounting.profile_info import ProfileInfo
 
-_ABOUT = "What was recorded, and what was not."
+_ABOUT = "What the files hold, what they lack, and how to get that."
 
 _OF_DEVICES = {
     "device": "device", "ops": "ops", "executions": "executions", "micros": "time",
@@ -58,15 +60,18 @@ def info_page(info: ProfileInfo) -> Page:
     else:
         blocks.append(empty("No step was recorded: give the run metadata of one."))
     blocks.append(words(missing_lines(info)))
-    return Page("contents", "Contents", _ABOUT, blocks)
+    return Page("contents", "What was recorded", _ABOUT, blocks)
 
 
-def contents_of_run(run: Run, others: Sequence[str] = ()) -> Page:
-    """The contents of a captured run: its hosts, and the tools with data.
+def contents_of_run(
+    run: Run, others: Sequence[str] = (), views: Sequence[tuple[str, str]] = ()
+) -> Page:
+    """The contents of a captured run: its hosts, and what was not recorded, with how to get it.
 
     Args:
         run: The run.
         others: All runs of its log folder.
+        views: Titles of views without data, and what they lack.
     """
     hosts = [host_figures(host) for host in run.hosts]
     n_events = sum(host.events for host in hosts)
@@ -77,14 +82,16 @@ def contents_of_run(run: Run, others: Sequence[str] = ()) -> Page:
         *([("runs", ", ".join(others))] if len(others) > 1 else []),
     ]
     rows = [{**asdict(host), "devices": _devices(host.devices)} for host in hosts]
-    tools = [{"tool": data.tool, "has_data": data.missing or "yes"} for data in tools_of(run.hosts)]
+    of_tools = [(TOOLS[data.tool].title, data.missing) for data in tools_of(run.hosts)]
+    absent = [(title, sentence(missing)) for title, missing in (*of_tools, *views) if missing]
     blocks = [
         *notes_block(run.notes),
         facts(about),
         rows_table("hosts", "Hosts", rows),
-        rows_table("tools", "Tools", tools),
     ]
-    return Page("contents", "Contents", _ABOUT, blocks)
+    if absent:
+        blocks.append(facts(absent, "Not recorded, and how to get it"))
+    return Page("contents", "What was recorded", _ABOUT, blocks)
 
 
 def checkpoint_page(title: str, lines: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Page:

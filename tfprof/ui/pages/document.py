@@ -175,15 +175,26 @@ def _base64(values: np.ndarray[Any, Any]) -> str:
 # Blocks
 
 
-def words(sentences: Iterable[str], *, lead: bool = False) -> Block:
-    """Sentences, one a paragraph; ``lead`` ones are the answer of the page."""
-    return {"kind": "words", "lead": lead, "items": [escaped(each) for each in sentences]}
+def words(sentences: Iterable[str], *, lead: bool = False, title: str = "") -> Block:
+    """Sentences, one a paragraph; the first of ``lead`` ones is the answer, in the page's head."""
+    items = [escaped(each) for each in sentences if each]
+    return {"kind": "words", "lead": lead, "title": title, "items": items}
 
 
-def facts(items: Iterable[tuple[str, str]], title: str = "") -> Block:
-    """Names and values that describe something."""
+def facts(items: Iterable[tuple[str, str]], title: str = "", *, short: bool = False) -> Block:
+    """Names and values that describe something; ``short`` ones are values in the page's head."""
     pairs = [[escaped(name), escaped(value)] for name, value in items]
-    return {"kind": "facts", "title": title, "items": pairs}
+    return {"kind": "facts", "title": title, "short": short, "items": pairs}
+
+
+def side_by_side(blocks: Iterable[tuple[float, Block]]) -> Block:
+    """Blocks beside each other in cards, each with its part of the width."""
+    pairs = list(blocks)
+    return {
+        "kind": "row",
+        "parts": [part for part, _ in pairs],
+        "blocks": [block for _, block in pairs],
+    }
 
 
 def figures(items: Iterable[Mapping[str, Any]]) -> Block:
@@ -191,16 +202,15 @@ def figures(items: Iterable[Mapping[str, Any]]) -> Block:
     return {"kind": "figures", "items": [dict(item) for item in items]}
 
 
-def remarks(items: Iterable[tuple[str, str, str]], *, folded: bool = False) -> Block:
+def remarks(items: Iterable[tuple[str, str, str]]) -> Block:
     """Remarks on the numbers: severity (error, warning or info), text, and host.
 
-    ``folded`` ones are on another page as well: here they are counted, and open by a click.
-    A file holds any number of remarks of any length: the first are shown.
+    Those without an error are counted in the page's head, and open by a click. A file holds any
+    number of remarks of any length: the first are shown.
     """
     every = list(items)
     return {
         "kind": "remarks",
-        "folded": folded,
         "items": [
             {"severity": severity, "text": escaped(shortened(text)), "host": escaped(host)}
             for severity, text, host in every[:_MOST_REMARKS]

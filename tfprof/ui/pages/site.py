@@ -41,7 +41,7 @@ class PageEntry:
     Attributes:
         id: Its name in addresses.
         title: Its line in the list of pages.
-        group: Heading above the line.
+        group: Heading above the line, one of ``QUESTIONS``.
         make: Makes it from the parameters of its address.
         missing: Why it is empty; empty text if it is not.
         documents: Data that it needs beside its own document, for a report.
@@ -104,7 +104,7 @@ class Site:
             why = f"There is nothing of {second.name} here: {error}"
             return replace(page, blocks=[remarks([("warning", why, "")]), *page.blocks])
         both = compared(page, other, (first.name, second.name))
-        if page_id != START:
+        if page.id != START:
             return both
         from tfprof.ui.pages.compare_verdict import verdict_blocks
 
@@ -148,7 +148,7 @@ class Site:
         trouble, n_changes = "", 0
         try:
             n_changes = chosen.refresh()
-            entries = list(entries_of(chosen))
+            entries = entries_of(chosen)
         except InputError as error:
             trouble = escaped(str(error))
         return {
@@ -166,16 +166,15 @@ class Site:
 
 def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
     n_changes = opened.refresh()
-    entries = list(entries_of(opened))
-    for entry in entries:
-        if entry.id == page_id:
-            page = entry.make(params)
-            said = [_changed(n_changes)] if n_changes else []
-            if params.get("step") and page_id in _OF_ALL_STEPS:
-                said.append(_of_all_steps(page_id))
-            return replace(page, blocks=[*said, *page.blocks]) if said else page
-    names = ", ".join(entry.id for entry in entries)
-    raise NoSuchPageError(f"no page {page_id!r}; this run has: {names}")
+    entries = {entry.id: entry for entry in entries_of(opened)}
+    entry = entries.get(page_id) or entries.get(_ONE_PAGE.get(page_id, ""))
+    if entry is None:
+        raise NoSuchPageError(f"no page {page_id!r}; this run has: {', '.join(entries)}")
+    page = entry.make(params)
+    said = [_changed(n_changes)] if n_changes else []
+    if params.get("step") and page_id in _OF_ALL_STEPS:
+        said.append(_of_all_steps(page_id))
+    return replace(page, blocks=[*said, *page.blocks]) if said else page
 
 
 def _changed(n_changes: int) -> Block:
@@ -199,10 +198,23 @@ def _of_all_steps(page_id: str) -> Block:
     return remarks([("info", text, "")])
 
 
-def entries_of(opened: Opened) -> Iterator[PageEntry]:
-    """The pages of a run, in the order of the list."""
+QUESTIONS = (
+    "What limits it?", "Time", "Input", "Memory", "Compiler", "Machines", "Model", "Run",
+)  # fmt: skip
+"""Headings of the list of pages."""
+
+_ONE_PAGE = {"overview": START}
+"""Names of pages that are one with another."""
+
+
+def entries_of(opened: Opened) -> list[PageEntry]:
+    """The pages of a run, in the order of the list: by question, then in the order of reading."""
+    return sorted(_entries(opened), key=lambda entry: QUESTIONS.index(entry.group))
+
+
+def _entries(opened: Opened) -> Iterator[PageEntry]:
     if opened.run is not None or opened.profiler is not None:
-        yield PageEntry(START, "Start", "", partial(start_page, opened))
+        yield PageEntry(START, "Start", QUESTIONS[0], partial(start_page, opened))
     if opened.run is not None:
         yield from _pages_of_run(opened, opened.run())
     elif opened.profiler is not None:
@@ -211,37 +223,39 @@ def entries_of(opened: Opened) -> Iterator[PageEntry]:
         yield trace_entry(opened)
     elif opened.stacks is not None:
         stacks_page = loaded("stacks_page", "stacks_page")
-        yield PageEntry("stacks", "Call stacks", "Tools", lambda _: stacks_page(opened))
+        yield PageEntry("stacks", "Call stacks", "Time", lambda _: stacks_page(opened))
     for tool in TABLE_TOOLS:
         hosts = opened.precomputed.get(tool.name)
         if hosts:
             make = partial(loaded("precomputed_page", "precomputed_page"), tool, hosts)
-            yield PageEntry(tool.name, tool.title, "Tools", make)
+            yield PageEntry(tool.name, tool.title, tool.question, make)
     yield from (PageEntry(*each) for each in view_entries(opened))
 
 
 def _pages_of_run(opened: Opened, run: Run) -> Iterator[PageEntry]:
     from tfprof.captures.run.contents import tools_of
 
+    yield trace_entry(opened)
     missing = {data.tool: data.missing for data in tools_of(run.hosts)}
     for tool in TABLE_TOOLS:
-        make = partial(loaded("tool_pages", "tool_page"), tool, run)
-        yield PageEntry(tool.name, tool.title, "Tools", make, missing.get(tool.name, ""))
-        if tool.name == "overview":
-            yield trace_entry(opened)
+        if tool.name not in _ONE_PAGE:
+            make = partial(loaded("tool_pages", "tool_page"), tool, run)
+            why = missing.get(tool.name, "")
+            yield PageEntry(tool.name, tool.title, tool.question, make, why)
     advice, contents = (
         loaded("advice_page", "advice_of_run"),
         loaded("contents_page", "contents_of_run"),
     )
-    yield PageEntry("advice", "Advice", "Run", partial(advice, run))
-    yield PageEntry("contents", "Contents", "Run", lambda _: contents(run))
+    yield PageEntry("advice", "Advice", QUESTIONS[0], partial(advice, run))
+    views = [(title, why) for _, title, _, _, why in view_entries(opened) if why]
+    yield PageEntry("contents", "What was recorded", "Run", lambda _: contents(run, (), views))
 
 
 def _pages_of_profile(profiler: Profiler) -> Iterator[PageEntry]:
     advice = loaded("advice_page", "advice_of_profile")
     contents = loaded("contents_page", "contents_of_profile")
-    yield PageEntry("advice", "Advice", "Run", lambda _: advice(profiler))
-    yield PageEntry("contents", "Contents", "Run", lambda _: contents(profiler))
+    yield PageEntry("advice", "Advice", QUESTIONS[0], lambda _: advice(profiler))
+    yield PageEntry("contents", "What was recorded", "Run", lambda _: contents(profiler))
     for page, title, name in (
         ("flops", "Float operations", "flops_of_profile"),
         ("summary", "Model summary", "summary_of_profile"),
@@ -258,4 +272,6 @@ def trace_entry(opened: Opened) -> PageEntry:
         yield from trace_documents(opened.events())
 
     page = loaded("trace.page", "trace_page_of")
-    return PageEntry("trace", "Trace viewer", "Tools", lambda _: page(opened), documents=documents)
+    return PageEntry(
+        "trace", "Trace viewer", QUESTIONS[0], lambda _: page(opened), documents=documents
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tfprof.captures.run.table import Column, Table
+from tfprof.advisor.registry import select_checkers
 from tfprof.core.text.metrics import NOT_AVAILABLE
 from tfprof.core.text.units import some
 from tfprof.errors import TfprofError
@@ -17,8 +17,10 @@ from tfprof.inputs.profiler import session_of
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.accounting.profile_info import profile_info, why_no_memory
-from tfprof.ui.pages.blocks_of_results import findings_block, table_block
-from tfprof.ui.pages.document import Block, facts, figures, remarks
+from tfprof.ui.pages.blocks_of_results import findings_block
+from tfprof.ui.pages.document import Block, facts, figures, remarks, side_by_side, words
+from tfprof.ui.pages.packed_columns import unpacked
+from tfprof.ui.pages.start_cards import MOST_CARDS, bars, best_findings
 from tfprof.ui.pages.view_code import library_rows, with_hidden
 from tfprof.ui.pages.view_pages import recorded_at
 
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from tfprof.views.result import ViewTree
 
 _TASK = re.compile(r"/job:([^/]+(?:/replica:\d+)?/task:\d+)")
-_FEW = 5
-"""Most rows of a table on the first page; each table links to the page with all."""
 
 
 def start_of_profile(source: str, profiler: Profiler) -> list[Block]:
@@ -55,7 +55,14 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     if total["float_ops"]:
         shown.append({"label": "float operations", "value": total["float_ops"], "unit": "count"})
     shown.append(_figure("trainable parameters", info.ops.trainable_parameters, "count"))
+    costliest = [*_costliest(profiler)]
+    yield from (words([said], lead=True) for said in _answer(costliest))
     yield figures(shown)
+    found = [] if profiler.classic else profiler.findings()
+    if not profiler.classic:
+        yield best_findings(found, len(select_checkers(None)), "the profile")
+    if costliest:
+        yield side_by_side((1, block) for block in costliest)
     yield facts(
         [
             ("Read from", source or "a profiler of this program"),
@@ -65,7 +72,8 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
             ("Devices", some([_short(each.device) for each in info.devices], 4) or "nothing ran"),
             ("Ops", f"{info.ops.ops:,} of {len(info.ops.types):,} types"),
             ("With a call stack", f"{info.ops.with_stack:,}"),
-        ]
+        ],
+        "Profile",
     )
     names = {"requested_bytes": "memory requested", "trainable": "trainable parameters"}
     said = [
@@ -75,9 +83,7 @@ def _profile_blocks(source: str, profiler: Profiler) -> Iterator[Block]:
     said += [("warning", notice.text, "") for notice in info.notices]
     if said:
         yield remarks(said)
-    yield from _profile_findings(profiler)
-    for kind, what in (("op", "op type"), ("scope", "name scope"), ("code", "Python line")):
-        yield from _heaviest_rows(profiler, kind, what)
+    yield from findings_block(found[MOST_CARDS:])
 
 
 def _figure(label: str, value: float | None, unit: str) -> dict[str, Any]:
@@ -112,31 +118,31 @@ def _short(device: str) -> str:
     return device.rpartition("device:")[2] or device
 
 
-def _profile_findings(profiler: Profiler) -> list[Block]:
-    return [] if profiler.classic else findings_block(profiler.findings())
+def _answer(costliest: Sequence[Block]) -> Iterator[str]:
+    """What costs most, as a sentence."""
+    if costliest:
+        first = costliest[0]
+        costs = unpacked(first["series"][0]["values"])
+        share = costs[0] / sum(costs)
+        what = "the time in ops" if first["unit"] == "us" else "the float operations"
+        yield f"{unpacked(first['x'])[0]} takes {share:.1%} of {what}."
 
 
-def _heaviest_rows(profiler: Profiler, kind: str, what: str) -> Iterator[Block]:
-    """The rows of a view with the most time; without times, float operations."""
-    try:
-        tree = profiler.view(kind, _options())
-    except TfprofError:
-        return  # no call stacks; the page of the view says so
-    for metric, label, unit in (("exec_micros", "time", "us"), ("float_ops", "float ops", "count")):
-        costs = _costs(tree, METRIC_ROW[metric])
-        heaviest = sorted(costs, key=lambda name: -costs[name])[:_FEW]
-        if heaviest:
-            whole = int(tree.total[METRIC_ROW[metric], 0]) or 1
-            rows = [(name, costs[name], costs[name] / whole) for name in heaviest]
-            columns = (
-                Column("name", what, "string"),
-                Column("cost", label, unit=unit),
-                Column("share", "share", unit="fraction"),
-            )
-            yield table_block(
-                Table(kind, columns, rows, title=f"{what}s that cost most".capitalize()), page=kind
-            )
-            return
+def _costliest(profiler: Profiler) -> Iterator[Block]:
+    """What costs most, by op type, name scope and line: time, or else float operations."""
+    for kind, title in (("op", "Op types"), ("scope", "Name scopes"), ("code", "Lines of Python")):
+        try:
+            tree = profiler.view(kind, _options())
+        except TfprofError:
+            continue  # no call stacks; the page of the view says so
+        for metric, label, unit in (
+            ("exec_micros", "by time", "us"),
+            ("float_ops", "by float operations", "count"),
+        ):
+            costs = _costs(tree, METRIC_ROW[metric])
+            if costs:
+                yield bars(f"{title} {label}", [*costs.items()], kind, unit)
+                break
 
 
 def _costs(tree: ViewTree, metric: int) -> dict[str, float]:

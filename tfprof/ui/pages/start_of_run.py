@@ -1,97 +1,172 @@
-"""The first page of a captured run: what it is, what to do, and what costs most."""
+"""The first page of a captured run: the answer, its pictures, what to do, and what costs most.
+
+What answers "what limits this run, and what do I do?" stands first, in pictures; the tables of the
+overview follow.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tfprof.captures.facts.host_devices import device_kinds
+from tfprof.captures.facts.environment import environment
+from tfprof.captures.facts.framework import words_for
 from tfprof.captures.facts.missing import notes_for_tools
 from tfprof.captures.facts.recording import recording
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.facts.steps import RunSteps
 from tfprof.captures.practices.findings import capture_findings
-from tfprof.captures.run.table import Table
+from tfprof.captures.practices.practices import PRACTICES
+from tfprof.captures.run.contents import tools_of
+from tfprof.captures.run.result import ToolResult
+from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import some
+from tfprof.core.text.wording import plural, sentence
 from tfprof.ui.pages.blocks_of_results import findings_block, notes_block, table_block
-from tfprof.ui.pages.document import Block, Control, Params, facts, words
+from tfprof.ui.pages.document import Block, Control, Params, column, facts, side_by_side, words
+from tfprof.ui.pages.links import Names, table_links
+from tfprof.ui.pages.start_cards import MOST_CARDS, bars, best_findings
 from tfprof.ui.pages.step_choice import chosen_words, step_chart, step_control
 from tfprof.ui.pages.tool_pages import tool_result
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
 
+_SENTENCE = re.compile(r"(?<=[a-z0-9)%]\.) (?=[A-Z])")
+
 _FEW = 5
-"""Most rows of a table on the first page; each table links to the page with all."""
+"""Most bars of a card; each card leads to the page with all."""
+
+_FEW_GAUGES = 4
+
+_SHOWN = ("performance", "environment", "steps")
+"""Tables of the overview that stand in pictures above."""
 
 
 def start_of_run(source: str, run: Run, params: Params) -> tuple[list[Block], Sequence[Control]]:
     """Blocks and controls of the first page of a captured run."""
-    return [*_capture_blocks(source, run, params)], step_control(run, params)
+    return [*_blocks(source, run, params)], step_control(run, params)
 
 
-def _capture_blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
+def _blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
+    found = capture_findings(run, host=params.get("host") or None)
+    answer, *more = _SENTENCE.split(" ".join(overview.verdict[:1]), maxsplit=1)
     yield from chosen_words(run, params)
-    yield words(overview.verdict, lead=True)
+    yield words([answer], lead=True)
+    yield facts(_in_short(run, steps), short=True)
     if steps.n_steps:
-        yield step_chart(steps, params)
+        yield side_by_side([(2, step_chart(steps, params)), (1, _average_step(overview))])
+    yield best_findings(found, len(PRACTICES), "the capture")
+    yield side_by_side(
+        [(1.3, _heaviest(run, params)), (1, _memory(run, params)), (1, _machine(source, run))]
+    )
+    # The second sentence stands below the picture of the average step.
+    yield words([" ".join(more), *overview.verdict[2 if steps.n_steps else 1 :]])
     known = set(overview.notes)
     notes = [*(note for note in run.notes if note not in known), *overview.notes]
-    notes += notes_for_tools(run)
-    yield from notes_block(notes)
-    yield from findings_block(capture_findings(run, host=params.get("host") or None))
-    yield facts(_capture_facts(source, run, steps))
-    for tool, name, title, columns in _HEAVIEST:
-        result = tool_result(tool, run, params)
-        table = result.tables.get(name)
-        if table is not None and len(table):
-            yield _few(table, columns, title, tool)
+    yield from notes_block([*notes, *notes_for_tools(run)])
+    yield from findings_block(found[MOST_CARDS:])
+    names = Names(run, params)
+    for name, table in overview.tables.items():
+        if name not in _SHOWN:
+            yield table_block(table, links=table_links(table, names))
 
 
-_HEAVIEST = (
-    (
-        "op-stats", "ops", "Ops",
-        ("host_or_device", "type", "operation", "occurrences", "total_self_time"),
-    ),
-    (
-        "kernel-stats", "kernels", "Kernels",
-        ("kernel_name", "op_name", "occurrences", "total_duration_us"),
-    ),
-    ("tf-data", "bottlenecks", "Slow input pipelines", ()),
-    ("input-pipeline", "input_ops", "Input ops", ("opName", "count", "selfTimeInMs", "category")),
-    ("memory", "summary", "Memory at its peak", ()),
-    ("memory", "peak", "What held the memory", ()),
-)  # fmt: skip
-"""Tool, table, title, and the most important columns; all columns if none are named."""
-
-
-def _few(table: Table, wanted: Sequence[str], title: str, page: str) -> Block:
-    """The first rows of a table, which tools sort by cost."""
-    places = [
-        place for place, column in enumerate(table.columns) if not wanted or column.id in wanted
-    ]
-    rows = [tuple(row[place] for place in places) for row in table.rows[:_FEW]]
-    columns = tuple(table.columns[place] for place in places)
-    heading = title if len(table) <= _FEW else f"{title}: the first {_FEW} of {len(table):,}"
-    short = replace(table, columns=columns, rows=rows, title=heading)
-    return table_block(short, page=page)
-
-
-def _capture_facts(source: str, run: Run, steps: RunSteps) -> Iterator[tuple[str, str]]:
-    yield "Read from", source
-    names = [host.name for host in run.hosts]
-    yield ("Host" if len(names) == 1 else f"{len(names)} hosts"), some(names, _FEW)
-    yield "Devices", ", ".join(device_kinds(run.hosts)) or "none; all on the CPU"
+def _in_short(run: Run, steps: RunSteps) -> Iterator[tuple[str, str]]:
+    """Framework, devices and steps, in a few words each."""
     told = [recording(host) for host in run.hosts]
-    began = [each for one in told if (each := one.began) is not None]
-    yield "Captured", f"{min(began):%Y-%m-%d %H:%M:%S} UTC" if began else "the capture does not say"
-    longest_ms = max((one.lasted_ms for one in told), default=0)
-    if longest_ms:
-        yield "For", f"{longest_ms:,.0f} ms"
+    versions = {name: text for one in told for name, text in one.versions.items()}
+    framework = words_for(run.hosts).framework
+    if framework:
+        yield "framework", f"{framework} {versions.get(framework.lower(), '')}".strip()
+    known = environment(run)
+    yield "devices", f"{known.n_cores} × {known.device_type}" if known.n_cores else "CPU only"
+    if len(run.hosts) > 1:
+        yield "hosts", plural(len(run.hosts), "host")
     n_cut = int(steps.is_cut.sum())
-    yield "Steps", f"{steps.n_steps} ({n_cut} of them cut)" if n_cut else str(steps.n_steps)
-    yield "Events", f"{sum(one.n_events for one in told):,}"
-    yield from {name: said for one in told for name, said in one.versions.items()}.items()
+    yield "steps", plural(steps.n_steps, "step") + (f", {n_cut} cut" if n_cut else "")
+    began = [each for one in told if (each := one.began) is not None]
+    if began:
+        yield "captured", f"{min(began):%Y-%m-%d %H:%M} UTC"
+
+
+def _average_step(overview: ToolResult) -> Block:
+    """Where the time of an average step goes; the first row of the table is all of it."""
+    table = overview.tables.get("performance")
+    rows = [] if table is None else table.rows[1:]
+    parts = [(str(name), float(ms)) for name, ms, *_ in rows if ms]
+    parts.sort(key=lambda each: -each[1])
+    return {
+        "kind": "chart", "id": "average-step", "form": "strip", "title": "Where a step goes",
+        "x_label": "part", "y_label": "time", "unit": "ms",
+        "x": column([name for name, _ in parts]),
+        "series": [{"name": "time", "values": column([ms for _, ms in parts])}],
+        "caption": escaped(" ".join(overview.verdict[1:2])),
+    }  # fmt: skip
+
+
+_UNNAMED = "kernels_without_op"
+"""The row of all kernels that no op launched, as far as the capture shows."""
+
+
+def _heaviest(run: Run, params: Params) -> Block:
+    """The ops with most time, of devices where there are some; kernels, where ops have no names."""
+    table = tool_result("op-stats", run, params).tables.get("ops")
+    every = [] if table is None else [row for row in table.to_rows() if row["type"] != "IDLE"]
+    on_device = [row for row in every if row["host_or_device"] == "Device"]
+    if on_device and on_device[0]["operation"] == _UNNAMED:
+        kernels = tool_result("kernel-stats", run, params).tables["kernels"].to_rows()
+        costs = [(str(row["kernel_name"]), row["total_duration_us"]) for row in kernels]
+        return bars("Heaviest kernels", costs, "kernel-stats")
+    costs = [(str(row["operation"]), row["total_self_time"]) for row in on_device or every]
+    place = "device" if on_device else "host"
+    return bars(f"Heaviest ops on the {place}, self time", costs, "op-stats")
+
+
+def _memory(run: Run, params: Params) -> Block:
+    """Memory at its peak against the capacity of each allocator, or what programs plan to use."""
+    missing = {each.tool: each.missing for each in tools_of(run.hosts)}
+    if not missing["memory"]:
+        allocators = tool_result("memory", run, params).tables["summary"].to_rows()[:_FEW_GAUGES]
+        used = [
+            (str(each["allocator"]), each["peak_bytes"], each["capacity_bytes"])
+            for each in allocators
+        ]
+        return _gauges("Memory at the peak", used, "memory")
+    if not missing["memory-viewer"]:
+        programs = (
+            tool_result("memory-viewer", run, params).tables["programs"].to_rows()[:_FEW_GAUGES]
+        )
+        planned = [(str(each["module"]), each["peak_bytes"], None) for each in programs]
+        return _gauges("Memory that programs plan", planned[:_FEW_GAUGES], "memory-viewer")
+    return words([sentence(missing["memory"])], title="Memory: not recorded")
+
+
+def _gauges(title: str, used: Sequence[tuple[str, Any, Any]], page: str) -> Block:
+    return {
+        "kind": "chart", "id": "memory", "form": "gauges", "title": title,
+        "x_label": "allocator", "y_label": "memory", "unit": "bytes",
+        "x": column([name for name, _, _ in used]),
+        "series": [
+            {"name": "used", "values": column([amount for _, amount, _ in used])},
+            {"name": "capacity", "values": column([capacity for _, _, capacity in used])},
+        ],
+        "page": page, "more": "over time" if page == "memory" else "buffers",
+    }  # fmt: skip
+
+
+def _machine(source: str, run: Run) -> Block:
+    told = [recording(host) for host in run.hosts]
+    lasted_ms = max((one.lasted_ms for one in told), default=0)
+    names = [host.name for host in run.hosts]
+    items = [
+        ("Read from", source),
+        ("Host" if len(names) == 1 else f"{len(names)} hosts", some(names, _FEW)),
+        *([("Recorded for", f"{lasted_ms:,.0f} ms")] if lasted_ms else []),
+        ("Events", f"{sum(one.n_events for one in told):,}"),
+        *{name: text for one in told for name, text in one.versions.items()}.items(),
+    ]
+    return facts(items, "Machine and recording")

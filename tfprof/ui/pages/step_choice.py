@@ -8,7 +8,7 @@ import numpy as np
 
 from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
-from tfprof.captures.facts.steps import RunSteps
+from tfprof.captures.facts.steps import RunSteps, kinds_of
 from tfprof.core.columns.numerals import whole_number
 from tfprof.core.text.claims import Claim
 from tfprof.core.text.tables import escaped
@@ -102,20 +102,28 @@ def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
 
 
 def step_chart(steps: RunSteps, params: Mapping[str, str]) -> Block:
-    """A chart of the time of each step on its slowest host; a click chooses steps."""
+    """A chart of the time from each step to the next, on its slowest host; a click chooses steps.
+
+    Parts between a step and the next stand above those in it.
+    """
     slowest = np.argmax([one.times.duration_ps for one in steps.hosts], axis=0)
-    series = []
+    at = slowest, np.arange(steps.n_steps)
+    inside, between = [], []
     for category in CATEGORIES:
-        of_hosts = np.stack([one.of(category) for one in steps.hosts])
-        amounts = of_hosts[slowest, np.arange(steps.n_steps)] / 1e6
-        if amounts.any():
-            series.append({"name": category.name, "values": column(amounts)})
-    title = "Where the time of each step goes"
+        whole = np.stack([one.of(category) for one in steps.hosts])[at]
+        kinds = kinds_of(category, steps.rules)
+        gap = np.stack([one.times.between(*kinds) for one in steps.hosts])[at]
+        name = category.name
+        if (whole > gap).any():
+            inside.append({"name": name, "values": column((whole - gap) / 1e6)})
+        if gap.any():
+            between.append({"name": name, "values": column(gap / 1e6), "between": True})
+    title = "Steps, start to start"
     if len(steps.hosts) > 1:
-        title += ", on the worker that took longest for it"
+        title += ", on the worker that took longest for each"
     return {
         "kind": "chart", "id": "steps", "form": "stacked_bar", "title": title,
         "x_label": "step", "y_label": "time", "unit": "us",
-        "x": column([escaped(name) for name in steps.shown_names]), "series": series,
+        "x": column([escaped(name) for name in steps.shown_names]), "series": [*inside, *between],
         "choose": {"param": "step", "keys": step_numbers(steps)},
     }  # fmt: skip

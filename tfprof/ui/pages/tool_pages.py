@@ -14,7 +14,6 @@ from tfprof.errors import UsageError
 from tfprof.ui.pages.blocks_of_results import (
     findings_block,
     notes_block,
-    run_notes_blocks,
     table_block,
 )
 from tfprof.ui.pages.document import Block, Control, Page, Params, empty, tabs, words
@@ -102,17 +101,15 @@ def _number(name: str, text: str) -> float:
 
 def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> list[Block]:
     """All blocks of a result: the answer in a sentence, pictures, remarks and advice, tables."""
-    errors, on_run = run_notes_blocks(run.notes)
     blocks = chosen_words(run, params) if TOOLS[tool].judges_all_steps else []
     blocks += [words(result.verdict[:1], lead=True)] if result.verdict else []
-    blocks += errors
     has_data = bool(result.charts) or any(map(len, result.tables.values()))
     blocks += pictures(tool, result, run, params)
     blocks += [words(result.verdict[1:])] if result.verdict[1:] else []
     # Without data the notes are the reason, which appears once, in place of the data.
     known = set(run.notes)
     own = [note for note in dict.fromkeys(result.notes) if note not in known]
-    blocks += notes_block(own) if has_data else []
+    blocks += notes_block([*run.notes, *own] if has_data else run.notes)
     blocks += findings_block(findings_of(run, result.advice)) if result.advice else []
     names = Names(run, params)
     made = {
@@ -127,7 +124,7 @@ def result_blocks(tool: str, result: ToolResult, run: Run, params: Params) -> li
     if not has_data:
         why = " ".join(f"{sentence(note.message).rstrip('.')}." for note in own)
         blocks.append(empty(why or "There is nothing of this kind in the capture."))
-    return [*blocks, *on_run]
+    return blocks
 
 
 def _linked(tool: str, table: Table, result: ToolResult, names: Names, params: Params) -> Block:

@@ -369,7 +369,6 @@ _MOST_LETTERS = 400
 
 
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
-    "overview": _of_steps,
     "input-pipeline": _of_steps,
     "monitor": _of_monitor,
     "pod": _of_pod,

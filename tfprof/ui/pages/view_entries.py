@@ -11,7 +11,7 @@ from tfprof.ui.pages.loaded import loaded
 from tfprof.ui.pages.missing_views import missing_memory, missing_view
 from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, TITLES
 
-GROUP = "tfprof"
+_QUESTIONS = {"scope": "Time", "op": "Time", "code": "Time", "graph": "Model"}
 
 
 def view_entries(
@@ -22,8 +22,8 @@ def view_entries(
         return
     for kind, title in TITLES.items():
         make = partial(loaded("view_pages", "view_of_opened"), kind, opened)
-        yield kind, title, GROUP, make, missing_view(kind, opened)
-    yield *MODEL_GRAPH, GROUP, partial(loaded("model_graph", "model_graph_page"), opened), ""
+        yield kind, title, _QUESTIONS[kind], make, missing_view(kind, opened)
+    yield *MODEL_GRAPH, "Model", partial(loaded("model_graph", "model_graph_page"), opened), ""
     if opened.run is None:  # captures have the memory profile instead
         make = partial(loaded("memory_over_time", "memory_over_time_page"), opened)
-        yield *MEMORY_OVER_TIME, GROUP, make, missing_memory(opened)
+        yield *MEMORY_OVER_TIME, "Memory", make, missing_memory(opened)

@@ -18,7 +18,7 @@ from tfprof.errors import InputError, TfprofError, UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
-from tfprof.ui.pages.view_entries import GROUP
+from tfprof.ui.pages.view_titles import TITLES
 from tfprof.ui.web.connections import bounded_protocol
 from tfprof.ui.web.guard import MOST_QUERY_BYTES, Access, App, Guard
 from tfprof.ui.web.listening import require_web
@@ -202,7 +202,7 @@ def read_ahead(runs: RunCache, queue: RenderQueue) -> None:
         pages = runs.site_of({})["pages"]
         assert isinstance(pages, list)
         there = [page for page in pages if not page["missing"]]
-        views = [page["id"] for page in there if page["group"] == GROUP]
+        views = [page["id"] for page in there if page["id"] in TITLES]
         for path in ("site", f"page/{there[0]['id']}", *(f"page/{view}" for view in views[:1])):
             make = partial(runs.document, path, {})
             queue.begin(_key(runs, f"/api/{path}", {}), make).result()

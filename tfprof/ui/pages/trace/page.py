@@ -9,7 +9,7 @@ from tfprof.captures.trace.events import covered_ps
 from tfprof.captures.trace.model import TraceModel
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import milliseconds
-from tfprof.ui.pages.blocks_of_results import run_notes_blocks, table_block
+from tfprof.ui.pages.blocks_of_results import notes_block, table_block
 from tfprof.ui.pages.document import Block, Page, column, empty, remarks, words
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
         model: The trace.
         notes: Remarks on the data.
     """
-    errors, on_run = run_notes_blocks(notes)
-    blocks: list[Block] = [*errors]
+    blocks: list[Block] = notes_block(notes)
     lost = [("warning", f"{n:,} events are not shown: each {why}", "")
             for why, n in model.shown.left_out]  # fmt: skip
     lost += [("warning", text, "") for text in model.remarks]
@@ -53,7 +52,6 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
             empty("There is no event in this trace. A capture holds events if the program ran "
                   "while it was taken.")
         )  # fmt: skip
-    blocks += on_run
     return Page("trace", "Trace viewer", "Every event of every thread over time.", blocks)
 
 

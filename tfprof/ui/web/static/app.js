@@ -1,8 +1,9 @@
 // The frame around all pages: the list of pages, the choices, and the page that the address names.
 
 import { blockView } from "./blocks.js";
-import { controlsView } from "./controls.js";
 import { el } from "./dom.js";
+import { countOf } from "./format.js";
+import { headOf } from "./page_head.js";
 import { PageError, pageSource } from "./source.js";
 import { nothingFound } from "./table.js";
 
@@ -88,7 +89,10 @@ function common(params) {
 function drawNav(site, current, params) {
   /** @type {Map<string, Site["pages"]>} */
   const groups = new Map();
-  for (const page of site.pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
+  const isSeen = (/** @type {Site["pages"][number]} */ page) => !page.missing || page.id === current;
+  for (const page of site.pages.filter(isSeen))
+    groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
+  const missing = site.pages.filter((page) => page.missing);
   // A report holds some comparisons only, a server makes all.
   const others = site.runs.filter((run) =>
     site.compared ? (site.compared[site.run] ?? []).includes(run.name) : run.name !== site.run,
@@ -108,6 +112,14 @@ function drawNav(site, current, params) {
             : null,
         )
       : el("p.source", { title: site.runs[0]?.source }, site.runs[0]?.source ?? "");
+  const withoutData =
+    missing.length && site.pages.some((page) => page.id === "contents")
+      ? el(
+          "a.quiet",
+          { href: address("contents", common(params)), title: missing.map((page) => page.title).join(", ") },
+          `${countOf(missing.length, "page")} without data`,
+        )
+      : "";
   nav.replaceChildren(
     el("p.brand", "tfprof"),
     runs,
@@ -124,7 +136,6 @@ function drawNav(site, current, params) {
                 "a",
                 {
                   href: address(page.id, common(params)),
-                  class: page.missing ? "missing" : "",
                   title: page.missing || null,
                   "aria-current": page.id === current ? "page" : null,
                 },
@@ -135,6 +146,7 @@ function drawNav(site, current, params) {
         ),
       ),
     ),
+    withoutData,
     el("button.theme", { onclick: changeTheme }, "Light or dark"),
   );
 }
@@ -179,11 +191,11 @@ function drawPage(page, params) {
     address: (id, more) => address(id, { ...common(params), ...more }),
     visit: (id, more) => go(id, { ...common(params), ...more }),
   };
+  const { head, blocks } = headOf(page, params, context);
   main.replaceChildren(
-    el("header", el("h1", page.title), el("p.quiet", page.about)),
-    ...[controlsView(page, params, context)].filter(Boolean),
+    head,
     el("p.nothing-found", { role: "status" }, nothingFound(page.blocks, params)),
-    ...page.blocks.map((block) => blockView(block, context)),
+    ...blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;
 }

@@ -1,6 +1,6 @@
 // Parts on top of each other over time: memory in use, and what of it is free.
 
-import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
+import { drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
 import { el, sideStep, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
@@ -13,14 +13,18 @@ import { hideTip, showTip } from "./tooltip.js";
  * @param {ChartData} data
  * @param {Context} [context]
  */
-export function areas(block, { x, series, unit, xUnit }, context) {
+export function areas(block, { x, series, unit, xUnit, plot }, context) {
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
-  const toX = plotScale(x[0] ?? 0, x[x.length - 1] ?? 1, PLOT.left, PLOT.width - PLOT.right);
-  const toY = plotScale(0, Math.max(...sums, 0) || 1, PLOT.height - PLOT.bottom, PLOT.top);
-  const picture = plotPicture(`${block.title}: ${present.map((each) => each.name).join(", ")} over time`);
-  drawRules(picture, toY, unit, block.y_label);
+  const toX = plotScale(x[0] ?? 0, x[x.length - 1] ?? 1, plot.left, plot.width - plot.right);
+  const toY = plotScale(0, Math.max(...sums, 0) || 1, plot.height - plot.bottom, plot.top);
+  const picture = plotPicture(
+    plot,
+    `${block.title}: ${present.map((each) => each.name).join(", ")} over time`,
+  );
+  drawRules(plot, picture, toY, unit, block.y_label);
   drawLabels(
+    plot,
     picture,
     toX.ticks.map((tick) => [toX(tick), numberText(tick, xUnit)]),
     block.x_label,
@@ -44,15 +48,15 @@ export function areas(block, { x, series, unit, xUnit }, context) {
     area.style.fill = each.colour;
     picture.append(area);
   }
-  const cursor = svg("line.cursor", { y1: PLOT.top, y2: PLOT.height - PLOT.bottom, visibility: "hidden" });
+  const cursor = svg("line.cursor", { y1: plot.top, y2: plot.height - plot.bottom, visibility: "hidden" });
   const chosen = block.choose ? Number(context?.params[block.choose.param] || NaN) : NaN;
   if (Number.isFinite(chosen))
     picture.append(
       svg("line.cursor.chosen", {
         x1: toX(chosen),
         x2: toX(chosen),
-        y1: PLOT.top,
-        y2: PLOT.height - PLOT.bottom,
+        y1: plot.top,
+        y2: plot.height - plot.bottom,
       }),
     );
   picture.append(cursor);

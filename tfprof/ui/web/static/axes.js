@@ -3,27 +3,35 @@
 import { svg } from "./dom.js";
 import { numberText, roundTicks } from "./format.js";
 
-/** @import { Scale } from "./types" */
+/** @import { Plot, Scale } from "./types" */
 
-export const PLOT = { width: 960, height: 280, left: 92, right: 12, top: 22, bottom: 44 };
+const MARGINS = { left: 72, right: 8, top: 24, bottom: 40 };
+const LETTER_PX = 6.5;
+
+/**
+ * The room of a plot, in pixels.
+ *
+ * @param {number} width
+ * @param {number} height
+ * @returns {Plot}
+ */
+export function plotRoom(width, height) {
+  return { ...MARGINS, width, height };
+}
 
 /**
  * An empty picture.
  *
+ * @param {Plot} plot
  * @param {string} title
  */
-export function plotPicture(title) {
+export function plotPicture(plot, title) {
   return svg("svg", {
-    viewBox: `0 0 ${PLOT.width} ${PLOT.height}`,
+    viewBox: `0 0 ${plot.width} ${plot.height}`,
     role: "group",
     "aria-label": title,
     class: "plot",
   });
-}
-
-// Width of a letter of a label: in narrow windows pictures shrink, and their letters do not.
-function letterPx() {
-  return window.innerWidth <= 800 ? 8 : 6;
 }
 
 /**
@@ -57,17 +65,18 @@ function powerTicks(begin, end) {
 /**
  * Lines and labels of the vertical axis.
  *
+ * @param {Plot} plot
  * @param {SVGElement} picture
  * @param {Scale} scale
  * @param {string} unit
  * @param {string} label
  */
-export function drawRules(picture, scale, unit, label) {
+export function drawRules(plot, picture, scale, unit, label) {
   for (const tick of scale.ticks) {
     const y = scale(tick);
     picture.append(
-      svg("line.rule", { x1: PLOT.left, x2: PLOT.width - PLOT.right, y1: y, y2: y }),
-      svg("text", { x: PLOT.left - 8, y: y + 4, "text-anchor": "end" }, numberText(tick, unit)),
+      svg("line.rule", { x1: plot.left, x2: plot.width - plot.right, y1: y, y2: y }),
+      svg("text", { x: plot.left - 8, y: y + 4, "text-anchor": "end" }, numberText(tick, unit)),
     );
   }
   if (label) picture.append(svg("text.axis", { x: 4, y: 11 }, label));
@@ -76,20 +85,21 @@ export function drawRules(picture, scale, unit, label) {
 /**
  * Labels of the horizontal axis, where there is room for them, and its name.
  *
+ * @param {Plot} plot
  * @param {SVGElement} picture
  * @param {[number, string][]} labels
  * @param {string} name
  */
-export function drawLabels(picture, labels, name) {
+export function drawLabels(plot, picture, labels, name) {
   let free = 0;
-  const y = PLOT.height - PLOT.bottom + 16;
+  const y = plot.height - plot.bottom + 16;
   for (const [x, text] of labels) {
-    const half = (text.length * letterPx()) / 2;
+    const half = (text.length * LETTER_PX) / 2;
     if (x - half < free) continue;
     picture.append(svg("text", { x, y, "text-anchor": "middle" }, text));
     free = x + half + 8;
   }
   picture.append(
-    svg("text.axis", { x: (PLOT.left + PLOT.width) / 2, y: PLOT.height - 6, "text-anchor": "middle" }, name),
+    svg("text.axis", { x: (plot.left + plot.width) / 2, y: plot.height - 4, "text-anchor": "middle" }, name),
   );
 }

@@ -2,7 +2,7 @@
 
 import { chartView } from "./charts.js";
 import { el, sideStep } from "./dom.js";
-import { countOf, numberText } from "./format.js";
+import { numberText } from "./format.js";
 import { graphView } from "./graph.js";
 import { liveView } from "./live.js";
 import { tableView } from "./table.js";
@@ -10,7 +10,7 @@ import { traceView } from "./trace_view.js";
 import { treeView } from "./tree.js";
 
 /** @import { Context } from "./types" */
-/** @import { Block, EmptyBlock, FactsBlock, FiguresBlock, Finding, FindingsBlock, RemarksBlock, TabsBlock, WordsBlock } from "./documents" */
+/** @import { Block, EmptyBlock, FactsBlock, FiguresBlock, Finding, FindingsBlock, RemarksBlock, RowBlock, TabsBlock, WordsBlock } from "./documents" */
 
 /** @type {Record<Block["kind"], (block: any, context: Context) => any>} */
 const VIEWS = {
@@ -20,6 +20,7 @@ const VIEWS = {
   remarks: remarksView,
   findings: findingsView,
   empty: emptyView,
+  row: rowView,
   tabs: tabsView,
   table: tableView,
   chart: chartView,
@@ -46,17 +47,24 @@ function wordsView(block) {
   return el(
     "section",
     { class: block.lead ? "block lead" : "block" },
-    block.of_run && el("h2", block.of_run),
+    (block.of_run || block.title) && el("h2", block.of_run || block.title),
     block.items.map((text) => el("p", text)),
   );
 }
+
+const LONG_FACT = 60;
 
 /** @param {FactsBlock} block */
 function factsView(block) {
   const rows = block.items.map(([name, value]) =>
     el("div", el("dt", name), el("dd", { title: value }, value)),
   );
-  return el("section.block", block.title && el("h2", block.title), el("dl.facts", rows));
+  const isLong = block.items.some(([, value]) => value.length > LONG_FACT);
+  return el(
+    "section.block",
+    block.title && el("h2", block.title),
+    el("dl.facts", { class: isLong ? "long" : "" }, rows),
+  );
 }
 
 /** @param {FiguresBlock} block */
@@ -85,18 +93,26 @@ function remarksView(block) {
   );
   if (block.n_more)
     items.push(el("li.quiet", `${numberText(block.n_more, "count")} more; the JSON of a tool has all`));
-  const list = el("ul", items);
-  const n = block.items.length + block.n_more;
-  // What stands on the first page, too, is counted here.
-  const shown = block.folded
-    ? el("details", el("summary.quiet", `${countOf(n, "note")} on the whole run`), list)
-    : list;
-  const isUrgent = block.items.some((item) => item.severity !== "info");
   return el(
     "section.block.remarks",
-    { "aria-label": block.folded ? "Notes on the run" : isUrgent ? "Warnings" : "Remarks" },
+    { "aria-label": "Remarks" },
     block.of_run && el("h2", block.of_run),
-    shown,
+    el("ul", items),
+  );
+}
+
+/**
+ * Blocks beside each other.
+ *
+ * @param {RowBlock} block
+ * @param {Context} context
+ */
+function rowView(block, context) {
+  const columns = block.parts.map((part) => `minmax(0, ${part}fr)`).join(" ");
+  return el(
+    "div.row",
+    { style: { "--columns": columns } },
+    block.blocks.map((inner) => el("div.card", blockView(inner, { ...context, inCard: true }))),
   );
 }
 
@@ -105,6 +121,7 @@ function remarksView(block) {
  * @param {Context} context
  */
 function findingsView(block, context) {
+  if (block.cards) return findingCards(block, context);
   return el(
     "section.block.findings",
     { "aria-label": "Findings" },
@@ -117,29 +134,79 @@ function findingsView(block, context) {
 }
 
 /**
+ * The best things to do, each in a card: what is the matter, then the rest, whole on hover.
+ *
+ * @param {FindingsBlock} block
+ * @param {Context} context
+ */
+function findingCards(block, context) {
+  const cards = block.items.map((item) => {
+    const [problem, ...others] = item.text.split(SENTENCES);
+    return el(
+      "div.card",
+      { class: item.severity, title: item.text },
+      el("p.problem", gainOf(item), el("b", problem)),
+      el("p.remedy", others.join(" ")),
+      el("p.quiet", item.place && el("code", item.place), placeOf(item, context, "where")),
+    );
+  });
+  if (block.rest)
+    cards.push(
+      el(
+        "div.card.rest",
+        el("p", block.rest),
+        el("p.quiet", el("a", { href: context.address("advice", {}) }, "all advice")),
+      ),
+    );
+  return el(
+    "section.findings",
+    { "aria-label": "What to do" },
+    el("div.row", { style: { "--columns": `repeat(${cards.length}, minmax(0, 1fr))` } }, cards),
+  );
+}
+
+const SENTENCES = /(?<=[a-z0-9)%’"'”][.:]) (?=[A-Z])/;
+
+/** @param {Finding} item */
+function gainOf({ gain }) {
+  if (!gain) return null;
+  const text = `up to ${numberText(gain.amount, gain.unit)}${gain.unit === "us" ? " a step" : ""}`;
+  return el("span.gain", { title: gain.how }, text);
+}
+
+/**
+ * The way to the page that shows what a finding is about.
+ *
+ * @param {Finding} item
+ * @param {Context} context
+ * @param {string} words
+ */
+function placeOf(item, context, words) {
+  return item.page && context ? el("a", { href: context.address(item.page, {}) }, words) : null;
+}
+
+/**
  * @param {Finding} item
  * @param {Context} context
  */
 function finding(item, context) {
-  const gain = item.gain
-    ? el(
-        "span.gain",
-        { title: item.gain.how },
-        `up to ${numberText(item.gain.amount, item.gain.unit)}${item.gain.unit === "us" ? " a step" : ""}`,
-      )
-    : null;
   const evidence = item.evidence.map((each) =>
     el(
       "span.evidence",
       `${each.name} ${typeof each.value === "number" ? numberText(each.value, each.unit) : each.value}`,
     ),
   );
-  const where = item.page && context ? el("a", { href: context.address(item.page, {}) }, "show") : null;
   return el(
     "li",
     { class: item.severity },
-    el("p", el("b.severity", item.severity), " ", item.text, " ", gain),
-    el("p.quiet", item.place && el("code", item.place), evidence, el("code", item.rule), where),
+    el("p", el("b.severity", item.severity), " ", item.text, " ", gainOf(item)),
+    el(
+      "p.quiet",
+      item.place && el("code", item.place),
+      evidence,
+      el("code", item.rule),
+      placeOf(item, context, "show"),
+    ),
   );
 }
 

@@ -1,11 +1,12 @@
 // Charts in SVG: a few simple forms, legible in print, by keyboard and with any colour vision.
 
 import { areas } from "./areas.js";
+import { plotRoom } from "./axes.js";
 import { colourOf } from "./colours.js";
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
 import { heatMap } from "./heatmap.js";
-import { partsOfWhole } from "./parts.js";
+import { gauges, partsOfWhole, strip } from "./parts.js";
 import { lines, points } from "./plots.js";
 import { stacks } from "./stacks.js";
 
@@ -22,11 +23,16 @@ const FORMS = {
   scatter: points,
   heatmap: heatMap,
   area: areas,
+  strip,
+  gauges,
 };
+const WITHOUT_LEGEND = new Set(["heatmap", "pie", "strip", "gauges"]);
+const WIDTH = 960;
+const HEIGHTS = { page: 264, card: 208 };
 
 /**
- * A chart block as an element. A chart with `choose` sets a parameter of the address by click; parts
- * named in its legend can be hidden.
+ * A chart block as an element, as wide as its place: letters have one size everywhere. A chart with
+ * `choose` sets a parameter of the address by click; parts named in its legend can be hidden.
  *
  * @param {ChartBlock} block
  * @param {Context} context
@@ -36,34 +42,47 @@ export function chartView(block, context) {
     name: each.name,
     values: unpacked(each.values),
     colour: colourOf(each.name, place),
+    pale: Boolean(each.between),
   }));
   const hidden = new Set(block.hidden ?? []);
   const slot = el("div");
   const data = { x: unpacked(block.x), unit: block.unit ?? unitOf(block.y_label), xUnit: block.x_unit ?? "" };
+  const height = context?.inCard ? HEIGHTS.card : HEIGHTS.page;
+  let width = WIDTH;
   draw();
+  // What is drawn anew here keeps its size on paper, and where nobody sees it.
+  new ResizeObserver(() => {
+    const seen = Math.round(slot.clientWidth);
+    if (!seen || seen === width || slot.contains(document.activeElement)) return;
+    width = seen;
+    draw();
+  }).observe(slot);
   return el(
     "section.block.chart",
     { "data-block": block.id },
-    block.title && el("h2", block.title),
+    headOf(block, context),
     slot,
     hasLegend() ? legend() : null,
+    block.caption && el("p.caption", block.caption),
   );
 
   function draw() {
+    const series = all.filter((each) => !hidden.has(each.name));
     slot.replaceChildren(
-      FORMS[block.form](block, { ...data, series: all.filter((each) => !hidden.has(each.name)) }, context),
+      FORMS[block.form](block, { ...data, series, plot: plotRoom(width, height) }, context),
     );
   }
 
   function hasLegend() {
-    return block.form !== "heatmap" && block.form !== "pie" && all.length > 1;
+    return !WITHOUT_LEGEND.has(block.form) && all.length > 1;
   }
 
   function legend() {
     const present = all.filter((each) => each.values.some((value) => value > 0));
+    const names = present.filter((each, at) => present.findIndex((one) => one.name === each.name) === at);
     return el(
       "ul.legend",
-      present.map((each) => {
+      names.map((each) => {
         const button = el(
           "button",
           {
@@ -80,8 +99,22 @@ export function chartView(block, context) {
         );
         return el("li", button);
       }),
+      present.some((each) => each.pale) && el("li.quiet", "paler: between steps"),
     );
   }
+}
+
+/**
+ * The heading of a block, with the way to the page that has all of it.
+ *
+ * @param {ChartBlock} block
+ * @param {Context} context
+ */
+function headOf(block, context) {
+  const more = block.page
+    ? el("a.more", { href: context.address(block.page, {}) }, block.more ?? "all")
+    : null;
+  return block.title || more ? el("h2", block.title, more) : null;
 }
 
 /** @param {string} label */

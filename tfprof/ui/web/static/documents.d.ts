@@ -67,8 +67,10 @@ export interface WordsBlock extends Common {
   items: string[];
 }
 
+/** Names and texts; `short` ones are texts alone, in the head of the page. */
 export interface FactsBlock extends Common {
   kind: "facts";
+  short?: boolean;
   /** Pairs of a name and a text. */
   items: [string, string][];
 }
@@ -85,10 +87,9 @@ export interface Figure {
   detail?: string;
 }
 
-/** What to know about the numbers. `folded` ones stand on the first page, too, and are counted here. */
+/** What to know about the numbers: errors stand above them, the others behind a count in the head. */
 export interface RemarksBlock extends Common {
   kind: "remarks";
-  folded: boolean;
   items: Remark[];
   /** How many more there are than `items`. */
   n_more: number;
@@ -99,10 +100,13 @@ export interface Remark {
   host: string;
 }
 
-/** What to do. */
+/** What to do; `cards` are the first ones, beside each other. */
 export interface FindingsBlock extends Common {
   kind: "findings";
   items: Finding[];
+  cards?: boolean;
+  /** Of cards: what else was looked at, in the place of those that there are not. */
+  rest?: string;
 }
 export interface Finding {
   rule: string;
@@ -120,6 +124,14 @@ export interface Finding {
 export interface EmptyBlock extends Common {
   kind: "empty";
   text: string;
+}
+
+/** Blocks beside each other, each in a card; below each other where there is no room. */
+export interface RowBlock extends Common {
+  kind: "row";
+  /** How wide each is, in parts of the whole. */
+  parts: number[];
+  blocks: Block[];
 }
 
 /** Groups of blocks, of which one is shown at a time. */
@@ -164,7 +176,17 @@ export interface TableLink {
 
 export interface ChartBlock extends Common {
   kind: "chart";
-  form: "stacked_bar" | "stacked_area" | "bar" | "pie" | "line" | "scatter" | "area" | "heatmap";
+  form:
+    | "stacked_bar"
+    | "stacked_area"
+    | "bar"
+    | "pie"
+    | "strip"
+    | "gauges"
+    | "line"
+    | "scatter"
+    | "area"
+    | "heatmap";
   x: Column;
   x_label: string;
   x_unit?: string;
@@ -183,7 +205,12 @@ export interface ChartBlock extends Common {
   choose?: { param: string; keys?: string[]; also?: Params };
   /** Of a heat map: a text for each cell. */
   details?: string[][];
-  /** Of points: name, lines of text, and a page. */
+  /** The page that has all of it, and the words that lead there. */
+  page?: string;
+  more?: string;
+  /** A sentence below it. */
+  caption?: string;
+  /** Of points, and of parts: name, lines of text, and a page. */
   point_names?: Column<string>;
   point_details?: string[][];
   point_links?: (Link | null)[];
@@ -193,6 +220,8 @@ export interface ChartBlock extends Common {
 export interface Series {
   name: string;
   values: Column<number>;
+  /** Whether it lies between a step and the next; the part in the step has the same name. */
+  between?: boolean;
 }
 /** A page with values of its parameters. */
 export interface Link {
@@ -348,6 +377,7 @@ export type Block =
   | RemarksBlock
   | FindingsBlock
   | EmptyBlock
+  | RowBlock
   | TabsBlock
   | TableBlock
   | ChartBlock

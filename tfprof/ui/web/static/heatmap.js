@@ -31,9 +31,10 @@ export function heatMap(block, data, context) {
  * @param {number} per
  * @returns {ChartData}
  */
-function binned({ x, series, unit, xUnit }, per) {
+function binned({ x, series, unit, xUnit, plot }, per) {
   const starts = Array.from({ length: Math.ceil(x.length / per) }, (_, at) => at * per);
   return {
+    plot,
     unit,
     xUnit,
     x: starts.map((from) => `${x[from]} to ${x[Math.min(from + per, x.length) - 1]}`),

@@ -1,6 +1,6 @@
 // Lines and points; both axes may go by powers of ten, and lines may be limits (roofs).
 
-import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
+import { drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
 import { unpacked } from "./columns.js";
 import { el, svg, svgPoint } from "./dom.js";
 import { numberText } from "./format.js";
@@ -74,6 +74,7 @@ export function points(block, data, context) {
  * @param {(picture: any, each: ChartData["series"][number], x: any[], toX: Scale, toY: Scale) => void} draw
  */
 function plotted(block, data, draw) {
+  const { plot } = data;
   const roofs = (block.roofs ?? []).map((roof) => ({ ...roof, x: unpacked(roof.x), y: unpacked(roof.y) }));
   const isLog = Boolean(block.log);
   const isShown = isLog
@@ -87,12 +88,13 @@ function plotted(block, data, draw) {
   // Roofs reach from one end of the picture to the other.
   const [x0, x1] = roofs.length ? [Math.min(...xs), Math.max(...xs)] : range(xs, isLog, false);
   const [y0, y1] = range(ys, isLog, true);
-  const toX = plotScale(x0, x1, PLOT.left, PLOT.width - PLOT.right, isLog);
-  const toY = plotScale(y0, y1, PLOT.height - PLOT.bottom, PLOT.top, isLog);
-  const picture = plotPicture(`${block.title}: ${data.series.map((each) => each.name).join(", ")}`);
-  drawRules(picture, toY, data.unit, block.y_label);
+  const toX = plotScale(x0, x1, plot.left, plot.width - plot.right, isLog);
+  const toY = plotScale(y0, y1, plot.height - plot.bottom, plot.top, isLog);
+  const picture = plotPicture(plot, `${block.title}: ${data.series.map((each) => each.name).join(", ")}`);
+  drawRules(plot, picture, toY, data.unit, block.y_label);
   const isWhole = !isLog && data.x.every(Number.isInteger);
   drawLabels(
+    plot,
     picture,
     toX.ticks
       .filter((tick) => !isWhole || Number.isInteger(tick))

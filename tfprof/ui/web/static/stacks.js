@@ -1,6 +1,6 @@
 // Parts on top of each other, one stack for each step, worker …; stacks can be chosen.
 
-import { drawLabels, drawRules, PLOT, plotPicture, plotScale } from "./axes.js";
+import { drawLabels, drawRules, plotPicture, plotScale } from "./axes.js";
 import { el, svg } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { withoutCommon } from "./names.js";
@@ -16,29 +16,30 @@ const MOST_STACK = 110;
  * @param {ChartData} data
  * @param {Context} [context]
  */
-export function stacks(block, { x, series, unit }, context) {
+export function stacks(block, { x, series, unit, plot }, context) {
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
   const short = withoutCommon(x);
-  const scale = plotScale(0, Math.max(...sums, 0) || 1, PLOT.height - PLOT.bottom, PLOT.top);
+  const scale = plotScale(0, Math.max(...sums, 0) || 1, plot.height - plot.bottom, plot.top);
   const picture = plotPicture(
-    `${block.title}: ${x.length} stacks of ${present.map((each) => each.name).join(", ")}`,
+    plot,
+    `${block.title}: ${x.length} stacks of ${[...new Set(present.map((each) => each.name))].join(", ")}`,
   );
-  drawRules(picture, scale, unit, block.y_label);
-  const width = Math.min((PLOT.width - PLOT.left - PLOT.right) / Math.max(x.length, 1), MOST_STACK);
+  drawRules(plot, picture, scale, unit, block.y_label);
+  const width = Math.min((plot.width - plot.left - plot.right) / Math.max(x.length, 1), MOST_STACK);
   const gap = Math.min(2, width / 8);
   const isLive = Boolean(block.choose && context?.source.isLive);
   const { param = "", keys = [] } = block.choose ?? {};
   const chosen = chosenKeys(context?.params[param] ?? "");
   const groups = [...x.keys()].map((at) => {
-    const left = PLOT.left + at * width;
+    const left = plot.left + at * width;
     const group = svg("g.stack", {
       tabindex: "0",
       role: isLive ? "button" : "img",
       "aria-label": tipOf(at).join(", "),
     });
     group.append(
-      svg("rect.behind", { x: left, y: PLOT.top, width, height: PLOT.height - PLOT.bottom - PLOT.top }),
+      svg("rect.behind", { x: left, y: plot.top, width, height: plot.height - plot.bottom - plot.top }),
     );
     let below = 0;
     for (const each of present) {
@@ -52,6 +53,7 @@ export function stacks(block, { x, series, unit }, context) {
         height: Math.max(scale(below) - top, 0.3),
       });
       mark.style.fill = each.colour;
+      if (each.pale) mark.classList.add("pale");
       group.append(mark);
       below += value;
     }
@@ -61,8 +63,9 @@ export function stacks(block, { x, series, unit }, context) {
   });
   picture.append(...groups);
   drawLabels(
+    plot,
     picture,
-    short.names.map((name, at) => [PLOT.left + (at + 0.5) * width, name]),
+    short.names.map((name, at) => [plot.left + (at + 0.5) * width, name]),
     `${block.x_label}${short.common ? ` (${short.common})` : ""}`,
   );
   return el("div", picture, isLive ? chooseHint() : null);
@@ -74,7 +77,7 @@ export function stacks(block, { x, series, unit }, context) {
       `${x[at]}: ${numberText(sums[at], unit)}`,
       ...parts.map(
         (each) =>
-          `${each.name} ${numberText(each.values[at], unit)}, ${shareText(each.values[at] / sums[at])}`,
+          `${each.name}${each.pale ? " between steps" : ""} ${numberText(each.values[at], unit)}, ${shareText(each.values[at] / sums[at])}`,
       ),
     ];
   }
@@ -111,7 +114,7 @@ export function stacks(block, { x, series, unit }, context) {
   function chooseHint() {
     const text = chosen.size
       ? "Only the chosen ones count, on all pages."
-      : "Click one to see only it, on all pages; shift adds another.";
+      : "Click one to see only it, on all pages; Shift adds another.";
     const all = el("button", { onclick: () => go("") }, "All");
     return el("p.quiet", text, " ", chosen.size ? all : null);
   }

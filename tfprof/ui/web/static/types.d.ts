@@ -12,6 +12,8 @@ export interface Source {
 
 /** What a block is drawn with. */
 export interface Context {
+  /** Whether the block stands beside others, in a card. */
+  inCard?: boolean;
   source: Source;
   /** Of the address. */
   params: Params;
@@ -32,12 +34,23 @@ export interface Attributes {
 }
 export type Child = Node | string | number | null | undefined | false | Child[];
 
+/** The room of a plot and its margins, in pixels. */
+export interface Plot {
+  width: number;
+  height: number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
 /** A chart as it is drawn. */
 export interface ChartData {
+  plot: Plot;
   x: any[];
   unit: string;
   xUnit: string;
-  series: (Series & { values: number[]; colour: string })[];
+  series: (Series & { values: number[]; colour: string; pale?: boolean })[];
 }
 export type Scale = ((value: number) => number) & { ticks: number[] };
 
