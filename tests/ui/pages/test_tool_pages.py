@@ -36,11 +36,10 @@ def run():
 def blocks_of(page, kind):
     found = []
     for block in page.blocks:
-        inner = (
-            [b for item in block.get("items", []) for b in item["blocks"]]
-            if block["kind"] == "tabs"
-            else [block]
-        )
+        inner = [block]
+        if block["kind"] in ("tabs", "row"):
+            parts = block["items"] if block["kind"] == "tabs" else [block]
+            inner = [b for part in parts for b in part["blocks"]]
         found += [each for each in inner if each["kind"] == kind]
     return found
 

@@ -17,7 +17,7 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_values import number_text
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
-from tfprof.ui.pages.document import Block, column, figures
+from tfprof.ui.pages.document import Block, column, figures, side_by_side
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.links import Names
 from tfprof.ui.pages.roofline_picture import roofline_picture
@@ -38,19 +38,25 @@ def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str])
         params: Parameters of the page's address.
     """
     made = _PICTURES.get(tool)
-    if made is not None:
-        return made(result, run, params)
-    return [chart_block(chart) for chart in result.charts]
+    return made(result, run, params) if made is not None else _charts(result.charts)
+
+
+def _charts(charts: Sequence[Chart], **more: Any) -> list[Block]:
+    """Charts below each other; lists of parts, which are narrow, two and two beside each other."""
+    blocks: list[Block] = []
+    parts = [chart_block(chart, **more) for chart in charts if chart.kind == "pie"]
+    for first in range(0, len(parts), 2):
+        pair = parts[first : first + 2]
+        blocks += [side_by_side((1, each) for each in pair)] if len(pair) > 1 else pair
+    return blocks + [chart_block(chart) for chart in charts if chart.kind != "pie"]
 
 
 def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """Steps to choose from, and the tool's other charts."""
     steps = run_steps(run)
-    others = [
-        chart_block(chart, meaning="input") if chart.name == "input_time" else chart_block(chart)
-        for chart in result.charts
-        if chart.name != "step_times"
-    ]
+    others = _charts([one for one in result.charts if one.name != "step_times"], meaning="input")
+    if steps.n_steps and len(others) == 1:
+        return [side_by_side([(2, step_chart(steps, params)), (1, others[0])])]
     return [step_chart(steps, params), *others] if steps.n_steps else others
 
 

@@ -108,7 +108,8 @@ def view_page(
     items = [*_remarks(rows)]
     urgent = [item for item in items if item[0] != "info"]
     others = [item for item in items if item[0] == "info"]
-    blocks: list[Block] = [figures(_figures(rows))]
+    blocks: list[Block] = [words([said], lead=True) for said in _answer(rows)]
+    blocks.append(figures(_figures(rows)))
     blocks += [remarks(urgent)] if urgent else []
     blocks += [_tree(rows, way_to_drawing, source_roots), about]
     blocks += [remarks(others)] if others else []
@@ -128,6 +129,17 @@ def _origin(source: str, recorded: datetime | None) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
+def _answer(rows: ViewRows) -> Iterator[str]:
+    """Which row has most of what the view is ordered by, as a sentence."""
+    tree, primary = rows.tree, rows.primary
+    most = None if primary is None else _heaviest(tree, primary.metric)
+    if primary is not None and most is not None:
+        name, value = most
+        share = human_share(value, int(tree.total[METRIC_ROW[primary.metric], 0]))
+        what = {"params": "parameters"}.get(primary.title, primary.title)
+        yield f"{name} has {share} of the {what}, the most of one {_ONE[tree.kind]}."
+
+
 def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
     tree = rows.tree
     for metric in rows.metrics:
@@ -137,16 +149,6 @@ def _figures(rows: ViewRows) -> Iterator[dict[str, object]]:
             "label": metric.title, "value": int(found.values[0]) if known else rows.absent(metric),
             "unit": _unit(metric) if known else "text",
             "detail": _trainable(tree) if metric.select == "params" else "",
-        }  # fmt: skip
-    if rows.primary is None:
-        return
-    most = _heaviest(tree, rows.primary.metric)
-    if most is not None:
-        name, value = most
-        share = human_share(value, int(tree.total[METRIC_ROW[rows.primary.metric], 0]))
-        yield {
-            "label": f"most {rows.primary.title} in one {_ONE[tree.kind]}", "value": value,
-            "unit": _unit(rows.primary), "detail": f"{share}: {name}",
         }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ const MEANINGS = [
   [/^(input(?! (reduce )?fusion)|infeed|iterator|dataset)\b/i, "--c-input"], // XLA's input fusions are not input
   [/^output|^outfeed/i, "--c-output"],
   [/compil/i, "--c-compile"],
-  [/launch/i, "--c-launch"],
+  [/^(kernel )?launch/i, "--c-launch"],
   [/collective|all.?reduce/i, "--c-collective"],
   [/device (to device|copy)|memcpy|copies/i, "--c-copy"],
   [/^own code$/i, "--c-6"],

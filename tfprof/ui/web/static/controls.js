@@ -29,7 +29,7 @@ export function controlsView(page, params, context) {
     );
     if (!group) return fields;
     const isSet = controls.some((control) => String(control.value) !== String(control.default));
-    return el("details", { open: isSet }, el("summary", group), fields);
+    return el("details", { class: isSet ? "set" : "" }, el("summary", group), fields);
   });
   const note = isFixed
     ? el("p.quiet", "A report has been written with these settings; “tfprof ui” lets you change them.")

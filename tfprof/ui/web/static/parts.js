@@ -22,9 +22,11 @@ export function partsOfWhole(block, { x, series, unit }, context) {
   const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;
   const most = Math.max(...values, 0) || 1;
   const names = cutApart(Array.from(x, String), context?.inCard ? CARD_LETTERS : PART_LETTERS);
+  const present = [...x.keys()].filter((at) => values[at] > 0);
   return el(
     "ul.parts",
-    Array.from(x, (name, at) => {
+    present.map((at) => {
+      const name = x[at];
       const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
       const bar = el("span.bar.mark", {
         style: {
