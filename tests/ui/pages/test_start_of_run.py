@@ -33,3 +33,15 @@ def test_what_is_missing_is_reported_once(planes: list[Any], said: str) -> None:
     assert len([note for note in found if said in note]) == 1
     about = "device" if "kernels" in said or "GPUs" in said else said
     assert len([note for note in found if about in note]) == 1
+
+
+def test_an_answer_that_is_too_long_for_one_line_has_its_reason_below() -> None:
+    long = [event("train", 1000 * at, 900, step_num=at, _r=1) for at in range(4)]
+    blocks, _ = start_of_run("logs", tfprof.open_run(xspace(host(line(*long)))), {})
+    (answer,) = blocks[0]["items"]
+    assert len(answer) <= 110
+    caption = blocks[2]["blocks"][1]["caption"]
+    (whole,) = tfprof.tools.overview(tfprof.open_run(xspace(host(line(*long))))).verdict[:1]
+    assert answer.rstrip(".") in whole
+    assert len(whole) > 110
+    assert whole.partition(": ")[2].partition(". ")[0].rstrip(".").lower() in caption.lower()

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 _SENTENCE = re.compile(r"(?<=[a-z0-9)%]\.) (?=[A-Z])")
 
+_ONE_LINE = 110
+"""Letters of an answer that fits into one line; of a longer one, the reason stands below."""
+
 _FEW = 5
 """Most bars of a card; each card leads to the page with all."""
 
@@ -53,18 +56,19 @@ def _blocks(source: str, run: Run, params: Params) -> Iterator[Block]:
     overview = tool_result("overview", run, params)
     steps = run_steps(run)
     found = capture_findings(run, host=params.get("host") or None)
-    answer, *more = _SENTENCE.split(" ".join(overview.verdict[:1]), maxsplit=1)
+    answer, reason, more = _in_one_line(" ".join(overview.verdict[:1]))
     yield from chosen_words(run, params)
     yield words([answer], lead=True)
     yield facts(_in_short(run, steps), short=True)
     if steps.n_steps:
-        yield side_by_side([(2, step_chart(steps, params)), (1, _average_step(overview))])
+        yield side_by_side([(2, step_chart(steps, params)), (1, _average_step(overview, reason))])
     yield best_findings(found, len(PRACTICES), "the capture")
     yield side_by_side(
         [(1.3, _heaviest(run, params)), (1, _memory(run, params)), (1, _machine(source, run))]
     )
-    # The second sentence stands below the picture of the average step.
-    yield words([" ".join(more), *overview.verdict[2 if steps.n_steps else 1 :]])
+    # The reason and the second sentence stand below the picture of the average step.
+    below = overview.verdict[2:] if steps.n_steps else (reason, *overview.verdict[1:])
+    yield words([more, *below])
     known = set(overview.notes)
     notes = [*(note for note in run.notes if note not in known), *overview.notes]
     yield from notes_block([*notes, *notes_for_tools(run)])
@@ -93,7 +97,16 @@ def _in_short(run: Run, steps: RunSteps) -> Iterator[tuple[str, str]]:
         yield "captured", f"{min(began):%Y-%m-%d %H:%M} UTC"
 
 
-def _average_step(overview: ToolResult) -> Block:
+def _in_one_line(verdict: str) -> tuple[str, str, str]:
+    """The answer, the reason for it if it is too long for one line, and further sentences."""
+    first, *more = _SENTENCE.split(verdict, maxsplit=1)
+    answer, colon, reason = first.partition(": ")
+    if len(first) <= _ONE_LINE or not colon:
+        return first, "", " ".join(more)
+    return f"{answer}.", sentence(reason), " ".join(more)
+
+
+def _average_step(overview: ToolResult, reason: str) -> Block:
     """Where the time of an average step goes; the first row of the table is all of it."""
     table = overview.tables.get("performance")
     rows = [] if table is None else table.rows[1:]
@@ -104,7 +117,7 @@ def _average_step(overview: ToolResult) -> Block:
         "x_label": "part", "y_label": "time", "unit": "ms",
         "x": column([name for name, _ in parts]),
         "series": [{"name": "time", "values": column([ms for _, ms in parts])}],
-        "caption": escaped(" ".join(overview.verdict[1:2])),
+        "caption": escaped(" ".join(filter(None, [reason, *overview.verdict[1:2]]))),
     }  # fmt: skip
 
 

@@ -43,12 +43,16 @@ def pictures(tool: str, result: ToolResult, run: Run, params: Mapping[str, str])
 
 def _charts(charts: Sequence[Chart], **more: Any) -> list[Block]:
     """Charts below each other; lists of parts, which are narrow, two and two beside each other."""
-    blocks: list[Block] = []
     parts = [chart_block(chart, **more) for chart in charts if chart.kind == "pie"]
-    for first in range(0, len(parts), 2):
-        pair = parts[first : first + 2]
-        blocks += [side_by_side((1, each) for each in pair)] if len(pair) > 1 else pair
-    return blocks + [chart_block(chart) for chart in charts if chart.kind != "pie"]
+    return _in_pairs(parts) + [chart_block(chart) for chart in charts if chart.kind != "pie"]
+
+
+def _in_pairs(blocks: Sequence[Block]) -> list[Block]:
+    """Blocks two and two beside each other; the last one alone if it has no other."""
+    pairs = [blocks[first : first + 2] for first in range(0, len(blocks), 2)]
+    return [
+        side_by_side((1, each) for each in pair) if len(pair) > 1 else pair[0] for pair in pairs
+    ]
 
 
 def _of_steps(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -104,7 +108,13 @@ def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Blo
     if not len(workers):
         return []
     shown = params.get("show") or "total_us"
-    return [_heat_map(workers, shown, run), _mean_of_workers(workers)]
+    heat, mean = _heat_map(workers, shown, run), _mean_of_workers(workers)
+    is_small = len(heat["series"]) <= _MOST_BESIDE
+    return [side_by_side([(1.5, heat), (1, mean)])] if is_small else [heat, mean]
+
+
+_MOST_BESIDE = 12
+"""Rows of a heat map that is no taller than a chart beside it."""
 
 
 POD_MEASURES = (
@@ -221,7 +231,7 @@ def _of_stragglers(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         ],
         "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
     }  # fmt: skip
-    return [heat, *charts]
+    return [heat, *_in_pairs(charts)]
 
 
 # Op profile

@@ -10,13 +10,17 @@ import { hideTip, withTip } from "./tooltip.js";
 /** @import { ChartData, Context } from "./types" */
 
 const MOST_STACK = 110;
+const FEWEST = 3;
 
 /**
  * @param {ChartBlock} block
  * @param {ChartData} data
  * @param {Context} [context]
  */
-export function stacks(block, { x, series, unit, plot }, context) {
+export function stacks(block, { x, series, unit, plot: room }, context) {
+  // A chart of few stacks is not wider than they are.
+  const most = room.left + room.right + Math.max(x.length, FEWEST) * MOST_STACK;
+  const plot = { ...room, width: Math.min(room.width, most) };
   const present = series.filter((each) => each.values.some((value) => value > 0));
   const sums = Array.from(x, (_, at) => present.reduce((sum, each) => sum + (each.values[at] || 0), 0));
   const short = withoutCommon(x);
@@ -25,6 +29,7 @@ export function stacks(block, { x, series, unit, plot }, context) {
     plot,
     `${block.title}: ${x.length} stacks of ${[...new Set(present.map((each) => each.name))].join(", ")}`,
   );
+  picture.style.maxWidth = `${plot.width}px`;
   drawRules(plot, picture, scale, unit, block.y_label);
   const width = Math.min((plot.width - plot.left - plot.right) / Math.max(x.length, 1), MOST_STACK);
   const gap = Math.min(2, width / 8);
