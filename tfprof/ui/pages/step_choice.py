@@ -101,18 +101,23 @@ def chosen_words(run: Run, params: Mapping[str, str]) -> list[Block]:
     ]
 
 
+_SEEN = 0.01
+"""Part of the periods from which the time between steps can be seen in a chart."""
+
+
 def step_chart(steps: RunSteps, params: Mapping[str, str]) -> Block:
     """A chart of the time from each step to the next, on its slowest host; a click chooses steps.
 
-    Parts between a step and the next stand above those in it.
+    Parts between a step and the next stand above those in it, unless they are next to nothing.
     """
     slowest = np.argmax([one.times.duration_ps for one in steps.hosts], axis=0)
     at = slowest, np.arange(steps.n_steps)
     inside, between = [], []
+    has_gaps = steps.share(steps.gap_ps()) >= _SEEN
     for category in CATEGORIES:
         whole = np.stack([one.of(category) for one in steps.hosts])[at]
         kinds = kinds_of(category, steps.rules)
-        gap = np.stack([one.times.between(*kinds) for one in steps.hosts])[at]
+        gap = np.stack([one.times.between(*kinds) for one in steps.hosts])[at] * has_gaps
         name = category.name
         if (whole > gap).any():
             inside.append({"name": name, "values": column((whole - gap) / 1e6)})

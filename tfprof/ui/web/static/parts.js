@@ -20,7 +20,9 @@ const WHOLE = 100;
 export function partsOfWhole(block, { x, series, unit }, context) {
   const values = series[0].values;
   const whole = values.reduce((sum, value) => sum + (value || 0), 0) || 1;
-  const most = Math.max(...values, 0) || 1;
+  // What is left over may be more than each of the parts that are shown.
+  const own = values.filter((_, at) => x[at] !== "others");
+  const most = Math.max(...own, 0) || whole;
   const names = cutApart(Array.from(x, String), context?.inCard ? CARD_LETTERS : PART_LETTERS);
   const present = [...x.keys()].filter((at) => values[at] > 0);
   return el(
@@ -30,7 +32,7 @@ export function partsOfWhole(block, { x, series, unit }, context) {
       const text = `${numberText(values[at], unit)}, ${shareText(values[at] / whole)}`;
       const bar = el("span.bar.mark", {
         style: {
-          width: `${(100 * values[at]) / most}%`,
+          width: `${Math.min(WHOLE, (WHOLE * values[at]) / most)}%`,
           background: colourOf(block.meaning ?? String(name), 0),
         },
       });
