@@ -5,6 +5,7 @@ import { colourOf } from "./colours.js";
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
 import { heatMap } from "./heatmap.js";
+import { pairs } from "./pairs.js";
 import { partsOfWhole } from "./parts.js";
 import { lines, points } from "./plots.js";
 import { stacks } from "./stacks.js";
@@ -22,6 +23,7 @@ const FORMS = {
   scatter: points,
   heatmap: heatMap,
   area: areas,
+  pairs,
 };
 
 /**
@@ -56,7 +58,7 @@ export function chartView(block, context) {
   }
 
   function hasLegend() {
-    return block.form !== "heatmap" && block.form !== "pie" && all.length > 1;
+    return !["heatmap", "pairs", "pie"].includes(block.form) && all.length > 1;
   }
 
   function legend() {
