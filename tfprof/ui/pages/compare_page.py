@@ -73,16 +73,19 @@ def _parts(answer: ToolResult) -> Iterator[Block]:
 
     They are those of the first page; for a profile, the ops and gaps that changed most.
     """
-    named = answer.tables.get("step")
-    rows = named.to_rows()[1:] if named else []  # the first is the whole step
+    table = answer.tables.get("step")
+    rows = table.to_rows()[1:] if table else []  # the first is the whole step
+    title = table.title if table else ""
     if not rows and "parts" in answer.tables:
-        named = answer.tables["parts"]
-        rows = named.to_rows()[:_MOST_PARTS]
-    if not rows or named is None:
+        table = answer.tables["parts"]
+        rows = table.to_rows()[:_MOST_PARTS]
+        title = "Parts of the step that changed most"
+    rows = [row for row in rows if row["before_ms"] or row["after_ms"]]
+    if not rows or table is None:
         return
     yield {
-        "kind": "chart", "id": "parts", "form": "pairs", "title": escaped(named.title),
-        "x": column([str(row[named.columns[0].id]) for row in rows]), "x_label": "",
+        "kind": "chart", "id": "parts", "form": "pairs", "title": escaped(title),
+        "x": column([str(row[table.columns[0].id]) for row in rows]), "x_label": "",
         "y_label": "time", "unit": "ms",
         "series": [
             {"name": name, "values": column([row[key] for row in rows])}
