@@ -167,7 +167,7 @@ def test_python_with_tensorflow_runs(page, tmp_path, monkeypatch):
             if block.needs_tensorflow:
                 exec(compile(block.code, page_id(page), "exec"), variables)
     if page.name == "tutorial.md":
-        names = ["graph.pb", "logs", "run_meta.pb", "tfprof_log"]
+        names = ["graph.pb", "logs", "run_meta.pb", "tfprof_log", "train_dir"]
         assert [path.name for path in sorted(tmp_path.iterdir())] == names
         profiler = tfprof.Profiler(*[str(tmp_path / name) for name in ("graph.pb", "tfprof_log")])
         profiler.add_step(0, str(tmp_path / "run_meta.pb"))

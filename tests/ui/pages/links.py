@@ -1,7 +1,8 @@
 """Links of pages, followed to the row, the event or the instruction that they name.
 
 What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``plots.js``,
-``tree_details.js`` and ``blocks.js``; a test in a browser compares.
+``areas.js``, ``stacks.js``, ``heatmap.js``, ``tree_details.js`` and ``blocks.js``; a test in a
+browser compares.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ OF_PROGRAMS = ("graph-viewer", "memory-viewer")
 
 
 class Link(NamedTuple):
-    """A link: the page that it is on, where there, and where it leads."""
+    """A link: the page that it is on, where there, and where it leads; ``to`` may be the page."""
 
     page: str
     place: str
@@ -34,13 +35,13 @@ def blocks_of(blocks) -> Iterator[dict[str, Any]]:
             yield block
 
 
-def links_of(page_id, blocks, *, places=None) -> Iterator[Link]:
-    """The links of a page, each once; ``places`` of the rows of tables that are looked at."""
+def links_of(page_id, blocks) -> Iterator[Link]:
+    """The links of a page, each once."""
     found = {}
     for block in blocks_of(blocks):
         for place, to, params in _LINKS.get(block["kind"], lambda _: ())(block):
             kept = tuple(sorted((name, str(value)) for name, value in params.items()))
-            found[Link(page_id, place, to, kept)] = None
+            found[Link(page_id, place, to or page_id, kept)] = None
     yield from found
 
 
@@ -72,11 +73,16 @@ def _of_findings(block):
 
 def _of_graph(block):
     for node in block["nodes"]:
-        if node["link"]:
+        if node["toggle"]:
+            yield f"{block['id']}, opened or closed", "", node["toggle"]
+        elif node["link"]:
             yield block["id"], node["link"]["page"], node["link"]["params"]
 
 
 def _of_chart(block):
+    chosen = block.get("choose")
+    for key in (chosen.get("keys") or unpacked(block["x"])) if chosen else ():
+        yield f"{block['id']}, chosen", "", {chosen["param"]: key, **chosen.get("also", {})}
     for link in block.get("point_links", ()):
         if link:
             yield block["id"], link["page"], link["params"]
@@ -108,10 +114,11 @@ class Followed:
     Args:
         site: The site.
         run: Name of the run.
+        common: What all pages keep in their addresses: a host, steps, another run.
     """
 
-    def __init__(self, site: Site, run: str = "") -> None:
-        self._site, self._run = site, run
+    def __init__(self, site: Site, run: str = "", **common: str) -> None:
+        self._site, self._run, self._common = site, run, {"run": run, **common}
         self._index = {page["id"]: page["missing"] for page in site.to_dict(run)["pages"]}
         self._texts: dict[tuple, list[str]] = {}
 
@@ -119,7 +126,7 @@ class Followed:
         """Every page that has something to show, with its blocks."""
         for page_id, missing in self._index.items():
             if not missing:
-                yield page_id, self._site.page(page_id, {"run": self._run}).to_dict()["blocks"]
+                yield page_id, self._page(page_id, {})
 
     def trouble(self, link: Link) -> str:
         """What is wrong with a link; empty for nothing."""
@@ -133,26 +140,32 @@ class Followed:
             if link.to == "trace":
                 return "" if not wanted or self._is_in_trace(wanted) else "no such event"
             if link.to == "model-graph":
-                return "" if self._is_drawn(params) else "no such box"
+                return self._trouble_of_drawing(params)
             if "node" in params:
                 blocks = self._page(link.to, {**params, "width": "0"})
                 [nodes] = [each for each in blocks if each.get("id") == "nodes"]
                 center = unpacked(nodes["cells"][0])
-                return "" if center == [params["node"]] else f"shows {center}"
+                return "" if {*center} == {params["node"]} else f"shows {center}"
             texts = self._texts_of(link.to, params)
         except TfprofError as error:
             return str(error)
         return "" if not wanted or any(wanted in text for text in texts) else "no such row"
 
     def _page(self, page_id, params):
-        return self._site.page(page_id, {**params, "run": self._run}).to_dict()["blocks"]
+        return self._site.page(page_id, {**self._common, **params}).to_dict()["blocks"]
 
     def _is_in_trace(self, wanted):
-        return search(self._site.run(self._run).events(), wanted)["n_events"] > 0
+        runs = [self._run, *filter(None, [self._common.get("against")])]
+        return any(search(self._site.run(run).events(), wanted)["n_events"] for run in runs)
 
-    def _is_drawn(self, params):
-        [graph] = [b for b in self._page("model-graph", params) if b["kind"] == "graph"]
-        return any(node["id"] == params["at"] for node in graph["nodes"])
+    def _trouble_of_drawing(self, params):
+        graphs = [b for b in self._page("model-graph", params) if b["kind"] == "graph"]
+        boxes = {node["id"]: node["is_open"] for graph in graphs for node in graph["nodes"]}
+        box = params["at"] or params["last"]
+        if box not in boxes:
+            return "no such box"
+        wants_open = box in params.get("open", "").split("\n")
+        return "" if "open" not in params or boxes[box] == wants_open else "not opened or closed"
 
     def _texts_of(self, page_id, params):
         key = (page_id, *sorted(params.items()))

@@ -1,10 +1,11 @@
 """Every link of every page leads to a page with the row, the event or the box that it names."""
 
 import dataclasses
+from collections import defaultdict
 
 import pytest
 
-from tests.captures.tools.oracle import folder
+from tests.captures.tools.oracle import CAPTURES, folder
 from tests.ui.pages.links import Followed, Link, links_of
 from tfprof.demo import DEMO_CAPTURES, demo_capture, demo_files, tutorial_files
 from tfprof.inputs.open_paths import open_paths
@@ -12,41 +13,64 @@ from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, host, line, opened, xspace
 from tfprof.ui.pages.site import Site
 
-CAPTURES = (
-    "cpu-custom-loop-py", "cpu-eager-ops", "cpu-jax-pmap", "cpu-jax-steps", "cpu-keras-fit",
-    "cpu-memory-bfc", "cpu-multi-worker", "cpu-xla", "gpu-rocm-jax-conv", "gpu-synthetic",
-    "tpu-synthetic", "tpu-v6e-jax",
-)  # fmt: skip
-EVERY_DRAWN = 40
-"""Of links to the drawn graph, which is laid out anew for each, one of so many is followed."""
+FEW_MADE = 3
+"""Pages that are made anew for each link: the drawn graph, and choices on a page."""
+MOST_OF_A_PLACE = 60
+"""Of the links of a table or a drawing to one page, so many are followed, from all of it."""
 
 
-def dead_links(site, run=""):
-    """Links that lead nowhere, with what is wrong, and how many links there are."""
-    followed = Followed(site, run)
-    links = [link for page, blocks in followed.pages() for link in links_of(page, blocks)]
-    drawn = [link for link in links if link.to == "model-graph"]
-    rest = {*drawn} - {*drawn[::EVERY_DRAWN]}
-    wrong = [(link, followed.trouble(link)) for link in links if link not in rest]
-    return [(link, trouble) for link, trouble in wrong if trouble], links
+def sampled(links):
+    """Some links of each place on a page, evenly from the first to the last."""
+    places = defaultdict(list)
+    for link in links:
+        places[link.page, link.place, link.to].append(link)
+    for some in places.values():
+        is_made = some[0].to in ("model-graph", some[0].page)
+        n = min(len(some), FEW_MADE if is_made else MOST_OF_A_PLACE)
+        for at in range(n):
+            yield some[at * (len(some) - 1) // max(n - 1, 1)]
+
+
+def dead(followed, links):
+    """Links that lead nowhere, with what is wrong."""
+    wrong = [(link, followed.trouble(link)) for link in sampled(links)]
+    return [(link, trouble) for link, trouble in wrong if trouble]
+
+
+def site_of(*captures):
+    return Site(open_paths([str(folder(capture)) for capture in captures]))
 
 
 @pytest.mark.one_engine
 @pytest.mark.parametrize("capture", CAPTURES)
-def test_every_link_of_every_page_of_a_capture_leads_where_it_says(capture):
-    site = Site(open_paths([str(path) for path in sorted(folder(capture).glob("*.xplane.pb*"))]))
-    dead, links = dead_links(site)
-    assert dead == []
+def test_every_page_that_is_not_grey_shows_something_and_its_links_lead_where_they_say(capture):
+    followed = Followed(site_of(capture))
+    pages = dict(followed.pages())
+    kinds = {page: {block["kind"] for block in blocks} for page, blocks in pages.items()}
+    assert [page for page, found in kinds.items() if "empty" in found] == []
+    links = [link for page, blocks in pages.items() for link in links_of(page, blocks)]
+    assert dead(followed, links) == []
     assert len({link.to for link in links}) > 1
 
 
 @pytest.mark.one_engine
-@pytest.mark.parametrize("capture", CAPTURES)
-def test_pages_without_content_are_grey_and_in_no_report(capture):
-    site = Site(open_paths([str(path) for path in sorted(folder(capture).glob("*.xplane.pb*"))]))
-    shown = [page["id"] for page in site.to_dict()["pages"] if not page["missing"]]
-    kinds = {page: {block["kind"] for block in site.page(page, {}).blocks} for page in shown}
-    assert [page for page, found in kinds.items() if "empty" in found] == []
+@pytest.mark.parametrize(
+    ("captures", "common"),
+    [
+        (["cpu-jax-pmap"], {"step": "4"}),
+        # The second worker numbers its steps otherwise than the run.
+        (["cpu-multi-worker"], {"host": "worker1_6009"}),
+        (["cpu-multi-worker"], {"host": "worker1_6009", "step": "1104-1106"}),
+        # Programs and instructions of the second run are not those of the first.
+        (["gpu-rocm-jax-attention", "gpu-rocm-jax-conv"], {"against": "gpu-rocm-jax-conv"}),
+        (["cpu-xla", "cpu-jax-steps"], {"against": "cpu-jax-steps"}),
+    ],
+)
+def test_links_lead_where_they_say_with_a_step_a_host_or_another_run(captures, common):
+    followed = Followed(site_of(*captures), captures[0], **common)
+    links = [link for page, blocks in followed.pages() for link in links_of(page, blocks)]
+    assert dead(followed, links) == []
+    assert len({link.to for link in links}) > 1
 
 
 def test_views_do_not_deny_a_formula_for_ops_of_jax():
@@ -71,8 +95,9 @@ def test_every_link_of_the_demo_leads_where_it_says():
         *open_paths([str(path) for path in (files.graph, files.run_meta, files.op_log)]),
     ])  # fmt: skip
     for one in site.opened:
-        dead, links = dead_links(site, one.name)
-        assert dead == [], one.name
+        followed = Followed(site, one.name)
+        links = [link for page, blocks in followed.pages() for link in links_of(page, blocks)]
+        assert dead(followed, links) == [], one.name
         assert links
 
 

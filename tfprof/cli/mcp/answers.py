@@ -29,12 +29,12 @@ from tfprof.errors import TfprofError, UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.inputs.profiler import Profiler, session_of
 from tfprof.insight.diff.answer import diff
+from tfprof.insight.diff.ask import side_of_opened
 from tfprof.insight.diff.comparable import same_recording
 from tfprof.insight.whatif.ask import whatif
 from tfprof.options.builder import ProfileOptionBuilder
 from tfprof.profiles.accounting.profile_info import profile_info
 from tfprof.sql import Database, Limits
-from tfprof.ui.pages.compare_verdict import side_of_opened
 from tfprof.ui.pages.source_lines import source_texts
 from tfprof.ui.pages.tool_pages import tool_result
 from tfprof.views.show.view_rows import ViewRows

@@ -16,6 +16,7 @@ from tfprof.captures.run.run import Run, open_run
 from tfprof.captures.run.table import Table
 from tfprof.errors import UsageError
 from tfprof.files.remote.path import as_path
+from tfprof.inputs.opened import Opened
 from tfprof.inputs.profile_files import profiler_of
 from tfprof.inputs.profiler import Profiler
 from tfprof.inputs.resolve import resolve
@@ -106,6 +107,16 @@ def side_of(thing: Any, name: str = "", read_run: Callable[[list[str]], Run] = o
         f"{type(thing).__name__} cannot be compared with the other; give two of one kind: paths, "
         "captured runs, profilers, views, answers of a tool, or tables"
     )
+
+
+def side_of_opened(opened: Opened) -> Side:
+    """An opened run, for comparison.
+
+    Raises:
+        EmptyProfileError: It is a trace, or holds results only.
+    """
+    run = None if opened.run is None else opened.run()
+    return Side(opened.name, opened.views(), run)
 
 
 def look_at(run: Run, *, view: str = "", tool: str = "", asked: Mapping[str, Any]) -> None:

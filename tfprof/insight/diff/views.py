@@ -16,6 +16,7 @@ from tfprof.errors import UsageError
 from tfprof.insight.diff.answer import BEFORE_AND_AFTER, VERDICT
 from tfprof.insight.diff.noise import Change, change
 from tfprof.insight.diff.side import Float64Array, op_costs
+from tfprof.insight.diff.structure import plain_name
 from tfprof.profiles.accounting.accounting import METRIC_ROW
 from tfprof.profiles.model.executions import NO_OP
 from tfprof.views.result import ViewTree
@@ -33,7 +34,7 @@ _US_PER_MS = 1000.0
 def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
     """Rows of a view in both runs, the largest difference of time first.
 
-    Rows are the same if all names from the root down are.
+    Rows are the same if all names from the root down are, but for numbers made anew in each run.
 
     Args:
         first: The view of the run before.
@@ -47,16 +48,12 @@ def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
             f"a {first.kind} view and a {second.kind} view have different rows; compare one kind"
         )
     trees, kind = (first, second), first.kind
-    keys = [_paths(tree) for tree in trees]
-    pairs = list(matched(*keys))
-    times = [_micros(tree) for tree in trees]
     metrics = [_metrics(tree) for tree in trees]
     counts = [c for c in _COUNTS if any(each[c.id].any() for each in metrics)]
     rows = []
-    for a, b in pairs:
+    for a, b, time in changed_rows(first, second):
         tree, row = (trees[0], a) if b is None else (trees[1], b)
         assert row is not None
-        time = _time(times[0], a, times[1], b, len(pairs))
         cells: list[Cell] = [tree.names[row], int(tree.depth[row]), *_cells(time)]
         for column in counts:
             before = None if a is None else int(metrics[0][column.id][a])
@@ -67,6 +64,18 @@ def diff_views(first: ViewTree, second: ViewTree) -> ToolResult:
     table = Table(kind, (*VIEW_COLUMNS, *_pairs_of(counts)), [cells for _, cells in rows],
                   title=f"{kind.capitalize()} view, a step on average")  # fmt: skip
     return ToolResult("diff", f"{kind.capitalize()} view: before and after", (), {kind: table})
+
+
+def changed_rows(first: ViewTree, second: ViewTree) -> list[tuple[int | None, int | None, Change]]:
+    """Row of either view and its time in both: those of the first in their order, then the others.
+
+    Args:
+        first: The view of the run before.
+        second: The same view of the run after, with the same options.
+    """
+    pairs = list(matched(_paths(first), _paths(second)))
+    before, after = _micros(first), _micros(second)
+    return [(a, b, _time(before, a, after, b, len(pairs))) for a, b in pairs]
 
 
 VIEW_COLUMNS = (
@@ -94,7 +103,7 @@ def _paths(tree: ViewTree) -> list[tuple[Any, ...]]:
     paths: list[tuple[Any, ...]] = []
     for name, parent in zip(tree.names, tree.parent.tolist(), strict=True):
         above = paths[parent][:-1] if parent >= 0 else ()
-        paths.append((*above, name, 0))
+        paths.append((*above, plain_name(name), 0))
     return numbered(path[:-1] for path in paths)
 
 

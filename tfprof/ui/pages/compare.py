@@ -48,7 +48,7 @@ def _both(first: Sequence[Block], second: Sequence[Block], names: tuple[str, str
         else:
             blocks.append(_named(block, names[0]))
     for left in others.values():
-        blocks += [_named(block, names[1]) for block in left]
+        blocks += [_of_second(block, names[1]) for block in left]
     return blocks
 
 
@@ -66,13 +66,27 @@ def _pair(first: Block, second: Block, names: tuple[str, str]) -> list[Block]:
         return [_tabs(first, second, names)]
     if first["kind"] == "figures":
         return [_figures(first, second, names)]
-    return [_named(first, names[0]), _named(second, names[1])]
+    return [_named(first, names[0]), _of_second(second, names[1])]
 
 
 def _named(block: Block, name: str) -> Block:
     """A block of one run only, marked as such; columns of a table need no mark."""
     title = f"{block['title']}: {name}" if block.get("title") else name
     return {**block, "title": title, "of_run": name}
+
+
+def _of_second(block: Block, name: str) -> Block:
+    """A block of the second run only: its links lead to pages of that run, and it chooses none."""
+
+    def led(link: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return link and {**link, "params": {**link["params"], "run": name, "against": ""}}
+
+    block = _named({key: each for key, each in block.items() if key != "choose"}, name)
+    if "point_links" in block:
+        block["point_links"] = [led(link) for link in block["point_links"]]
+    if block["kind"] == "graph":
+        block["nodes"] = [{**node, "link": led(node["link"])} for node in block["nodes"]]
+    return block
 
 
 def _tabs(first: Block, second: Block, names: tuple[str, str]) -> Block:
@@ -138,17 +152,29 @@ def _link_of_both(
     cells: tuple[Sequence[Any], Sequence[Any]],
     pairs: Sequence[tuple[int | None, int | None]],
 ) -> dict[str, Any]:
-    """The links of a column: those of the first run where it has the row."""
+    """The links of a column: those of the first run where it has the row.
+
+    Rows of the second alone lead to pages that are searched, not to those that show one thing of
+    the first run.
+    """
     links = [block["links"][name] for block in blocks]
     at = [unpacked(link["at"]) for link in links]
     values = [
         unpacked(link["values"]) if "values" in link else own
         for link, own in zip(links, cells, strict=True)
     ]
+    ways = links[0]["ways"]  # those of one tool are the same in all runs
+    is_searched = [param == "find" for _, param in ways]
     places = [(0, a) if a is not None else (1, b or 0) for a, b in pairs]
+    kept = [at[run][row] for run, row in places]
     return {
-        "ways": links[0]["ways"],  # those of one tool are the same in all runs
-        "at": column([at[run][row] for run, row in places]),
+        "ways": ways,
+        "at": column(
+            [
+                way if run == 0 or is_searched[way] else -1
+                for way, (run, _) in zip(kept, places, strict=True)
+            ]
+        ),
         "values": column([values[run][row] for run, row in places]),
     }
 

@@ -36,7 +36,7 @@ def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         "full_names": _full_names(first, second, rows),
         "left_out": None,
         "places": None,
-        "row_page": _row_page(first, second, in_first, in_second),
+        "row_page": _row_page(first["row_page"], in_first),
         "measures": _measures(first, second, rows, names),
     }
     others = {each["id"]: each["values"] for each in second["texts"]}
@@ -55,18 +55,14 @@ def tree_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
     return merged
 
 
-def _row_page(
-    first: Block, second: Block, in_first: Int64Array, in_second: Int64Array
-) -> dict[str, Any] | None:
-    """The page for single rows, and its rows."""
-    pages: tuple[Block | None, Block | None] = first["row_page"], second["row_page"]
-    if pages[0] is None or pages[1] is None or "rows" not in pages[0]:
-        return pages[0]
-    has_page = np.zeros(len(in_first), np.int64)
-    for page, own in ((pages[1], in_second), (pages[0], in_first)):
-        values = np.array(unpacked(page["rows"]), np.int64)
-        has_page[own >= 0] = values[own[own >= 0]]
-    return {**pages[0], "rows": column(has_page)}
+def _row_page(page: Block | None, in_first: Int64Array) -> Block | None:
+    """The page for single rows of the first tree, and the rows that it has."""
+    if page is None:
+        return None
+    has_page = np.ones(len(in_first), np.int64)
+    if "rows" in page:
+        has_page = np.array(unpacked(page["rows"]), np.int64)[in_first]
+    return {**page, "rows": column(np.where(in_first >= 0, has_page, 0))}
 
 
 def _matched(first: Block, second: Block) -> tuple[Int64Array, Int64Array]:

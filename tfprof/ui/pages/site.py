@@ -20,6 +20,7 @@ from tfprof.ui.pages.document import FORMAT, Block, Page, Params, remarks
 from tfprof.ui.pages.loaded import loaded
 from tfprof.ui.pages.start_page import START, start_page
 from tfprof.ui.pages.view_entries import view_entries
+from tfprof.ui.pages.view_titles import COMPARE
 
 if TYPE_CHECKING:
     from tfprof.captures.run.run import Run
@@ -94,8 +95,10 @@ class Site:
         """
         params = {**self.defaults, **params}
         first = self.run(params.get("run", ""))
+        if page_id == COMPARE[0]:
+            return self._compare(first, params)
         page = _page_of(first, page_id, params)
-        if not params.get("against"):
+        if not params.get("against") or page.id == START:
             return page
         second = self.run(params["against"])
         try:
@@ -103,12 +106,17 @@ class Site:
         except TfprofError as error:
             why = f"There is nothing of {second.name} here: {error}"
             return replace(page, blocks=[remarks([("warning", why, "")]), *page.blocks])
-        both = compared(page, other, (first.name, second.name))
-        if page.id != START:
-            return both
-        from tfprof.ui.pages.compare_verdict import verdict_blocks
+        return compared(page, other, (first.name, second.name))
 
-        return replace(both, blocks=[*verdict_blocks(first, second), *both.blocks])
+    def _compare(self, first: Opened, params: Params) -> Page:
+        """The page of a run and the one to compare it with, by default the first of the others."""
+        others = [each.name for each in self.opened if each is not first]
+        if not others:
+            raise NoSuchPageError(f"only {first.name} is open; open two runs to compare them")
+        second = self.run(params.get("against") or others[0])
+        for each in (first, second):
+            each.refresh()
+        return loaded("compare_page", "compare_page")(first, second)
 
     def data(self, path: str, params: Params) -> bytes:
         """Data for a page beside its document, as JSON.
@@ -149,6 +157,8 @@ class Site:
         try:
             n_changes = chosen.refresh()
             entries = entries_of(chosen)
+            if len(self.opened) > 1:
+                entries.append(PageEntry(*COMPARE, "Compare", partial(self._compare, chosen)))
         except InputError as error:
             trouble = escaped(str(error))
         return {
@@ -199,7 +209,7 @@ def _of_all_steps(page_id: str) -> Block:
 
 
 QUESTIONS = (
-    "What limits it?", "Time", "Input", "Memory", "Compiler", "Machines", "Model", "Run",
+    "What limits it?", "Time", "Input", "Memory", "Compiler", "Machines", "Model", "Run", "Compare",
 )  # fmt: skip
 """Headings of the list of pages."""
 

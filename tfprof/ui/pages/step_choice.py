@@ -17,7 +17,7 @@ from tfprof.errors import UsageError
 from tfprof.ui.pages.document import Block, Control, column, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tfprof.captures.run.run import Run
 
@@ -40,6 +40,22 @@ def step_control(run: Run, params: Mapping[str, str]) -> list[Control]:
 def step_numbers(steps: RunSteps) -> list[str]:
     """The number of each step in a choice: the one at the end of its name."""
     return [name.rpartition(" ")[2] for name in steps.names]
+
+
+def step_keys(run: Run, params: Mapping[str, str], names: Sequence[str]) -> Block:
+    """What a click on a chart of the chosen steps sets.
+
+    Args:
+        run: The run, whose numbers the choice takes: a host alone may have others.
+        params: Parameters of the page's address.
+        names: Names of the steps on the chart.
+    """
+    steps = run_steps(run)
+    numbers = step_numbers(steps)
+    places = steps.places(chosen_steps(params.get("step", "")))
+    own = [name.rpartition(" ")[2] for name in names]
+    keys = [numbers[place] for place in places] if len(places) == len(own) else own
+    return {"param": "step", "keys": keys}
 
 
 def chosen_steps(text: str) -> int | tuple[int, ...] | None:

@@ -21,7 +21,7 @@ from tfprof.ui.pages.document import Block, column, figures, side_by_side
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.links import Names
 from tfprof.ui.pages.roofline_picture import roofline_picture
-from tfprof.ui.pages.step_choice import step_chart
+from tfprof.ui.pages.step_choice import step_chart, step_keys
 from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ def _of_pod(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Blo
     workers = result.tables["workers"]
     if not len(workers):
         return []
-    shown = params.get("show") or "total_us"
-    heat, mean = _heat_map(workers, shown, run), _mean_of_workers(workers)
+    heat, mean = _heat_map(workers, run, params), _mean_of_workers(workers)
     is_small = len(heat["series"]) <= _MOST_BESIDE
     return [side_by_side([(1.5, heat), (1, mean)])] if is_small else [heat, mean]
 
@@ -124,7 +123,8 @@ POD_MEASURES = (
 """Columns that the heat map of the pod viewer can show, with labels."""
 
 
-def _heat_map(workers: Table, measure: str, run: Run) -> Block:
+def _heat_map(workers: Table, run: Run, params: Mapping[str, str]) -> Block:
+    measure = params.get("show") or "total_us"
     label = dict(POD_MEASURES).get(measure, measure)
     places = {each.id: at for at, each in enumerate(workers.columns)}
     names, step_of_row = _steps_of_workers(workers, places)
@@ -152,7 +152,7 @@ def _heat_map(workers: Table, measure: str, run: Run) -> Block:
             [escaped(cells[at][1]) if at in cells else "" for at in all_steps]
             for cells in rows.values()
         ],
-        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+        "choose": step_keys(run, params, names),
     }  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def _of_stragglers(result: ToolResult, run: Run, params: Mapping[str, str]) -> l
         "series": [
             {"name": escaped(str(host)), "values": column(own)} for host, own in cells.items()
         ],
-        "choose": {"param": "step", "keys": [name.rpartition(" ")[2] for name in names]},
+        "choose": step_keys(run, params, names),
     }  # fmt: skip
     return [heat, *_in_pairs(charts)]
 

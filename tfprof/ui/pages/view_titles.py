@@ -1,4 +1,4 @@
-"""Names of the pages of views, without their modules, which take long to load."""
+"""Names of the pages of views and of two runs, without their modules, which take long to load."""
 
 from __future__ import annotations
 
@@ -13,4 +13,5 @@ TITLES: Final[Mapping[ViewKind, str]] = {
 }  # fmt: skip
 MODEL_GRAPH: Final = ("model-graph", "Graph drawing")
 MEMORY_OVER_TIME: Final = ("memory-over-time", "Memory over time")
+COMPARE: Final = ("compare", "Compare")
 """Name in addresses, and title."""

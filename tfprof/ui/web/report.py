@@ -18,6 +18,7 @@ from tfprof.core.text.units import human_memory, some
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.ui.pages.document import FORMAT, Page, to_json
 from tfprof.ui.pages.site import NoSuchPageError, Site
+from tfprof.ui.pages.view_titles import COMPARE
 from tfprof.ui.web.scripts import joined_script, joined_style
 
 _LEVEL = 6
@@ -77,17 +78,17 @@ def report(
     """
     params = dict(params or {})
     against = params.pop("against", "")
-    first = _part_of(site, pages, params)
-    if not first.pages:
+    first = _part_of(site, pages, params, is_compared=bool(against))
+    if not first.entries["pages"]:
         raise EmptyProfileError("there is nothing to show: no page of this run has data")
     if not against:
         return page_file(first.entries, first.documents, first.pages)
     if against == first.entries["run"]:
         raise UsageError(f"{against} cannot be compared with itself; name another run")
     both = _with_second(first, _part_of(site, pages, {**params, "run": against}, is_second=True))
-    for page in first.pages:
-        compared = site.page(page.id, {**params, "against": against})
-        name = document_name(f"page/{page.id}", {"against": against})
+    for entry in first.entries["pages"]:
+        compared = site.page(entry["id"], {**params, "against": against})
+        name = document_name(f"page/{entry['id']}", {"against": against})
         both.documents[name] = compared.to_json()
     content = page_file(both.entries, both.documents, both.pages)
     if len(content) > most_bytes:
@@ -96,9 +97,17 @@ def report(
 
 
 def _part_of(
-    site: Site, pages: Sequence[str], params: Mapping[str, str], *, is_second: bool = False
+    site: Site,
+    pages: Sequence[str],
+    params: Mapping[str, str],
+    *,
+    is_second: bool = False,
+    is_compared: bool = False,
 ) -> _Part:
-    """The part of one run; for a second one, missing pages are skipped."""
+    """The part of one run; for a second one, missing pages are skipped.
+
+    The page of two runs is listed if the run is compared, and made with the other one.
+    """
     is_chosen = bool(params.keys() - {"run"})
     run = params.get("run", "")
     index = site.to_dict(run)
@@ -110,7 +119,8 @@ def _part_of(
             raise NoSuchPageError(f"no page {name!r}; this run has: {', '.join(known)}")
     made: list[Page] = []
     for entry in index["pages"]:
-        if entry["id"] in pages or not (pages or entry["missing"]):
+        is_of_both = entry["id"] == COMPARE[0]
+        if not is_of_both and (entry["id"] in pages or not (pages or entry["missing"])):
             try:
                 made.append(site.page(entry["id"], params))
             except TfprofError as error:
@@ -119,6 +129,8 @@ def _part_of(
                 if not is_second and (pages or (is_chosen and isinstance(error, UsageError))):
                     raise
     held = {page.id for page in made}
+    if is_compared and (not pages or COMPARE[0] in pages):
+        held.add(COMPARE[0])
     index["pages"] = [entry for entry in index["pages"] if entry["id"] in held]
     index["runs"] = [one for one in index["runs"] if one["name"] == index["run"]]
     address = {"run": run} if is_second else {}

@@ -12,6 +12,7 @@ import { nothingFound } from "./table.js";
 
 /** @type {Source} */
 const source = pageSource();
+const PAIR = "compare";
 const main = el("main", { id: "main", tabindex: "-1" });
 const nav = el("nav", { "aria-label": "Pages" });
 let shown = 0;
@@ -107,7 +108,7 @@ function drawNav(site, current, params) {
                 "Compare with",
                 [{ name: "", source: "" }, ...others],
                 params.against ?? "",
-                (against) => go(current, { ...params, against }),
+                (against) => goToPair(site, current, params, against),
               )
             : null,
         )
@@ -135,7 +136,10 @@ function drawNav(site, current, params) {
               el(
                 "a",
                 {
-                  href: address(page.id, common(params)),
+                  href: address(page.id, {
+                    ...common(params),
+                    ...(page.id === PAIR && { against: params.against || others[0]?.name }),
+                  }),
                   title: page.missing || null,
                   "aria-current": page.id === current ? "page" : null,
                 },
@@ -198,6 +202,19 @@ function drawPage(page, params) {
     ...blocks.map((block) => blockView(block, context)),
   );
   main.dataset.page = page.page;
+}
+
+/**
+ * The page of two runs, if there is one: a report may hold others only.
+ *
+ * @param {Site} site
+ * @param {string} current
+ * @param {Params} params
+ * @param {string} against
+ */
+function goToPair(site, current, params, against) {
+  if (against && site.pages.some((page) => page.id === PAIR)) go(PAIR, { ...common(params), against });
+  else go(current === PAIR ? "" : current, { ...params, against });
 }
 
 /**

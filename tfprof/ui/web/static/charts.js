@@ -6,6 +6,7 @@ import { colourOf } from "./colours.js";
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
 import { heatMap } from "./heatmap.js";
+import { pairs } from "./pairs.js";
 import { gauges, partsOfWhole, strip } from "./parts.js";
 import { lines, points } from "./plots.js";
 import { stacks } from "./stacks.js";
@@ -25,8 +26,9 @@ const FORMS = {
   area: areas,
   strip,
   gauges,
+  pairs,
 };
-const WITHOUT_LEGEND = new Set(["heatmap", "pie", "strip", "gauges"]);
+const WITHOUT_LEGEND = new Set(["heatmap", "pairs", "pie", "strip", "gauges"]);
 const WIDTH = 960;
 const HEIGHTS = { page: 264, card: 208 };
 

@@ -183,6 +183,7 @@ export interface ChartBlock extends Common {
     | "pie"
     | "strip"
     | "gauges"
+    | "pairs"
     | "line"
     | "scatter"
     | "area"
@@ -214,6 +215,9 @@ export interface ChartBlock extends Common {
   point_names?: Column<string>;
   point_details?: string[][];
   point_links?: (Link | null)[];
+  /** Of pairs, of which `series` has two: by how much they differ, and whether that is more than noise. */
+  differences?: Column<number>;
+  verdicts?: Column<string>;
   /** Lines that limit points. */
   roofs?: { name: string; x: Column<number>; y: Column<number> }[];
 }
@@ -256,6 +260,10 @@ export interface TreeBlock extends Common {
   places: Places | null;
   /** A page about one row; `rows` has 1 for those it has, if not for all but the root. */
   row_page: { page: string; param: string; label: string; rows?: Column<number> } | null;
+  /** The form that is shown first, if not a table. */
+  form?: "flame";
+  /** What colours the cells of pictures: -1 to 1 of each row, and what the ends and 0 mean. */
+  tint?: { values: Column<number>; low: string; high: string; none: string };
 }
 /** Source lines of rows. */
 export interface Places {

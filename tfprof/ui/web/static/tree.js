@@ -27,7 +27,7 @@ export function treeView(block, context) {
   const { params } = context;
   /** @type {TreeState} */
   const state = {
-    form: TREE_FORMS.some(([form]) => form === params._form) ? params._form : "table",
+    form: TREE_FORMS.some(([form]) => form === params._form) ? params._form : (block.form ?? "table"),
     measure: model.measure(params._measure || block.primary),
     columns: params._columns || "",
     wanted: (params._find ?? "").toLowerCase(),
@@ -169,7 +169,7 @@ export function treeView(block, context) {
 
   function drawPicture() {
     if (state.form === "table") return;
-    legend.replaceChildren();
+    legend.replaceChildren(...(block.tint ? tintLegend(block.tint) : []));
     if (body.firstChild !== picture.view) body.replaceChildren(picture.view);
     if (!state.measure) return;
     const nodes = forest(state.measure);
@@ -181,14 +181,34 @@ export function treeView(block, context) {
       sunburst: () => sunburstCells(nodes, Math.min(width, 760), state.folds),
     };
     const found = model.found(state.wanted);
-    picture.show(shapes[state.form](), nodes, state.measure.unit, (/** @type {any} */ node) =>
-      nodes.isHit(node, found),
+    picture.show(
+      shapes[state.form](),
+      nodes,
+      state.measure.unit,
+      (/** @type {any} */ node) => nodes.isHit(node, found),
+      model.tint && {
+        of: (node) => model.tint?.[nodes.row(node)] ?? 0,
+        lines: (node) => tintLines(nodes.row(node)),
+      },
     );
     const value = nodes.value(nodes.root);
     status.textContent =
       value > 0
-        ? `${numberText(value, state.measure.unit)} ${state.measure.label}${found ? `; ${counted(found.count)} rows found` : ""}; the stronger the colour, the more by itself`
+        ? `${numberText(value, state.measure.unit)} ${state.measure.label}${found ? `; ${counted(found.count)} rows found` : ""}${block.tint ? "" : "; the stronger the colour, the more by itself"}`
         : `No ${state.measure.label} is known here: choose another measure.`;
+  }
+
+  /**
+   * What is known of a row beside what it is drawn by.
+   *
+   * @param {number} row
+   */
+  function tintLines(row) {
+    const others = model.measures.filter((each) => each !== state.measure);
+    return [
+      ...others.map((each) => `${each.label} ${numberText(each.totals[row], each.unit)}`),
+      ...model.texts.map((each) => each.values[row]).filter(Boolean),
+    ];
   }
 
   function drawCrumbs() {
@@ -281,6 +301,19 @@ function rootOf(text, model) {
   return Number.isInteger(place) && place > 0 && place < model.n && model.names[place] === name.join("~")
     ? place
     : 0;
+}
+
+/**
+ * What the colours of a picture mean.
+ *
+ * @param {NonNullable<TreeBlock["tint"]>} tint
+ */
+function tintLegend({ low, high, none }) {
+  return [
+    ["low", low],
+    ["none", none],
+    ["high", high],
+  ].flatMap(([kind, text]) => [el("i", { class: `sample ${kind}` }), ` ${text} `]);
 }
 
 /**

@@ -36,6 +36,7 @@ export class TreeModel {
     this.numbersOfLines = block.places ? unpacked(block.places.line) : null;
     this.hasSource = Object.keys(block.places?.texts ?? {}).length > 0;
     this.onRowPage = block.row_page?.rows ? unpacked(block.row_page.rows) : null;
+    this.tint = block.tint ? unpacked(block.tint.values) : null;
     this.texts = block.texts.map((text) => ({ ...text, values: unpacked(text.values) }));
     this.showsHidden = false;
     this.order = { id: "", isOwn: false, ascending: false };

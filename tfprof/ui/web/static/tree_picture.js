@@ -4,7 +4,7 @@ import { el, onThemeChange } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
 
-/** @import { Forest } from "./types" */
+/** @import { Forest, Tint } from "./types" */
 
 const FONT = "12px system-ui, sans-serif";
 const LETTER_ROOM = 6.4;
@@ -23,6 +23,8 @@ export class TreePicture {
   forest = null;
   /** @type {(node: any) => boolean} */
   isHit = () => false;
+  /** @type {Tint | null} */
+  tint = null;
 
   /**
    * @param {string} title
@@ -49,19 +51,22 @@ export class TreePicture {
   }
 
   /**
-   * Shows cells; `isHit(node)` marks what a search has found, `unit` is that of their values.
+   * Shows cells; `isHit(node)` marks what a search has found, `unit` is that of their values. Cells are
+   * as strong as what they cost by themselves, or have the colour of their tint.
    *
    * @param {{ cells: any[], height: number }} shape
    * @param {Forest} forest
    * @param {string} unit
    * @param {(node: any) => boolean} isHit
+   * @param {Tint | null} tint
    */
-  show({ cells, height }, forest, unit, isHit) {
+  show({ cells, height }, forest, unit, isHit, tint = null) {
     this.cells = cells;
     this.height = height;
     this.forest = forest;
     this.unit = unit;
     this.isHit = isHit;
+    this.tint = tint;
     this.current = Math.min(this.current, Math.max(cells.length - 1, 0));
     this.inside = cells.map(() => []);
     cells.forEach((cell, at) => {
@@ -94,6 +99,8 @@ export class TreePicture {
       ink: colour("--ink"),
       own: colour("--c-device"),
       found: colour("--c-input"),
+      shorter: colour("--shorter"),
+      longer: colour("--longer"),
       focus: colour("--focus"),
     };
     const pen = canvas.getContext("2d");
@@ -115,15 +122,20 @@ export class TreePicture {
    * @param {any} cell
    * @param {Record<string, string>} colours
    */
-  #drawCell(pen, cell, { paper, ink, own, found }) {
+  #drawCell(pen, cell, { paper, ink, own, found, shorter, longer }) {
     const isHit = cell.chain.some((/** @type {any} */ node) => this.isHit(node));
     const share = this.most > 0 ? cell.own / this.most : 0;
+    const tint = this.tint?.of(cell.chain[0]) ?? 0;
+    const colour = !this.tint ? own : tint > 0 ? longer : shorter;
+    const strength = !this.tint
+      ? 0.1 + 0.5 * Math.sqrt(share)
+      : tint && 0.1 + 0.5 * Math.sqrt(Math.abs(tint));
     pen.globalAlpha = 1;
     outline(pen, cell, 0);
     pen.fillStyle = paper;
     pen.fill();
-    pen.globalAlpha = isHit ? 0.85 : 0.1 + 0.5 * Math.sqrt(share);
-    pen.fillStyle = isHit ? found : own;
+    pen.globalAlpha = isHit ? 0.85 : strength;
+    pen.fillStyle = isHit ? found : colour;
     pen.fill();
     pen.globalAlpha = cell.isSplit || cell.kind === "arc" ? 0.5 : 0.25;
     pen.strokeStyle = cell.kind === "arc" ? paper : ink;
@@ -164,6 +176,7 @@ export class TreePicture {
       ...cell.chain.map((/** @type {any} */ node) => this.forest?.full(node)),
       `${numberText(cell.value, this.unit)}${share}`,
       ...own,
+      ...(this.tint?.lines(cell.chain[0]) ?? []),
     ];
   }
 

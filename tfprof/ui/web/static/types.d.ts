@@ -78,6 +78,11 @@ export interface Order {
   isOwn: boolean;
   ascending: boolean;
 }
+/** What colours the cell of a node, -1 to 1, and lines of text on it. */
+export interface Tint {
+  of(node: any): number;
+  lines(node: any): string[];
+}
 /** Rows that a search has found (2), and those above them (1). */
 export interface Found {
   kept: Uint8Array;
