@@ -173,7 +173,7 @@ def test_a_report_of_all_pages(call, tmp_path):
     done = call("report", "--demo", "--run", "gpu", "-o", path)
     assert done.exit_code == 0, done.stderr
     held = documents(path.read_text("utf-8"))
-    assert {"overview", "kernel-stats", "memory", "advice", "contents"} <= set(held)
+    assert {"start", "kernel-stats", "memory", "advice", "contents"} <= set(held)
     assert "memory-viewer" not in held
     assert "this is the run gpu; --run chooses resnet50, input-bound" in done.stderr
     assert path.stat().st_size < 1_000_000
@@ -184,7 +184,7 @@ def test_a_report_of_some_pages_and_one_step(call, tmp_path):
     words = ["report", "--demo", "--run", "gpu", "-o", path, "--force"]
     assert call(*words, "--pages", "pod,overview", "--step", "2").exit_code == 0
     held = documents(path.read_text("utf-8"))
-    assert set(held) == {"pod", "overview"}
+    assert set(held) == {"pod", "start"}
     steps = json.dumps(held["pod"])
     assert ("train 2" in steps, "train 3" in steps) == (True, False)
     for more, message in (
@@ -201,7 +201,7 @@ def test_a_report_of_some_pages_and_one_step(call, tmp_path):
 
 def test_a_report_of_two_runs(call, tmp_path):
     path = tmp_path / "r.html"
-    pages = ["--pages", "op-stats,overview", "-o", path, "--force"]
+    pages = ["--pages", "op-stats,pod", "-o", path, "--force"]
     for name in ("gpu", "input-bound"):
         (tmp_path / name).mkdir()
         shutil.copy(demo_capture(name), tmp_path / name)
@@ -209,7 +209,7 @@ def test_a_report_of_two_runs(call, tmp_path):
     assert done.exit_code == 0, done.stderr
     assert "this is the run gpu, and input-bound to compare it with" in done.stderr
     text = path.read_text("utf-8")
-    assert set(documents(text)) == {"op-stats", "overview"}
+    assert set(documents(text)) == {"op-stats", "pod"}
     for address in ("run=input-bound", "against=input-bound"):
         assert f'id="page/op-stats?{address}"' in text
     done = call("report", "--demo", "--run", "gpu", "--compare", "input-bound", *pages)

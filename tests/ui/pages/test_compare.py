@@ -178,6 +178,6 @@ def test_a_run_that_lacks_the_page_or_the_step_leaves_that_of_the_other(tmp_path
     site = Site(
         [replace(opened_run(run_of(*at)), name=name) for name, at in (("a", (1, 2)), ("b", (5,)))]
     )
-    page = site.page("overview", {"run": "a", "against": "b", "step": "2"})
+    page = site.page("pod", {"run": "a", "against": "b", "step": "2"})
     assert page.blocks[0]["items"][0]["text"].startswith("There is nothing of b here: no step 2")
-    assert page.blocks[1:] == site.page("overview", {"run": "a", "step": "2"}).blocks
+    assert page.blocks[1:] == site.page("pod", {"run": "a", "step": "2"}).blocks

@@ -6,7 +6,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -177,10 +177,7 @@ class Site:
 def _page_of(opened: Opened, page_id: str, params: Params) -> Page:
     n_changes = opened.refresh()
     entries = {entry.id: entry for entry in entries_of(opened)}
-    entry = entries.get(page_id) or entries.get(_ONE_PAGE.get(page_id, ""))
-    if entry is None:
-        raise NoSuchPageError(f"no page {page_id!r}; this run has: {', '.join(entries)}")
-    page = entry.make(params)
+    page = entries[known_page(page_id, entries)].make(params)
     said = [_changed(n_changes)] if n_changes else []
     if params.get("step") and page_id in _OF_ALL_STEPS:
         said.append(_of_all_steps(page_id))
@@ -215,6 +212,18 @@ QUESTIONS = (
 
 _ONE_PAGE = {"overview": START}
 """Names of pages that are one with another."""
+
+
+def known_page(page_id: str, known: Collection[str]) -> str:
+    """The name of a page of a run, among those that it has.
+
+    Raises:
+        NoSuchPageError: It has no such page.
+    """
+    name = page_id if page_id in known else _ONE_PAGE.get(page_id, "")
+    if name not in known:
+        raise NoSuchPageError(f"no page {page_id!r}; this run has: {', '.join(known)}")
+    return name
 
 
 def entries_of(opened: Opened) -> list[PageEntry]:

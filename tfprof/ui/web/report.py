@@ -17,7 +17,7 @@ from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import human_memory, some
 from tfprof.errors import EmptyProfileError, InputError, TfprofError, UsageError
 from tfprof.ui.pages.document import FORMAT, Page, to_json
-from tfprof.ui.pages.site import NoSuchPageError, Site
+from tfprof.ui.pages.site import Site, known_page
 from tfprof.ui.pages.view_titles import COMPARE
 from tfprof.ui.web.scripts import joined_script, joined_style
 
@@ -114,9 +114,8 @@ def _part_of(
     if index["trouble"]:
         raise InputError(index["trouble"])
     known = [page["id"] for page in index["pages"]]
-    for name in pages:
-        if name not in known and not is_second:
-            raise NoSuchPageError(f"no page {name!r}; this run has: {', '.join(known)}")
+    if not is_second:
+        pages = [known_page(name, known) for name in pages]
     made: list[Page] = []
     for entry in index["pages"]:
         is_of_both = entry["id"] == COMPARE[0]
