@@ -1,5 +1,6 @@
 """Calls, and the runs of compiled programs on a CPU that they launch."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,17 @@ def test_the_last_run_belongs_to_the_last_call():
     # The first run was launched before the capture began.
     run = loop([20, 23], [(4, 1, 20), (5, 21, 10), (6, 31, 10)])
     assert found(run) == [(20, 31), (31, 41)]
+
+
+@pytest.mark.parametrize(
+    ("function", "module"),
+    [("<lambda>", "jit__lambda"), ("<unnamed function>", "jit__unnamed_function"), ("f", "jit_f")],
+)
+def test_a_module_has_the_name_of_its_function_without_what_modules_cannot_have(function, module):
+    # Another program's runs stand between: only the names tell whose a run is.
+    names = [function, "other", function, "other"]
+    runs = [(5, 1, 5, module), (6, 6, 1, "jit_other"), (7, 21, 5, module), (8, 26, 1, "jit_other")]
+    assert found(loop([0, 3, 20, 23], runs, names=names)) == [(0, 6), (6, 7), (20, 26), (26, 27)]
 
 
 def test_a_chain_fixes_the_order():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from tfprof.captures.events.steps.eager import EAGER_OP, are_eager_ops
 from tfprof.captures.events.steps.forest import Forest
+from tfprof.captures.events.timeline.names import PJIT_CALL
 from tfprof.captures.events.timeline.op_names import OpKind, parse_op_name
 from tfprof.captures.facts.periods import periods_of
 from tfprof.captures.model.xspace_stats import IntArray
@@ -19,7 +19,6 @@ from tfprof.captures.run.run import Host
 from tfprof.core.columns.columns import BoolArray, Int64Array, sums_by
 from tfprof.core.columns.distinct import distinct_rows
 
-_OF_JAX = re.compile(r"PjitFunction\((.*)\)")
 SESSION_RUNS = frozenset(("SessionRun", "RunGraph"))
 
 
@@ -106,7 +105,7 @@ def eager_in_steps(host: Host) -> list[Called]:
 def _calls(forest: Forest, is_chosen: BoolArray) -> Int64Array:
     """The chosen calls of compiled functions that are not in another call."""
     timeline = forest.timeline
-    is_call = timeline.named(lambda name: _OF_JAX.fullmatch(name) is not None)
+    is_call = timeline.named(lambda name: PJIT_CALL.fullmatch(name) is not None)
     is_call |= timeline.having("tf_function_call") | timeline.named(SESSION_RUNS.__contains__)
     is_call &= timeline.on_threads
     return _outermost(forest, is_call, is_chosen)
@@ -150,5 +149,5 @@ def _name(event: str, module: str) -> str:
         return module.removeprefix("jit_")
     if event in SESSION_RUNS:
         return "Session.run"
-    known = _OF_JAX.fullmatch(event) or EAGER_OP.fullmatch(event)
+    known = PJIT_CALL.fullmatch(event) or EAGER_OP.fullmatch(event)
     return known[1] if known else parse_op_name(event).type or event

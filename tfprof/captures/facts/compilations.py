@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.steps.host_code import is_compiling, is_frame
+from tfprof.captures.events.timeline.names import PJIT_CALL, module_key
 from tfprof.captures.events.timeline.nesting import nest
 from tfprof.captures.events.timeline.timeline import Timeline
 from tfprof.captures.facts.hlo_programs import programs_of
@@ -19,8 +20,6 @@ from tfprof.core.columns.columns import Int64Array
 
 _TRACES = re.compile(r"tf\.function-graph_building|trace_to_jaxpr|lower_")
 """Names of events that come before the compilation."""
-
-_CALL = re.compile(r"PjitFunction\((.*)\)")
 
 _MOST_COMPARED = 16
 """At most this many programs of a function are compared."""
@@ -50,12 +49,12 @@ def compilations(host: Host) -> list[Compilations]:
     events = np.flatnonzero(timeline.kind_mask(np.array(kinds, np.bool_)) & timeline.on_host)
     first = np.searchsorted(events, timeline.first)
     outer = events[nest(first, timeline.starts_ps[events], timeline.ends_of(events)).parents < 0]
-    calls = np.flatnonzero(timeline.named(lambda name: _CALL.fullmatch(name) is not None))
+    calls = np.flatnonzero(timeline.named(lambda name: PJIT_CALL.fullmatch(name) is not None))
     sums: dict[tuple[str, bool], list[int]] = {}
     for event in _not_within_others(timeline, outer):
         name = timeline.name(event)
         around = _outermost_around(timeline, calls, event)
-        found = _CALL.fullmatch(timeline.name(around)) if around >= 0 else None
+        found = PJIT_CALL.fullmatch(timeline.name(around)) if around >= 0 else None
         key = (found[1], True) if found else (name, False)
         count_and_time = sums.setdefault(key, [0, 0])
         count_and_time[0] += 1
@@ -96,15 +95,10 @@ def _outermost_around(timeline: Timeline, calls: Int64Array, event: int) -> int:
     return int(around[0]) if len(around) else -1
 
 
-def _plain(name: str) -> str:
-    """A name without characters that names of modules cannot have."""
-    return re.sub(r"[\W_]+", "", name)
-
-
 def what_differs(host: Host, function: str) -> tuple[str, str]:
     """The difference between the programs of a function, and a remedy; empty if not recorded."""
-    wanted = _plain(f"jit_{function}")
-    named = [one for one in programs_of(host) if _plain(one.name) == wanted]
+    wanted = module_key(f"jit_{function}")
+    named = [one for one in programs_of(host) if module_key(one.name) == wanted]
     modules = [one.module() for one in named[:_MOST_COMPARED]]
     if len(modules) < 2:
         return "", ""

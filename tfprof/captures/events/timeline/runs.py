@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof.captures.events.timeline.links import Links
+from tfprof.captures.events.timeline.names import PJIT_CALL, module_key
 from tfprof.captures.events.timeline.nesting import Nesting
 from tfprof.captures.events.timeline.sparse_stat import SparseStat
 from tfprof.captures.events.timeline.threadpool import REGION
@@ -34,9 +35,6 @@ _CALL_OF_ONE = re.compile(
     r"::ExecuteHelper(OnSingleDevice)?"
 )
 """A call for one device; it has no ``run_id``."""
-
-_CALL = re.compile(r"PjitFunction\((.*)\)")
-"""Python's call of a function; the name of the compiled module is ``jit_`` and its name."""
 
 _WAIT = "ThunkExecutor::Execute"
 """Each run has one, also a run without ops."""
@@ -87,7 +85,7 @@ def compiled_runs(timeline: Timeline, nesting: Nesting, links: Links) -> Runs:
     chained = _chained(timeline, nesting, links, single, of_event)
     calls[in_order] = _in_order(
         timeline.starts_ps[single], called, starts[in_order],
-        [modules[run] for run in in_order.tolist()],
+        [module_key(modules[run]) for run in in_order.tolist()],
         [chained.get(run, _NO_CALL) for run in in_order.tolist()],
         single,
     )  # fmt: skip
@@ -146,7 +144,7 @@ def _in_order(
     found = np.full(len(begun_ps), _NO_CALL, np.int64)
 
     def fits(run: int, call: int) -> bool:
-        same = not called[call] or not modules[run] or modules[run] == f"jit_{called[call]}"
+        same = not called[call] or not modules[run] or modules[run] == called[call]
         return same and launched_ps[call] <= begun_ps[run]
 
     anchors = [(run, call) for run, call in enumerate(chained) if call >= 0 and fits(run, call)]
@@ -206,11 +204,11 @@ def _modules(timeline: Timeline, events: Int64Array, row: Int64Array, n_runs: in
 
 
 def _called(timeline: Timeline, nesting: Nesting, calls: Int64Array) -> list[str]:
-    """The function that Python called around each call; empty if not recorded."""
-    matches = [_CALL.fullmatch(name) for name in timeline.names]
+    """The module of the function that Python called around each call; empty if not recorded."""
+    matches = [PJIT_CALL.fullmatch(name) for name in timeline.names]
     is_named = timeline.kind_mask(np.array([match is not None for match in matches], np.bool_))
     around = nesting.nearest_of(calls, np.where(is_named, timeline.kinds, _NO_CALL))
-    functions = [match[1] if match else "" for match in matches]
+    functions = [module_key(f"jit_{match[1]}") if match else "" for match in matches]
     return [functions[kind] if kind >= 0 else "" for kind in around.tolist()]
 
 
