@@ -20,6 +20,7 @@ from tfprof.insight.budgets.subject import subject_of
 from tfprof.insight.diff.difference import difference
 from tfprof.insight.diff.side import Side
 from tfprof.sql import query
+from tfprof.ui.pages.packed_columns import unpacked
 from tfprof.ui.pages.site import Site
 
 UNKNOWN = "unknown"
@@ -154,6 +155,10 @@ def _of_tables(said, results, typical, *, is_alone, is_tpu):
         )
 
 
+def _plain(text):
+    return re.sub(r"\W+", " ", text).strip().lower()
+
+
 def _number(text):
     return int(re.match(r"\d+", text)[0])
 
@@ -252,14 +257,19 @@ def _part_of(found, name):
 def _of_pages(said, run):
     opened = opened_run(run)
     page = Site([opened]).page("start", {})
-    verdict = tools.overview(run).verdict
-    for block in page.blocks:
-        if block["kind"] == "words" and block.get("lead"):
-            assert block["items"] == list(verdict)
-        if block["kind"] == "facts":
-            said("first page", n_steps=_number(dict(block["items"])["Steps"]))
-        if block["kind"] == "chart" and block["id"] == "steps":
+    rows = [each for block in page.blocks if block["kind"] == "row" for each in block["blocks"]]
+    texts = [text for block in page.blocks if block["kind"] == "words" for text in block["items"]]
+    texts += [block["caption"] for block in rows if "caption" in block]
+    for sentence in tools.overview(run).verdict:
+        for part in re.split(r": |[.] ", sentence):  # a long answer has its reason below
+            assert _plain(part) in _plain(" ".join(texts)), (part, texts)
+    for block in (*page.blocks, *rows):
+        if block["kind"] == "facts" and block["short"]:
+            said("first page", n_steps=_number(dict(block["items"])["steps"]))
+        if block.get("id") == "steps":
             said("first page's chart", n_steps=len(block["choose"]["keys"]))
+        if block.get("id") == "average-step" and (values := unpacked(block["series"][0]["values"])):
+            said("first page's average step", step_ms=sum(values))
     said("assistants", n_steps=Answers([opened]).runs()["runs"][0]["steps"])
     steps = run_steps(run)
     if steps.typical.has_ops:
