@@ -73,6 +73,14 @@ def jit_loading(clock: OwnClock) -> None:
 
 
 @program
+def jit_of_a_lambda(clock: OwnClock) -> None:
+    """Eight marked steps that make a batch and compute in a function without a name."""
+    products = chain(400, 6)
+    compiled = jax.jit(lambda batch: products(batch))
+    train(clock, 8, lambda: compiled(jnp.full((400, 400), 0.5)))
+
+
+@program
 def jit_steps(clock: OwnClock) -> None:
     """Eight marked steps that do nothing but compute."""
     train(clock, 8, jax.jit(chain(400, 6)), square(400))

@@ -14,8 +14,8 @@ from tfprof.insight.budgets.capture_metrics import compilations
 pytestmark = pytest.mark.jax
 
 MARKED = [
-    "jit_loading", "jit_steps", "first_step_compiles", "scan", "pmap", "sharded", "two_programs",
-    "heavy_product", "op_by_op", "op_by_op_together", "waits_for_queue", "saves_between",
+    "jit_loading", "jit_of_a_lambda", "jit_steps", "first_step_compiles", "scan", "pmap",
+    "sharded", "two_programs", "heavy_product", "op_by_op", "op_by_op_together", "waits_for_queue", "saves_between",
     "evaluates_between", "recompiled_for_shapes", "recompiled_for_values",
 ]  # fmt: skip
 ALL = [*MARKED, "unmarked"]
@@ -67,7 +67,9 @@ def test_time_in_an_annotation_is_named_by_it(jax_program):
     assert DENIAL not in program.verdict
 
 
-@pytest.mark.parametrize("name", ["jit_steps", "scan", "heavy_product", "two_programs"])
+@pytest.mark.parametrize(
+    "name", ["jit_of_a_lambda", "jit_steps", "scan", "heavy_product", "two_programs"]
+)
 def test_time_of_the_computation_is_not_python(jax_program, name):
     """Nothing but one computation is in these steps, and Python waits for it."""
     program = jax_program(name)
