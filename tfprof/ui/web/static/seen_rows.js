@@ -26,13 +26,13 @@ export class SeenRows {
   }
 
   /**
-   * Makes the table as high as it has to be.
+   * Makes the table as high as it has to be; `more_px` for what stands above and below the rows.
    *
    * @param {number} n
    */
-  fit(n) {
+  fit(n, more_px = 0) {
     const rows = Math.min(this.most, Math.max(n, 1)) + 2;
-    this.scroller.style.setProperty("max-height", `${rows * ROW_PX}px`);
+    this.scroller.style.setProperty("max-height", `${rows * ROW_PX + more_px}px`);
   }
 
   /**

@@ -1,0 +1,95 @@
+// One unit for all numbers of a column: it stands in the header, and points stand below each other.
+
+import { ABSURD, cellText, numberText, SCALES, SUFFIXES } from "./format.js";
+
+const MOST = 1e6;
+const FEWEST = 0.01;
+const MANY = 0.25;
+
+/**
+ * How a column shows its cells: the `unit` of its header, its `factor` in the unit of the document, and
+ * `show(value)`.
+ *
+ * @param {any} column
+ * @returns {{ unit: string, factor: number, show: (value: any) => string }}
+ */
+export function unitOf(column) {
+  const { unit } = column;
+  const show = (/** @type {any} */ value) => cellText(value, column);
+  if (column.type !== "number") return { unit: "", factor: 1, show };
+  if (unit === "fraction" || unit === "percent")
+    return {
+      unit: "%",
+      factor: unit === "fraction" ? 0.01 : 1,
+      show: (value) => show(value).replace(" %", ""),
+    };
+  if (SUFFIXES[unit])
+    return { unit: SUFFIXES[unit], factor: 1, show: (value) => cellText(value, { ...column, unit: "" }) };
+  return SCALES[unit] && unit !== "count" ? scaledUnit(column) : { unit: "", factor: 1, show };
+}
+
+/** @param {any} value */
+export function isKnown(value) {
+  return value !== null && value !== undefined && !Number.isNaN(value);
+}
+
+/**
+ * The unit of the largest number; the next smaller one if many numbers would have no digits in it.
+ *
+ * @param {any} column
+ */
+function scaledUnit(column) {
+  const [base, scale] = SCALES[column.unit];
+  /** @type {number[]} */
+  const sizes = [];
+  for (const value of column.values) {
+    const size = Math.abs(value * base);
+    if (size > 0 && size < ABSURD) sizes.push(size);
+  }
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
+  let at = Math.max(
+    0,
+    scale.findLastIndex(([size]) => size <= largest),
+  );
+  const faint = sizes.filter((size) => size < FEWEST * scale[at][0]).length;
+  if (at > 0 && faint > MANY * sizes.length && largest / scale[at - 1][0] < MOST) at -= 1;
+  const [size, unit] = scale[at];
+  const top = largest / size;
+  const isWhole = size === base && sizes.every(Number.isInteger);
+  const decimals = isWhole ? 0 : top < 10 ? 3 : top < 1000 ? 2 : 1;
+  const factor = size / base;
+  return { unit, factor, show: (/** @type {any} */ value) => fixedText(value / factor, value, decimals) };
+}
+
+/**
+ * @param {number} scaled
+ * @param {any} value
+ * @param {number} decimals
+ */
+function fixedText(scaled, value, decimals) {
+  if (!isKnown(value) || value === 0 || !(Math.abs(value) < ABSURD)) return numberText(value);
+  const least = 10 ** -decimals;
+  if (Math.abs(scaled) < least / 2) return `${scaled < 0 ? "-" : ""}<${least.toFixed(decimals)}`;
+  return scaled.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/**
+ * A number of an address or a search in the unit of a column's document; null if it is none. `1 ms`,
+ * `50 %`; without a unit it is in that of the header.
+ *
+ * @param {string} text
+ * @param {any} column
+ * @returns {number | null}
+ */
+export function numberOf(text, column) {
+  const [, digits, unit] = /^\s*([-+]?[\d.,]*\d(?:e[-+]?\d+)?)\s*(\S*)\s*$/i.exec(text) ?? [];
+  const number = Number((digits ?? "x").replaceAll(",", ""));
+  if (!Number.isFinite(number)) return null;
+  if (!unit) return number * column.factor;
+  const same = (/** @type {string} */ name) => name.toLowerCase() === unit.toLowerCase();
+  if (same(column.shownUnit)) return number * column.factor;
+  const [base, scale] = SCALES[column.unit] ?? [1, []];
+  const wanted = unit.replace(/^[uμ]s$/, "µs");
+  const [size] = scale.find(([, name]) => name === wanted) ?? scale.find(([, name]) => same(name)) ?? [];
+  return size === undefined ? null : (number * size) / base;
+}
