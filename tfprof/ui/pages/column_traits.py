@@ -1,7 +1,7 @@
 """What a page may do with the numbers of a column: add them up, and show how good they are.
 
-A wrong sum is worse than none: only columns that are listed here are added. Times with what ran inside
-them, averages, rates and parts of different wholes are not.
+A wrong sum is worse than none: only columns that are listed here are added. Times with what ran
+inside them, averages, rates and parts of different wholes are not.
 """
 
 from __future__ import annotations
