@@ -134,7 +134,7 @@ def test_groups_and_the_foot_have_sums_of_what_adds_up(page):
     foot = tab.locator("[data-block=ops] tfoot")
     place = cells(page, "total_self_time")
     assert sum(map(float, place)) == 186  # 10 + 11 + ... + 21
-    assert foot.inner_text().split("\t")[:2] == ["12 rows in all", "186"]
+    assert foot.inner_text().split("\t")[:2] == ["Sum of 12 rows", "186"]
     tab.get_by_label("Group by").select_option("type")
     assert cells(page, "operation") == ["▸ MatMul 8 rows", "▸ Relu 4 rows"]
     assert cells(page, "total_self_time") == ["120", "66"]

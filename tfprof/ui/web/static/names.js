@@ -89,7 +89,7 @@ export function shortNames(names, most) {
   const begin = names[0].slice(0, names[0].length - rests[0].length);
   // Of a path the last part stays whole: `…/train.py:31`.
   const start = begin.includes("/") ? begin.lastIndexOf("/") : begin.length;
-  const isLong = start >= MANY_LETTERS && rests.every(Boolean);
+  const isLong = start >= MANY_LETTERS && !isSentence(begin) && rests.every(Boolean);
   const begun = isLong ? names.map((name) => name.slice(start)) : names;
   const end = commonEnd(begun);
   const cut = begun.map((name) => (end ? `${name.slice(0, name.length - end)}…` : name));
@@ -108,5 +108,10 @@ function commonEnd(names) {
     while (length > 0 && !name.endsWith(names[0].slice(names[0].length - length))) length -= 1;
   const end = names[0].slice(names[0].length - Math.max(length, 0));
   const parted = length > 0 ? end.replace(/^[^\s/_:.]*/, "") : "";
-  return parted.length >= MANY_LETTERS ? parted.length : 0;
+  return parted.length >= MANY_LETTERS && !isSentence(parted) ? parted.length : 0;
+}
+
+/** @param {string} text */
+function isSentence(text) {
+  return text.trim().split(" ").length > 2;
 }

@@ -7,8 +7,8 @@ import { csvText, tabText } from "./csv.js";
 import { el, later } from "./dom.js";
 import { counted, countOf } from "./format.js";
 import { SeenRows } from "./seen_rows.js";
-import { cellView } from "./table_cells.js";
-import { chosenColumns, columnsMenu, emptyColumns } from "./table_columns.js";
+import { cellView, exactText } from "./table_cells.js";
+import { chosenColumns, columnsMenu, emptyColumns, stemOf } from "./table_columns.js";
 import { filterChips, filterMenu, replaced } from "./table_filter_menu.js";
 import { addressOf, filteredRows, filtersOf, typedFilter } from "./table_filters.js";
 import { groupColumns, groupLines, groupsOf, sortedGroups, sumOf, sumText } from "./table_groups.js";
@@ -191,9 +191,10 @@ export function tableView(block, context = {}, { onRow } = {}) {
   // Sums of what is shown.
   function showFoot() {
     const rows = state.order;
-    const isSummed = rows.length > 1 && visible.some((column, at) => at && column.adds);
+    // The first rows of a longer table have no sum of interest.
+    const isSummed = rows.length > 1 && !block.page && visible.some((column, at) => at && column.adds);
     foot.replaceChildren(
-      ...(isSummed ? [sumsRow("tr", el("td.text", `${countOf(rows.length, "row")} in all`), rows)] : []),
+      ...(isSummed ? [sumsRow("tr", el("td.text", `Sum of ${countOf(rows.length, "row")}`), rows)] : []),
     );
   }
 
@@ -207,8 +208,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     const cells = visible.slice(1).map((column) => {
       const total = sumOf(column, rows);
       const unknown = total?.nUnknown ? `; ${countOf(total.nUnknown, "row")} unknown` : "";
-      const about =
-        total && `Sum of ${column.label}: ${total.sum.toLocaleString("en-US")} ${column.unit}`.trim();
+      const about = total && `Sum of ${column.label}: ${exactText(total.sum, column)}`;
       return el(
         "td",
         { class: column.type === "number" ? "number" : "text", title: about && about + unknown },
@@ -334,10 +334,11 @@ export function tableView(block, context = {}, { onRow } = {}) {
  * @param {TableBlock} block
  */
 function columnsOf(block) {
-  return block.columns.map((column, place) => {
-    const made = { ...column, values: unpacked(block.cells[place]) };
-    const { unit, factor, show } = unitOf(made);
-    return { ...made, shownUnit: unit, factor, show };
+  const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
+  return columns.map((column) => {
+    const alike = columns.filter((each) => stemOf(each) === stemOf(column)).map(({ values }) => values);
+    const { unit, factor, show } = unitOf(column, alike);
+    return { ...column, shownUnit: unit, factor, show };
   });
 }
 

@@ -72,7 +72,18 @@ function shortText(value, text, column) {
  * @param {any} column
  */
 function hoverText(value, text, column) {
-  if (typeof value === "number" && Number.isFinite(value))
-    return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();
-  return text;
+  return typeof value === "number" && Number.isFinite(value)
+    ? `${column.about || column.label}: ${exactText(value, column)}`
+    : text;
+}
+
+/**
+ * A number with more digits than its cell has.
+ *
+ * @param {number} value
+ * @param {any} column
+ */
+export function exactText(value, column) {
+  const number = (value / column.factor).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  return `${number} ${column.shownUnit}`.trim();
 }

@@ -5,8 +5,17 @@ import { el } from "./dom.js";
 import { counted } from "./format.js";
 import { menuOf } from "./menus.js";
 
-const FEW_COLUMNS = 6;
+const FEW_COLUMNS = 3;
 const NOTHING = new Set([null, undefined, 0, "", "No", "Unknown", false]);
+
+/**
+ * The name that the numbers of two runs and their difference share.
+ *
+ * @param {{ id: string }} column
+ */
+export function stemOf({ id }) {
+  return id.split(":")[0];
+}
 
 /**
  * Of a wide table the columns that are zero, empty or unknown in all rows; the first one stays. Of
@@ -16,16 +25,15 @@ const NOTHING = new Set([null, undefined, 0, "", "No", "Unknown", false]);
  */
 export function emptyColumns(columns) {
   if (columns.length <= FEW_COLUMNS) return new Set();
-  const stem = (/** @type {{ id: string }} */ { id }) => id.split(":")[0];
   const saying = new Set(
     columns
       .filter(
         ({ values }) =>
           !values.every((/** @type {any} */ value) => NOTHING.has(value) || Number.isNaN(value)),
       )
-      .map(stem),
+      .map(stemOf),
   );
-  return new Set(columns.slice(1).filter((column) => !saying.has(stem(column))));
+  return new Set(columns.slice(1).filter((column) => !saying.has(stemOf(column))));
 }
 
 /**

@@ -9,7 +9,6 @@ import { isKnown } from "./table_units.js";
 const UNITS = {
   us: "µs",
   percent: "%",
-  fraction: "of 1",
   gflops_per_s: "GFLOP/s",
   gib_per_s: "GiB/s",
   gb_per_s: "GB/s",

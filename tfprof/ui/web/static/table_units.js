@@ -8,12 +8,13 @@ const MANY = 0.25;
 
 /**
  * How a column shows its cells: the `unit` of its header, its `factor` in the unit of the document, and
- * `show(value)`.
+ * `show(value)`. The numbers of two runs and their difference, `alike`, have the same.
  *
  * @param {any} column
+ * @param {ArrayLike<number>[]} alike
  * @returns {{ unit: string, factor: number, show: (value: any) => string }}
  */
-export function unitOf(column) {
+export function unitOf(column, alike = [column.values]) {
   const { unit } = column;
   const show = (/** @type {any} */ value) => cellText(value, column);
   if (column.type !== "number") return { unit: "", factor: 1, show };
@@ -25,7 +26,7 @@ export function unitOf(column) {
     };
   if (SUFFIXES[unit])
     return { unit: SUFFIXES[unit], factor: 1, show: (value) => cellText(value, { ...column, unit: "" }) };
-  return SCALES[unit] && unit !== "count" ? scaledUnit(column) : { unit: "", factor: 1, show };
+  return SCALES[unit] && unit !== "count" ? scaledUnit(column, alike) : { unit: "", factor: 1, show };
 }
 
 /** @param {any} value */
@@ -37,19 +38,21 @@ export function isKnown(value) {
  * The unit of the largest number; the next smaller one if many numbers would have no digits in it.
  *
  * @param {any} column
+ * @param {ArrayLike<number>[]} alike
  */
-function scaledUnit(column) {
+function scaledUnit(column, alike) {
   const [base, scale] = SCALES[column.unit];
   /** @type {number[]} */
   const sizes = [];
-  for (const value of column.values) {
-    const size = Math.abs(value * base);
-    if (size > 0 && size < ABSURD) sizes.push(size);
-  }
+  for (const values of alike)
+    for (const value of Array.from(values)) {
+      const size = Math.abs(value * base);
+      if (size > 0 && size < ABSURD) sizes.push(size);
+    }
   const largest = sizes.reduce((most, size) => Math.max(most, size), 0);
   let at = Math.max(
     0,
-    scale.findLastIndex(([size]) => size <= largest),
+    scale.findLastIndex(([size]) => size <= (largest || base)),
   );
   const faint = sizes.filter((size) => size < FEWEST * scale[at][0]).length;
   if (at > 0 && faint > MANY * sizes.length && largest / scale[at - 1][0] < MOST) at -= 1;
