@@ -77,7 +77,9 @@ test("a column has one unit, that of its largest number, and points below each o
   assert.deepEqual(small.values.map(small.show), ["26,600.0", "3.0", "2.0", "<0.1"]);
   // Of two runs, the second is without any.
   const first = { id: "time", type: "number", unit: "us", values: [26_600] };
-  assert.deepEqual(unitOf({ ...first, values: [NaN, 40] }, [[26_600], [NaN, 40]]).show(40), "0.04");
+  assert.deepEqual(unitOf({ ...first, values: [NaN, 40] }, [[26_600], [NaN, 40.5]]).show(40.5), "40.5");
+  const wide = column("time", [315e9, 4e3, 5e3], { unit: "us" });
+  assert.deepEqual([wide.shownUnit, ...wide.values.map(wide.show)], ["s", "315,000.000", "0.004", "0.005"]);
   assert.equal(column("time", [NaN], { unit: "us" }).shownUnit, "µs");
   const sizes = column("size", [12, 999], { unit: "bytes" });
   assert.deepEqual([sizes.shownUnit, ...sizes.values.map(sizes.show)], ["B", "12", "999"]);

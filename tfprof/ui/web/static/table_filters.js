@@ -19,8 +19,8 @@ const TESTS = {
 const CONDITION = /^([^<>=~]+)(>=|<=|[<>=~])([\s\S]*)$/;
 
 /**
- * Conditions in an address: `total_self_time>=1000;type=MatMul,Conv2D;operation~layer`. What is no
- * condition on one of the columns is left out.
+ * Conditions in an address: `total_self_time>=1000;type=MatMul,Conv2D;operation~layer`. Parts that
+ * do not fit a column are left out.
  *
  * @param {string | undefined} text
  * @param {any[]} columns

@@ -3,7 +3,7 @@
 import { ABSURD, cellText, numberText, SCALES, SUFFIXES } from "./format.js";
 
 const MOST = 1e6;
-const FEWEST = 0.01;
+const MOST_DECIMALS = 3;
 const MANY = 0.25;
 
 /**
@@ -54,14 +54,22 @@ function scaledUnit(column, alike) {
     0,
     scale.findLastIndex(([size]) => size <= (largest || base)),
   );
-  const faint = sizes.filter((size) => size < FEWEST * scale[at][0]).length;
-  if (at > 0 && faint > MANY * sizes.length && largest / scale[at - 1][0] < MOST) at -= 1;
+  let decimals = decimalsOf(largest / scale[at][0]);
+  const faint = sizes.filter((each) => each / scale[at][0] < 10 ** (1 - decimals));
+  if (faint.length > MANY * sizes.length) {
+    const isSmaller = at > 0 && largest / scale[at - 1][0] < MOST;
+    if (isSmaller) at -= 1;
+    decimals = isSmaller ? decimalsOf(largest / scale[at][0]) : MOST_DECIMALS;
+  }
   const [size, unit] = scale[at];
-  const top = largest / size;
-  const isWhole = size === base && sizes.every(Number.isInteger);
-  const decimals = isWhole ? 0 : top < 10 ? 3 : top < 1000 ? 2 : 1;
+  if (size === base && sizes.every(Number.isInteger)) decimals = 0;
   const factor = size / base;
   return { unit, factor, show: (/** @type {any} */ value) => fixedText(value / factor, value, decimals) };
+}
+
+/** @param {number} largest */
+function decimalsOf(largest) {
+  return largest < 10 ? MOST_DECIMALS : largest < 1000 ? 2 : 1;
 }
 
 /**
