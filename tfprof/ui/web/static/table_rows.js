@@ -25,13 +25,15 @@ export function compared(a, b, sign) {
  * @param {boolean} isAscending
  */
 export function sortedRows(n, values, isAscending) {
-  const rows = Array.from({ length: n }, (_, row) => row);
-  if (!values) return rows;
-  const known = rows.filter((row) => isKnown(values[row]));
-  const unknown = known.length < n ? rows.filter((row) => !isKnown(values[row])) : [];
+  /** @type {number[]} */
+  const known = [];
+  /** @type {number[]} */
+  const unknown = [];
+  for (let row = 0; row < n; row += 1) (!values || isKnown(values[row]) ? known : unknown).push(row);
+  if (!values) return known;
   const keys = keysOf(values, known);
   if (!isAscending) for (let at = 0; at < keys.length; at += 1) keys[at] = -keys[at];
-  return [...byKeys(known, keys), ...unknown];
+  return byKeys(known, keys).concat(unknown);
 }
 
 /**
@@ -69,19 +71,24 @@ function byKeys(rows, keys) {
     for (let part = 0; part < 3; part += 1) words[4 * at + part] ^= flip;
     words[4 * at + 3] ^= flip || 0x8000;
   }
-  let order = Uint32Array.from({ length: n }, (_, at) => at);
+  let order = new Uint32Array(n);
+  for (let at = 0; at < n; at += 1) order[at] = at;
   for (let part = 0; part < 4; part += 1) {
     const firsts = new Uint32Array(0x10001);
     for (let at = 0; at < n; at += 1) firsts[words[4 * at + part] + 1] += 1;
     for (let word = 1; word < firsts.length; word += 1) firsts[word] += firsts[word - 1];
     const next = new Uint32Array(n);
-    for (const at of order) {
-      next[firsts[words[4 * at + part]]] = at;
-      firsts[words[4 * at + part]] += 1;
+    for (let place = 0; place < n; place += 1) {
+      const word = words[4 * order[place] + part];
+      next[firsts[word]] = order[place];
+      firsts[word] += 1;
     }
     order = next;
   }
-  return Array.from(order, (at) => rows[at]);
+  /** @type {number[]} */
+  const sorted = new Array(n);
+  for (let place = 0; place < n; place += 1) sorted[place] = rows[order[place]];
+  return sorted;
 }
 
 /**
