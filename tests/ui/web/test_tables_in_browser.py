@@ -2,7 +2,9 @@
 
 import pytest
 
+from tests.captures.tools.oracle import folder
 from tfprof import tools
+from tfprof.inputs.open_paths import open_paths
 from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, host, line, xspace
 from tfprof.ui.pages.site import Site
@@ -101,6 +103,10 @@ def test_search_order_and_filters_are_in_the_address(page):
     opened_again(page)
     tab.locator(COUNT, has_text="2 of 12 rows").wait_for()
     assert cells(page, "operation") == seen
+    page.go("op-stats", "?_sort-ops=operation")
+    tab.locator(COUNT, has_text="12 rows").wait_for()
+    tab.go_back()
+    tab.locator(COUNT, has_text="2 of 12 rows").wait_for()
     tab.get_by_role("button", name="Remove filter: type: MatMul").click()
     tab.locator(COUNT, has_text="3 of 12 rows").wait_for()
     page.check()
@@ -189,6 +195,47 @@ def test_a_column_is_as_wide_as_its_edge_is_put(page):
     cell = tab.locator("[data-block=ops] td").first
     assert cell.inner_text() == NAMES[11]
     assert cell.evaluate("each => each.scrollWidth <= each.clientWidth")
+    page.check()
+
+
+KEY_COLUMNS = {
+    "op-stats": ("ops", "operation total_self_time device_total_self_time_percent occurrences"),
+    "hlo-stats": (
+        "instructions",
+        "hlo_op_name total_self_time total_self_time_percent occurrences bound_by"
+        " model_flop_rate measured_memory_bw",
+    ),
+    "roofline": (
+        "ops",
+        "operation total_self_time total_self_time_percent occurrences roofline_efficiency bound_by"
+        " measured_flop_rate",
+    ),
+    "kernel-stats": ("kernels", "kernel_name total_duration_us occurrences avg_duration_us"),
+}
+
+
+def test_key_columns_are_in_sight_and_on_paper(watched, report_file):
+    site = Site(open_paths([folder("gpu-rocm-jax-attention")]))
+    page = watched().open(report_file(report(site, [*KEY_COLUMNS])))
+    for name, (block, ids) in KEY_COLUMNS.items():
+        page.go(name)
+        table = page.tab.locator(f"[data-block={block}]")
+        shown = table.locator("th").evaluate_all("all => all.map(each => each.dataset.column)")
+        assert shown[: len(ids.split())] == ids.split()
+        edge = table.locator(".scroller").bounding_box()
+        last = table.locator("th").nth(len(ids.split()) - 1).bounding_box()
+        assert last["x"] + last["width"] <= edge["x"] + edge["width"]
+    page.go("roofline")
+    table = page.tab.locator("[data-block=ops]")
+    # Shares have bars, efficiencies a colour.
+    assert table.locator("tbody td.part").count() >= 25
+    assert table.locator("tbody td.graded").count() >= 20
+    n_columns = table.locator("th").count()
+    page.tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert table.locator("th").count() == 12
+    assert f"{n_columns - 12} more columns not printed" in table.inner_text()
+    page.tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert table.locator("th").count() == n_columns
     page.check()
 
 

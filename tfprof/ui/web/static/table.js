@@ -22,6 +22,7 @@ import { unitOf } from "./table_units.js";
 /** @import { Attributes, Context, TableGroup } from "./types" */
 
 const MOST_VISIBLE = 20;
+const MOST_PRINTED = 12;
 const FEW_ROWS = 8;
 const SEARCH_MS = 40;
 const SHORT_LABEL = 12;
@@ -65,6 +66,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
   let visible = [];
   const links = linksOf(block, columns, context);
   const count = el("span.quiet.count", { role: "status" });
+  const unprinted = el("span.quiet");
   const search = el("input", {
     type: "search",
     placeholder: searchHint(columns),
@@ -93,11 +95,19 @@ export function tableView(block, context = {}, { onRow } = {}) {
     { tabindex: "0", role: "region", "aria-label": `${title}: rows`, onscroll: draw },
     table,
   );
-  const seen = new SeenRows(scroller, MOST_VISIBLE, draw);
+  const seen = new SeenRows(scroller, MOST_VISIBLE, show);
 
-  // Which columns are seen, and their headers.
+  function show() {
+    choose();
+    showFoot();
+    draw();
+  }
+
+  // Which columns are seen, and their headers. Paper is not as wide as a screen, and does not scroll.
   function choose() {
     visible = columns.filter((column) => (state.chosen ? state.chosen.has(column) : !empty.has(column)));
+    const left = seen.isPrinted && !state.chosen ? visible.splice(MOST_PRINTED) : [];
+    unprinted.textContent = left.length ? `${countOf(left.length, "more column")} not printed` : "";
     head.replaceChildren(el("tr", visible.map(header)));
   }
 
@@ -309,9 +319,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
       ? columnsMenu(columns, empty, state.chosen, (chosen, text) => {
           state.chosen = chosen;
           keep("columns", text);
-          choose();
-          showFoot();
-          draw();
+          show();
         })
       : null,
     ...(isLong
@@ -322,6 +330,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
         ]
       : []),
     block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null,
+    unprinted,
   );
   const view = el("section.block.table", { "data-block": block.id }, tools, chips, scroller);
   requestAnimationFrame(draw);
