@@ -7,16 +7,17 @@ import { csvText, tabText } from "./csv.js";
 import { el, later } from "./dom.js";
 import { counted, countOf } from "./format.js";
 import { SeenRows } from "./seen_rows.js";
-import { cellView, exactText } from "./table_cells.js";
-import { chosenColumns, columnsMenu, emptyColumns, stemOf } from "./table_columns.js";
+import { cellView } from "./table_cells.js";
+import { chosenColumns, columnsMenu, emptyColumns } from "./table_columns.js";
 import { filterChips, filterMenu, replaced } from "./table_filter_menu.js";
-import { addressOf, filteredRows, filtersOf, typedFilter } from "./table_filters.js";
-import { groupColumns, groupLines, groupsOf, sortedGroups, sumOf, sumText } from "./table_groups.js";
+import { addressOf, filteredRows, filtersOf, listed, plainTexts, typedFilter } from "./table_filters.js";
+import { groupColumns, groupLines, groupsOf, sortedGroups } from "./table_groups.js";
 import { headerCell } from "./table_head.js";
 import { linksOf } from "./table_links.js";
 import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
+import { groupRow, sumsRow } from "./table_sums.js";
 import { tableTexts } from "./table_texts.js";
-import { unitOf } from "./table_units.js";
+import { columnsOf } from "./table_values.js";
 
 /** @import { Params, TableBlock } from "./documents" */
 /** @import { Attributes, Context, TableGroup } from "./types" */
@@ -55,7 +56,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
     filters: filtersOf(params[name("filter")], columns),
     group: byGroup.find(({ id }) => id === params[name("group")]),
     chosen: chosenColumns(params[name("columns")], columns),
-    open: new Set(),
+    open: new Set(plainTexts(params[name("open")])),
     widths: new Map(),
     order: [],
     lines: [],
@@ -158,7 +159,7 @@ export function tableView(block, context = {}, { onRow } = {}) {
   function groupBy(id) {
     state.group = byGroup.find((column) => column.id === id);
     state.open.clear();
-    keep("group", id);
+    context.look?.({ [name("group")]: id, [name("open")]: "" });
     arrange();
   }
 
@@ -203,29 +204,8 @@ export function tableView(block, context = {}, { onRow } = {}) {
     const rows = state.order;
     // The first rows of a longer table have no sum of interest.
     const isSummed = rows.length > 1 && !block.page && visible.some((column, at) => at && column.adds);
-    foot.replaceChildren(
-      ...(isSummed ? [sumsRow("tr", el("td.text", `Sum of ${countOf(rows.length, "row")}`), rows)] : []),
-    );
-  }
-
-  /**
-   * @param {string} tag
-   * @param {any} first
-   * @param {number[]} rows
-   * @param {Attributes} attributes
-   */
-  function sumsRow(tag, first, rows, attributes = {}) {
-    const cells = visible.slice(1).map((column) => {
-      const total = sumOf(column, rows);
-      const unknown = total?.nUnknown ? `; ${countOf(total.nUnknown, "row")} unknown` : "";
-      const about = total && `Sum of ${column.label}: ${exactText(total.sum, column)}`;
-      return el(
-        "td",
-        { class: column.type === "number" ? "number" : "text", title: about && about + unknown },
-        sumText(column, total),
-      );
-    });
-    return el(tag, attributes, first, cells);
+    const words = el("td.text", `Sum of ${countOf(rows.length, "row")}`);
+    foot.replaceChildren(...(isSummed ? [sumsRow(visible, words, rows)] : []));
   }
 
   function draw() {
@@ -275,18 +255,11 @@ export function tableView(block, context = {}, { onRow } = {}) {
    * @param {Attributes} place
    */
   function groupView(group, place) {
-    const isOpen = state.open.has(group.name);
-    const onclick = () => {
+    return groupRow(visible, group, state.open.has(group.name), place, () => {
       if (!state.open.delete(group.name)) state.open.add(group.name);
+      keep("open", listed(state.open));
       fold();
-    };
-    const button = el(
-      "button.plain",
-      { onclick, "aria-expanded": String(isOpen) },
-      `${isOpen ? "▾" : "▸"} ${group.name || "(empty)"} `,
-      el("span.quiet", countOf(group.rows.length, "row")),
-    );
-    return sumsRow("tr.group", el("td.text", { title: group.name }, button), group.rows, place);
+    });
   }
 
   const texts = () => tableTexts(visible, state.lines, state.group);
@@ -335,20 +308,6 @@ export function tableView(block, context = {}, { onRow } = {}) {
   const view = el("section.block.table", { "data-block": block.id }, tools, chips, scroller);
   requestAnimationFrame(draw);
   return view;
-}
-
-/**
- * Columns with their values, and how these are shown.
- *
- * @param {TableBlock} block
- */
-function columnsOf(block) {
-  const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
-  return columns.map((column) => {
-    const alike = columns.filter((each) => stemOf(each) === stemOf(column)).map(({ values }) => values);
-    const { unit, factor, show } = unitOf(column, alike);
-    return { ...column, shownUnit: unit, factor, show };
-  });
 }
 
 /** @param {any[]} columns */

@@ -44,19 +44,31 @@ function filterOf(part, columns) {
     return sign !== "~" && Number.isFinite(value) ? { column, sign, value } : null;
   }
   if (sign === "~") return plain(rest) ? { column, sign, text: plain(rest) } : null;
-  return sign === "=" ? { column, sign, texts: rest.split(",").map(plain) } : null;
+  return sign === "=" ? { column, sign, texts: plainTexts(rest) } : null;
 }
 
 /** @param {TableFilter[]} filters */
 export function addressOf(filters) {
   return filters
     .map(({ column, sign, value, text, texts }) => {
-      const rest = texts
-        ? texts.map(encodeURIComponent).join(",")
-        : (value ?? encodeURIComponent(text ?? ""));
+      const rest = texts ? listed(texts) : (value ?? encodeURIComponent(text ?? ""));
       return `${encodeURIComponent(column.id)}${sign}${rest}`;
     })
     .join(";");
+}
+
+/**
+ * Texts in an address, with commas between.
+ *
+ * @param {Iterable<string>} texts
+ */
+export function listed(texts) {
+  return Array.from(texts, encodeURIComponent).join(",");
+}
+
+/** @param {string | undefined} text */
+export function plainTexts(text) {
+  return text === undefined ? [] : text.split(",").map(plain);
 }
 
 /** @param {string} text */
