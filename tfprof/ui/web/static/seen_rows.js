@@ -26,7 +26,7 @@ export class SeenRows {
   }
 
   /**
-   * Makes the table as high as it has to be; `more_px` for what stands above and below the rows.
+   * Makes the table as high as it has to be, with a line above and one below; `more_px` if these are higher.
    *
    * @param {number} n
    */

@@ -6,7 +6,7 @@ import { unpacked } from "./columns.js";
 import { csvText, tabText } from "./csv.js";
 import { el, later } from "./dom.js";
 import { counted, countOf } from "./format.js";
-import { SeenRows } from "./seen_rows.js";
+import { ROW_PX, SeenRows } from "./seen_rows.js";
 import { cellView } from "./table_cells.js";
 import { chosenColumns, columnsMenu, emptyColumns } from "./table_columns.js";
 import { filterChips, filterMenu, replaced } from "./table_filter_menu.js";
@@ -27,7 +27,6 @@ const MOST_PRINTED = 12;
 const FEW_ROWS = 8;
 const SEARCH_MS = 40;
 const SHORT_LABEL = 12;
-const HEAD_AND_FOOT_PX = 44;
 
 /**
  * A table block as an element. `onRow` is called with a row's number when it is chosen.
@@ -184,7 +183,6 @@ export function tableView(block, context = {}, { onRow } = {}) {
     state.lines = group
       ? groupLines(sortedGroups(groupsOf(order, group), main, sort !== null && ascending), state.open)
       : order;
-    seen.fit(state.lines.length, HEAD_AND_FOOT_PX);
     draw();
   }
 
@@ -219,15 +217,15 @@ export function tableView(block, context = {}, { onRow } = {}) {
         .querySelector(`tr[aria-rowindex="${held.row}"]`)
         ?.cells[held.cell].querySelector("a, button")
         ?.focus({ preventScroll: true });
-    keepWidths();
+    if (head.isConnected) keepSizes();
   }
 
-  // Columns do not become narrower when other rows are looked at.
-  function keepWidths() {
-    if (!head.isConnected) return;
+  // Columns do not become narrower when other rows are looked at, and all of a short table is in sight.
+  function keepSizes() {
     const cells = [...head.rows[0].cells];
     const widths = cells.map((cell) => cell.offsetWidth);
     for (const [at, cell] of cells.entries()) cell.style.setProperty("--least", `${widths[at]}px`);
+    seen.fit(state.lines.length, head.offsetHeight + foot.offsetHeight - ROW_PX);
   }
 
   // Where the focus is: rows that are drawn anew keep it.
