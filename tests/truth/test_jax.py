@@ -16,7 +16,8 @@ pytestmark = pytest.mark.jax
 MARKED = [
     "jit_loading", "jit_of_a_lambda", "jit_steps", "first_step_compiles", "scan", "pmap",
     "sharded", "two_programs", "heavy_product", "op_by_op", "op_by_op_together",
-    "waits_for_queue", "saves_between", "evaluates_between", "recompiled_for_shapes", "recompiled_for_values",
+    "waits_for_queue", "saves_between", "evaluates_between", "recompiled_for_shapes",
+    "recompiled_for_values",
 ]  # fmt: skip
 ALL = [*MARKED, "unmarked"]
 

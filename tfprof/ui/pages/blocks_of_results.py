@@ -12,13 +12,14 @@ from tfprof.core.columns.findings import Finding
 from tfprof.core.columns.remarks import Notice
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.wording import many
+from tfprof.ui.pages.column_traits import column_traits
 from tfprof.ui.pages.document import Block, column, remarks
 from tfprof.ui.pages.rows_table import MOST_ROWS, shown_title
 
 _OP_COLUMNS = (
-    "operation", "type", "category", "host_or_device", "occurrences", "total_self_time",
-    "total_self_time_percent", "device_total_self_time_percent", "host_total_self_time_percent",
-    "bound_by", "roofline_efficiency", "measured_flop_rate", "measured_memory_bw",
+    "operation", "total_self_time", "total_self_time_percent", "device_total_self_time_percent",
+    "host_total_self_time_percent", "occurrences", "roofline_efficiency", "bound_by",
+    "measured_flop_rate", "measured_memory_bw", "type", "category", "host_or_device",
     "operational_intensity", "total_time", "avg_self_time", "avg_time", "rank",
 )  # fmt: skip
 _STEP_COLUMNS = ("stepnum", "stepTimeMs")
@@ -27,12 +28,12 @@ FIRST: Mapping[str, Sequence[str]] = {
     "ops_with_idle": _OP_COLUMNS,
     "programs": (*_OP_COLUMNS, "module"),
     "kernels": (
-        "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "op_name",
-        "occupancy_pct", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
+        "kernel_name", "total_duration_us", "occurrences", "avg_duration_us", "occupancy_pct",
+        "op_name", "is_kernel_using_tensor_core", "is_op_tensor_core_eligible", "rank",
     ),
     "instructions": (
-        "hlo_op_name", "category", "occurrences", "total_self_time", "total_self_time_percent",
-        "bound_by", "model_flop_rate", "measured_memory_bw", "operational_intensity",
+        "hlo_op_name", "total_self_time", "total_self_time_percent", "occurrences", "bound_by",
+        "model_flop_rate", "measured_memory_bw", "category", "operational_intensity",
         "tf_op_name", "total_time", "avg_self_time", "avg_time", "rank",
     ),
     "steps": _STEP_COLUMNS,
@@ -63,15 +64,26 @@ def table_block(table: Table, **more: Any) -> Block:
     first = {name: at for at, name in enumerate(FIRST.get(table.name, ()))}
     shown.sort(key=lambda at: first.get(table.columns[at].id, len(first)))
     rows = table.rows[:MOST_ROWS]
+    columns = [column_dict(table.columns[at]) for at in shown]
+    if _has_rows_of_rows(table):
+        columns = [{key: each[key] for key in each if key != "adds"} for each in columns]
     return {
         "kind": "table",
         "id": table.name,
         "title": shown_title(escaped(table.title), len(table.rows)),
-        "columns": [column_dict(table.columns[at]) for at in shown],
+        "columns": columns,
         "n_rows": len(rows),
         "cells": [column([row[at] for row in rows]) for at in shown],
         **more,
     }
+
+
+def _has_rows_of_rows(table: Table) -> bool:
+    """Whether some rows are of the whole capture, and others of steps in it."""
+    if not any(each.id == "step" for each in table.columns):
+        return False
+    last_words = {str(text).rpartition(" ")[2] for text in table.column("step")}
+    return "Total" in last_words and len(last_words) > 1
 
 
 def column_dict(each: Column) -> dict[str, Any]:
@@ -79,6 +91,7 @@ def column_dict(each: Column) -> dict[str, Any]:
     return {
         "id": each.id, "label": header_of(each), "about": escaped(each.label), "type": each.type,
         "unit": each.unit, **({"meaning": escaped(each.meaning)} if each.meaning else {}),
+        **column_traits(each.id, each.type, each.meaning),
     }  # fmt: skip
 
 

@@ -136,7 +136,9 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         before, after = _numbers(own, [a for a, _ in pairs]), _numbers(other, [b for _, b in pairs])
         for name, values in ((names[0], before), (names[1], after), (_DIFFERENCE, after - before)):
             label = f"{each['label']}: {name}"
-            columns.append({**each, "id": f"{each['id']}:{name}", "label": label})
+            # Rows of only one run have no difference, but are in its sum.
+            kept = _without(each, "adds", "shade") if name == _DIFFERENCE else each
+            columns.append({**kept, "id": f"{each['id']}:{name}", "label": label})
             cells.append(column(values))
     links = {
         name: _link_of_both((first, second), name, (mine[name], theirs[name]), pairs)
@@ -144,6 +146,10 @@ def table_of_both(first: Block, second: Block, names: tuple[str, str]) -> Block:
         if name in mine and name in theirs
     }
     return {**first, "columns": columns, "cells": cells, "n_rows": len(pairs), "links": links}
+
+
+def _without(each: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in each.items() if key not in keys}
 
 
 def _link_of_both(

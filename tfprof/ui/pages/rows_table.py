@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tfprof.ui.pages.column_traits import column_traits
 from tfprof.ui.pages.document import Block, column
 
 MOST_ROWS: Final = 200_000
@@ -52,7 +53,7 @@ def rows_table(
         label = (labels or {}).get(key) or key.replace("_", " ")
         columns.append({
             "id": key, "label": label, "about": "", "type": "number" if is_number else "string",
-            "unit": unit if is_number else "",
+            "unit": unit if is_number else "", **column_traits(key, "number" if is_number else ""),
         })  # fmt: skip
         cells.append(column(values))
     return {

@@ -164,6 +164,10 @@ export interface TableColumn {
   unit: string;
   /** What it holds. */
   meaning?: string;
+  /** The sum of rows has this meaning, too. */
+  adds?: boolean;
+  /** Of shares: a part of a whole, or one of which more is better or worse. */
+  shade?: "part" | "better" | "worse";
 }
 export interface TableLink {
   /** Pairs of a page and its parameter. */

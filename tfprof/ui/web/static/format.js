@@ -36,7 +36,7 @@ const COUNTS = [
   [1e15, "P"],
 ];
 /** @type {Record<string, [number, [number, string][]]>} */
-const SCALES = {
+export const SCALES = {
   ps: [1e-6, TIMES],
   ns: [1e-3, TIMES],
   us: [1, TIMES],
@@ -47,7 +47,7 @@ const SCALES = {
   count: [1, COUNTS],
 };
 /** @type {Record<string, string>} */
-const SUFFIXES = { gib_per_s: "GiB/s", gb_per_s: "GB/s", joules: "J", cycles: "cycles" };
+export const SUFFIXES = { gib_per_s: "GiB/s", gb_per_s: "GB/s", joules: "J", cycles: "cycles" };
 const IDENTIFIERS = new Set([
   "core",
   "step",
@@ -61,9 +61,9 @@ const IDENTIFIERS = new Set([
 ]);
 
 // No measurement is so large.
-const ABSURD = 1e20;
+export const ABSURD = 1e20;
 
-const UNKNOWN = "n/a";
+export const UNKNOWN = "n/a";
 
 /**
  * A number with its unit, to three digits; what is unknown says so.

@@ -74,3 +74,44 @@ function cutAround(names, places, most, from, cuts) {
       cutAround(names, same, most, apart + 1, cuts);
   }
 }
+
+const MANY_LETTERS = 12;
+
+/**
+ * Names of a column: without what all of them begin and end with, if that is long, and cut apart. The
+ * sign … stands for what is missing.
+ *
+ * @param {string[]} names
+ * @param {number} most
+ */
+export function shortNames(names, most) {
+  const { names: rests } = withoutCommon(names);
+  const begin = names[0].slice(0, names[0].length - rests[0].length);
+  // Of a path the last part stays whole: `…/train.py:31`.
+  const start = begin.includes("/") ? begin.lastIndexOf("/") : begin.length;
+  const isLong = start >= MANY_LETTERS && !isSentence(begin) && rests.every(Boolean);
+  const begun = isLong ? names.map((name) => name.slice(start)) : names;
+  const end = commonEnd(begun);
+  const cut = begun.map((name) => (end ? `${name.slice(0, name.length - end)}…` : name));
+  return cutApart(isLong ? cut.map((name) => `…${name}`) : cut, most);
+}
+
+/**
+ * How many letters names have in common at their ends, from a sign that parts words; 0 for few.
+ *
+ * @param {string[]} names
+ */
+function commonEnd(names) {
+  if (names.length < 2) return 0;
+  let length = Math.min(...names.map((name) => name.length)) - 1;
+  for (const name of names)
+    while (length > 0 && !name.endsWith(names[0].slice(names[0].length - length))) length -= 1;
+  const end = names[0].slice(names[0].length - Math.max(length, 0));
+  const parted = length > 0 ? end.replace(/^[^\s/_:.]*/, "") : "";
+  return parted.length >= MANY_LETTERS && !isSentence(parted) ? parted.length : 0;
+}
+
+/** @param {string} text */
+function isSentence(text) {
+  return text.trim().split(" ").length > 2;
+}

@@ -9,7 +9,7 @@ const MOST_PRINTED = 1000;
 
 /** Rows of a table that scrolls, of which at most a number is in sight at once. */
 export class SeenRows {
-  #isPrinted = false;
+  isPrinted = false;
 
   /**
    * @param {any} scroller
@@ -20,19 +20,19 @@ export class SeenRows {
     this.scroller = scroller;
     this.most = most;
     onPaper(scroller, (isPrinted) => {
-      this.#isPrinted = isPrinted;
+      this.isPrinted = isPrinted;
       draw();
     });
   }
 
   /**
-   * Makes the table as high as it has to be.
+   * Makes the table as high as it has to be, with a line above and one below; `more_px` if these are higher.
    *
    * @param {number} n
    */
-  fit(n) {
+  fit(n, more_px = 0) {
     const rows = Math.min(this.most, Math.max(n, 1)) + 2;
-    this.scroller.style.setProperty("max-height", `${rows * ROW_PX}px`);
+    this.scroller.style.setProperty("max-height", `${rows * ROW_PX + more_px}px`);
   }
 
   /**
@@ -44,11 +44,11 @@ export class SeenRows {
    */
   views(n, columns, rowView) {
     const { scrollTop, clientHeight } = this.scroller;
-    const first = this.#isPrinted ? 0 : Math.max(0, Math.floor(scrollTop / ROW_PX) - SPARE_ROWS);
+    const first = this.isPrinted ? 0 : Math.max(0, Math.floor(scrollTop / ROW_PX) - SPARE_ROWS);
     const inSight = Math.ceil((clientHeight || this.most * ROW_PX) / ROW_PX) + 2 * SPARE_ROWS;
-    const last = Math.min(n, first + (this.#isPrinted ? MOST_PRINTED : inSight));
+    const last = Math.min(n, first + (this.isPrinted ? MOST_PRINTED : inSight));
     const views = Array.from({ length: last - first }, (_, at) => rowView(first + at));
-    const rest = this.#isPrinted ? notPrinted(n - last, columns) : spacer(n - last);
+    const rest = this.isPrinted ? notPrinted(n - last, columns) : spacer(n - last);
     return [spacer(first), ...views, rest].filter(Boolean);
   }
 }

@@ -1,22 +1,32 @@
-// Tables: sorted by any column, searched, and drawn only where they are looked at, so that 100,000
-// rows scroll as ten do.
+// Tables: sorted, searched, filtered and grouped by any column, and drawn only where they are looked
+// at, so that 100,000 rows scroll as ten do. How a table is looked at stands in the address.
 
+import { selectOf } from "./choices.js";
 import { unpacked } from "./columns.js";
+import { csvText, tabText } from "./csv.js";
 import { el, later } from "./dom.js";
-import { cellText, counted, countOf } from "./format.js";
-import { cutApart } from "./names.js";
-import { SeenRows } from "./seen_rows.js";
-import { emptyColumns, foldButton } from "./table_folds.js";
-import { headingTip, matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
+import { counted, countOf } from "./format.js";
+import { ROW_PX, SeenRows } from "./seen_rows.js";
+import { cellView } from "./table_cells.js";
+import { chosenColumns, columnsMenu, emptyColumns } from "./table_columns.js";
+import { filterChips, filterMenu, replaced } from "./table_filter_menu.js";
+import { addressOf, filteredRows, filtersOf, listed, plainTexts, typedFilter } from "./table_filters.js";
+import { groupColumns, groupLines, groupsOf, sortedGroups } from "./table_groups.js";
+import { headerCell } from "./table_head.js";
+import { linksOf } from "./table_links.js";
+import { matchingRows, orderOf, searchedTexts, sortedRows } from "./table_rows.js";
+import { groupRow, sumsRow } from "./table_sums.js";
+import { tableTexts } from "./table_texts.js";
+import { columnsOf } from "./table_values.js";
 
 /** @import { Params, TableBlock } from "./documents" */
-/** @import { Attributes, Context } from "./types" */
+/** @import { Attributes, Context, TableGroup } from "./types" */
 
 const MOST_VISIBLE = 20;
+const MOST_PRINTED = 12;
 const FEW_ROWS = 8;
-const MOST_LETTERS = 50;
 const SEARCH_MS = 40;
-const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
+const SHORT_LABEL = 12;
 
 /**
  * A table block as an element. `onRow` is called with a row's number when it is chosen.
@@ -26,130 +36,196 @@ const PROGRAM_PAGES = new Set(["graph-viewer", "memory-viewer"]);
  * @param {{ onRow?: (row: number) => void }} options
  */
 export function tableView(block, context = {}, { onRow } = {}) {
-  const columns = block.columns.map((column, place) => ({ ...column, values: unpacked(block.cells[place]) }));
+  const columns = columnsOf(block);
   const { params = {} } = context;
+  const title = block.title || block.id;
   /** @param {string} what */
   const name = (what) => `_${what}-${block.id}`;
-  /** @param {Params} changes */
-  const keep = (changes) => context.look?.(changes);
+  /**
+   * @param {string} what
+   * @param {string} value
+   */
+  const keep = (what, value) => context.look?.({ [name(what)]: value });
+  const empty = emptyColumns(columns);
+  const byGroup = groupColumns(columns);
   /** @type {any} */
   const state = {
     ...orderOf(params[name("sort")], columns),
-    wanted: startOf(block, params, params[name("find")]),
+    typed: startOf(block, params, params[name("find")]),
+    filters: filtersOf(params[name("filter")], columns),
+    group: byGroup.find(({ id }) => id === params[name("group")]),
+    chosen: chosenColumns(params[name("columns")], columns),
+    open: new Set(plainTexts(params[name("open")])),
+    widths: new Map(),
     order: [],
+    lines: [],
     sorted: null,
     texts: null,
   };
-  const count = el("span.quiet", { role: "status" });
-  const search = el("input", {
-    type: "search",
-    placeholder: "Search",
-    value: state.wanted,
-    "aria-label": `Search ${block.title || block.id}`,
-    oninput: later(() => {
-      state.wanted = search.value.toLowerCase();
-      keep({ find: "", [name("find")]: search.value });
-      arrange();
-    }, SEARCH_MS),
-  });
-  const links = linksOf(block, columns, context);
-  const folds = { columns: emptyColumns(columns), areShown: params[name("all")] === "1" };
-  const body = el("tbody");
-  const head = el("thead");
   /** @type {any[]} */
   let visible = [];
+  const links = linksOf(block, columns, context);
+  const count = el("span.quiet.count", { role: "status" });
+  const unprinted = el("span.quiet");
+  const search = el("input", {
+    type: "search",
+    placeholder: searchHint(columns),
+    value: state.typed,
+    "aria-label": `Search ${title}`,
+    oninput: later(() => lookFor(search.value), SEARCH_MS),
+    onkeydown: (/** @type {KeyboardEvent} */ { key }) => {
+      const filter = key === "Enter" && typedFilter(search.value, columns);
+      if (!filter) return;
+      search.value = "";
+      lookFor("");
+      filterBy(replaced(state.filters, filter.column, filter.sign, filter));
+    },
+  });
+  const chips = el("div.chips", { role: "group", "aria-label": "Filters" });
+  const [head, body, foot] = [el("thead"), el("tbody"), el("tfoot")];
   const table = el(
     "table.grid",
-    { "aria-label": block.title || block.id, "aria-rowcount": block.n_rows + 1 },
+    { "aria-label": title, "aria-rowcount": block.n_rows + 1 },
     head,
     body,
+    foot,
   );
   const scroller = el(
     "div.scroller",
-    { tabindex: "0", role: "region", "aria-label": `${block.title || block.id}: rows`, onscroll: draw },
+    { tabindex: "0", role: "region", "aria-label": `${title}: rows`, onscroll: draw },
     table,
   );
-  const seen = new SeenRows(scroller, MOST_VISIBLE, draw);
-  const fold = foldButton(folds, (areShown) => {
-    keep({ [name("all")]: areShown ? "1" : "" });
-    choose();
-    draw();
-  });
+  const seen = new SeenRows(scroller, MOST_VISIBLE, show);
 
-  // Which columns are seen, and their headers.
+  function show() {
+    choose();
+    showFoot();
+    draw();
+  }
+
+  // Which columns are seen, and their headers. Paper is not as wide as a screen, and does not scroll.
   function choose() {
-    visible = columns.filter((column) => folds.areShown || !folds.columns.has(column));
+    visible = columns.filter((column) => (state.chosen ? state.chosen.has(column) : !empty.has(column)));
+    const left = seen.isPrinted && !state.chosen ? visible.splice(MOST_PRINTED) : [];
+    unprinted.textContent = left.length ? `${countOf(left.length, "more column")} not printed` : "";
     head.replaceChildren(el("tr", visible.map(header)));
   }
 
   /** @param {any} column */
   function header(column) {
-    const place = columns.indexOf(column);
-    const button = el("button", { title: headingTip(column), onclick: () => sortBy(place) }, column.label);
+    const isSorted = columns[state.sort] === column;
     const order =
-      state.sort === null
-        ? null
-        : state.sort !== place
-          ? "none"
-          : state.ascending
-            ? "ascending"
-            : "descending";
-    return el(
-      "th",
-      {
-        scope: "col",
-        class: column.type === "number" ? "number" : "",
-        "aria-sort": order,
-        "data-column": column.id,
+      state.sort === null ? null : !isSorted ? "none" : state.ascending ? "ascending" : "descending";
+    return headerCell(
+      column,
+      order,
+      state.widths.get(column),
+      () => sortBy(column),
+      (width) => {
+        state.widths.set(column, width);
+        draw();
       },
-      button,
     );
   }
 
-  /** @param {number} place */
-  function sortBy(place) {
-    const isSame = state.sort === place;
-    state.ascending = isSame ? !state.ascending : columns[place].type !== "number";
-    state.sort = place;
+  /** @param {any} column */
+  function sortBy(column) {
+    const isSame = columns[state.sort] === column;
+    state.ascending = isSame ? !state.ascending : column.type !== "number";
+    state.sort = columns.indexOf(column);
     state.sorted = null;
-    keep({ [name("sort")]: `${state.ascending ? "" : "-"}${columns[place].id}` });
+    keep("sort", `${state.ascending ? "" : "-"}${column.id}`);
     choose();
-    head.querySelectorAll("button")[visible.indexOf(columns[place])].focus();
+    head.rows[0].cells[visible.indexOf(column)].querySelector("button").focus();
+    arrange();
+  }
+
+  /** @param {string} text */
+  function lookFor(text) {
+    state.typed = text;
+    context.look?.({ find: "", [name("find")]: text });
+    arrange();
+  }
+
+  /** @param {any[]} filters */
+  function filterBy(filters) {
+    state.filters = filters;
+    keep("filter", addressOf(filters));
+    arrange();
+  }
+
+  /** @param {string} id */
+  function groupBy(id) {
+    state.group = byGroup.find((column) => column.id === id);
+    state.open.clear();
+    context.look?.({ [name("group")]: id, [name("open")]: "" });
     arrange();
   }
 
   function arrange() {
+    const typed = typedFilter(state.typed, columns);
+    const wanted = typed ? "" : state.typed.toLowerCase();
     state.sorted ??= sortedRows(block.n_rows, columns[state.sort]?.values, state.ascending);
-    if (state.wanted) state.texts ??= searchedTexts(columns);
-    state.order = state.wanted ? matchingRows(state.sorted, state.texts, state.wanted) : state.sorted;
-    if (!state.wanted) count.textContent = countOf(block.n_rows, "row");
-    else if (!state.order.length) count.textContent = `No row matches “${state.wanted}”`;
-    else count.textContent = `${counted(state.order.length)} of ${countOf(block.n_rows, "row")}`;
+    state.order = filteredRows(state.sorted, [...state.filters, ...(typed ? [typed] : [])]);
+    if (wanted) state.texts ??= searchedTexts(columns);
+    if (wanted) state.order = matchingRows(state.order, state.texts, wanted);
+    chips.replaceChildren(...filterChips(state.filters, filterBy));
     scroller.scrollTop = 0;
-    seen.fit(state.order.length);
+    showCount();
+    showFoot();
+    fold();
+  }
+
+  // Rows in groups, of which some are open.
+  function fold() {
+    const { group, order, sort, ascending } = state;
+    const main = sort === null ? columns.find(({ adds, unit }) => adds && unit) : columns[sort];
+    state.lines = group
+      ? groupLines(sortedGroups(groupsOf(order, group), main, sort !== null && ascending), state.open)
+      : order;
     draw();
   }
 
+  function showCount() {
+    const n = state.order.length;
+    const all = countOf(block.n_rows, "row");
+    count.textContent = n === block.n_rows ? all : n ? `${counted(n)} of ${all}` : noRow();
+  }
+
+  function noRow() {
+    if (!block.n_rows) return "No rows";
+    return state.typed ? `No row matches “${state.typed}”` : "No row meets all filters";
+  }
+
+  // Sums of what is shown.
+  function showFoot() {
+    const rows = state.order;
+    // The first rows of a longer table have no sum of interest.
+    const isSummed = rows.length > 1 && !block.page && visible.some((column, at) => at && column.adds);
+    const words = el("td.text", `Sum of ${countOf(rows.length, "row")}`);
+    foot.replaceChildren(...(isSummed ? [sumsRow(visible, words, rows)] : []));
+  }
+
   function draw() {
-    const rows = seen.views(state.order.length, visible.length, rowView);
-    if (!state.order.length)
-      rows.push(
-        el(
-          "tr",
-          el(
-            "td.text",
-            { colspan: visible.length },
-            state.wanted ? `No row matches “${state.wanted}”.` : "No rows.",
-          ),
-        ),
-      );
+    const { lines } = state;
+    const rows = seen.views(lines.length, visible.length, lineView);
+    if (!lines.length) rows.push(el("tr", el("td.text", { colspan: visible.length }, `${noRow()}.`)));
     const held = focusedCell();
     body.replaceChildren(...rows);
     if (held)
       body
         .querySelector(`tr[aria-rowindex="${held.row}"]`)
-        ?.cells[held.cell].querySelector("a")
+        ?.cells[held.cell].querySelector("a, button")
         ?.focus({ preventScroll: true });
+    if (head.isConnected) keepSizes();
+  }
+
+  // Columns do not become narrower when other rows are looked at, and all of a short table is in sight.
+  function keepSizes() {
+    const cells = [...head.rows[0].cells];
+    const widths = cells.map((cell) => cell.offsetWidth);
+    for (const [at, cell] of cells.entries()) cell.style.setProperty("--least", `${widths[at]}px`);
+    seen.fit(state.lines.length, head.offsetHeight + foot.offsetHeight - ROW_PX);
   }
 
   // Where the focus is: rows that are drawn anew keep it.
@@ -159,32 +235,85 @@ export function tableView(block, context = {}, { onRow } = {}) {
   }
 
   /** @param {number} at */
-  function rowView(at) {
-    const row = state.order[at];
-    const cells = visible.map((column) => {
-      const value = column.values[row];
-      const text = cellText(value, column);
-      const link = links.get(column.id)?.(row);
-      return el(
-        "td",
-        { class: column.type === "number" ? "number" : "text", title: hoverText(value, text, column) },
-        link ? el("a", { href: link }, shownText(value, text, column)) : shownText(value, text, column),
-      );
+  function lineView(at) {
+    const line = state.lines[at];
+    const place = { "aria-rowindex": at + 2 };
+    if (typeof line !== "number") return groupView(line, place);
+    const cells = visible.map((column) =>
+      cellView(column, line, links.get(column.id)?.(line), state.widths.get(column)),
+    );
+    const classes = `${at % 2 ? "odd" : ""}${state.group ? " inside" : ""}`;
+    if (!onRow) return el("tr", { ...place, class: classes }, cells);
+    if (!cells[0].querySelector("a")) cells[0].replaceChildren(el("button.plain", ...cells[0].childNodes));
+    return el("tr", { ...place, class: `${classes} chosen-by-click`, onclick: () => onRow(line) }, cells);
+  }
+
+  /**
+   * @param {TableGroup} group
+   * @param {Attributes} place
+   */
+  function groupView(group, place) {
+    return groupRow(visible, group, state.open.has(group.name), place, () => {
+      if (!state.open.delete(group.name)) state.open.add(group.name);
+      keep("open", listed(state.open));
+      fold();
     });
-    /** @type {Attributes} */
-    const chosen = onRow ? { onclick: () => onRow(row), class: "chosen-by-click" } : {};
-    return el("tr", { "aria-rowindex": at + 2, ...chosen }, cells);
+  }
+
+  const texts = () => tableTexts(visible, state.lines, state.group);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(tabText(texts()));
+      count.textContent = `${countOf(state.lines.length, "row")} copied`;
+    } catch {
+      count.textContent = "The browser keeps the clipboard to itself: take the CSV";
+    }
+  }
+
+  function download() {
+    const href = URL.createObjectURL(new Blob([csvText(texts())], { type: "text/csv" }));
+    el("a", { href, download: `${block.id}.csv` }).click();
+    URL.revokeObjectURL(href);
   }
 
   choose();
   arrange();
-  const heading = block.title && el("h2", block.title);
-  const more =
-    block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null;
-  const tools = el("div.tools", heading, ...(block.n_rows > FEW_ROWS ? [search, count] : []), fold, more);
-  const view = el("section.block.table", { "data-block": block.id }, tools, scroller);
+  const isLong = block.n_rows > FEW_ROWS;
+  const saying = columns.filter((column) => !empty.has(column));
+  const groupChoices = [["", "Group by"], ...byGroup.map(({ id, label }) => [id, `by ${label}`])];
+  const tools = el(
+    "div.tools",
+    block.title && el("h2", block.title),
+    ...(isLong ? [search, filterMenu(saying, () => state.filters, filterBy)] : []),
+    isLong && byGroup.length ? selectOf("", "Group by", groupChoices, state.group?.id ?? "", groupBy) : null,
+    isLong || empty.size
+      ? columnsMenu(columns, empty, state.chosen, (chosen, text) => {
+          state.chosen = chosen;
+          keep("columns", text);
+          show();
+        })
+      : null,
+    ...(isLong
+      ? [
+          el("button", { onclick: copy, title: "Copy what is shown, for a spreadsheet" }, "Copy"),
+          el("button", { onclick: download, title: "Save what is shown as CSV" }, "CSV"),
+          count,
+        ]
+      : []),
+    block.page && context.address ? el("a", { href: context.address(block.page, {}) }, "All of them") : null,
+    unprinted,
+  );
+  const view = el("section.block.table", { "data-block": block.id }, tools, chips, scroller);
   requestAnimationFrame(draw);
   return view;
+}
+
+/** @param {any[]} columns */
+function searchHint(columns) {
+  const column = columns.find(
+    ({ adds, shownUnit, label }) => adds && shownUnit && label.length < SHORT_LABEL,
+  );
+  return column ? `Search, or ${column.label} > 1 ${column.shownUnit}` : "Search";
 }
 
 /**
@@ -195,8 +324,8 @@ export function tableView(block, context = {}, { onRow } = {}) {
  * @param {string} typed
  */
 function startOf(block, params, typed) {
-  const wanted = (params.find ?? "").toLowerCase();
-  return typed?.toLowerCase() ?? (wanted && hasText(block, wanted) ? wanted : "");
+  const wanted = params.find ?? "";
+  return typed ?? (wanted && hasText(block, wanted.toLowerCase()) ? wanted : "");
 }
 
 /**
@@ -228,65 +357,4 @@ export function nothingFound(blocks, params) {
   if (!params.find || !tables.length || tables.some((block) => hasText(block, params.find.toLowerCase())))
     return null;
   return `No row matches “${params.find}”: all rows are shown.`;
-}
-
-/**
- * By column: the address behind the cell of a row, or null. The program of an instruction goes along:
- * others have instructions of the same name.
- *
- * @param {TableBlock} block
- * @param {any[]} columns
- * @param {Partial<Context>} context
- */
-function linksOf(block, columns, context) {
-  const { address } = context;
-  if (!address) return new Map();
-  const programs = columns.find((each) => each.id === block.program_column)?.values;
-  return new Map(
-    Object.entries(block.links ?? {}).map(([id, link]) => {
-      const at = link.at ? unpacked(link.at) : null;
-      const values = link.values ? unpacked(link.values) : columns.find((each) => each.id === id)?.values;
-      return [
-        id,
-        (/** @type {number} */ row) => {
-          const way = at ? at[row] : 0;
-          if (way < 0 || !values?.[row]) return null;
-          const [page, param] = link.ways[way];
-          const program = programs ? programs[row] : block.program;
-          return address(page, {
-            [param]: values[row],
-            ...(program && PROGRAM_PAGES.has(page) ? { program } : {}),
-          });
-        },
-      ];
-    }),
-  );
-}
-
-/**
- * Names are cut where they are alike, sentences are read from their beginning.
- *
- * @param {any} value
- * @param {string} text
- * @param {any} column
- */
-function shownText(value, text, column) {
-  if (typeof value !== "string" || text.length <= MOST_LETTERS || text.endsWith(".")) return text;
-  if (!column.cuts) {
-    const names = [...new Set(column.values)].filter((each) => typeof each === "string");
-    const cuts = cutApart(names, MOST_LETTERS);
-    column.cuts = new Map(names.map((each, at) => [each, cuts[at]]));
-  }
-  return column.cuts.get(value) ?? text;
-}
-
-/**
- * @param {any} value
- * @param {string} text
- * @param {any} column
- */
-function hoverText(value, text, column) {
-  if (typeof value === "number" && Number.isFinite(value))
-    return `${column.about || column.label}: ${value.toLocaleString("en-US", { maximumFractionDigits: 6 })} ${column.unit}`.trim();
-  return text;
 }

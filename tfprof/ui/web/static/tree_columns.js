@@ -1,5 +1,6 @@
 // The columns of a tree table: which there are, which are shown, and what stands in their cells.
 
+import { csvText } from "./csv.js";
 import { el } from "./dom.js";
 import { numberText, shareText } from "./format.js";
 
@@ -167,16 +168,5 @@ export function treeCsv(model, columns, lines) {
     model.fullName(row),
     ...shown.map((column) => treeCellExact(model, column, row)),
   ]);
-  return [head, ...rows].map((cells) => cells.map(csvCell).join(",")).join("\r\n");
-}
-
-/**
- * Spreadsheets take texts that begin with these signs for formulas.
- *
- * @param {any} value
- */
-function csvCell(value) {
-  if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvText([head, ...rows]);
 }

@@ -54,6 +54,20 @@ export interface ChartData {
 }
 export type Scale = ((value: number) => number) & { ticks: number[] };
 
+/** A condition on the rows of a table: a number, a text to contain, or texts to choose from. */
+export interface TableFilter {
+  column: any;
+  sign: string;
+  value?: number;
+  text?: string;
+  texts?: string[];
+}
+/** Rows of equal texts. */
+export interface TableGroup {
+  name: string;
+  rows: number[];
+}
+
 export interface TreeColumn {
   id: string;
   label: string;
