@@ -154,7 +154,7 @@ def searched_model():
     for name, events in CASES["tracks"].items():
         starts, durations = (np.array([e[at] for e in events], np.int64) for at in (1, 2))
         names = np.array([CASES["names"].index(e[0]) for e in events], np.int64)
-        texts = [json.dumps(e[3], ensure_ascii=False) for e in events]
+        texts = [e[3] for e in events]
         tracks.append(
             TraceTrack(
                 0, name, 1, starts, durations, np.arange(len(events), dtype=np.int32), names,

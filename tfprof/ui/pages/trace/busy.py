@@ -28,6 +28,7 @@ def busy(
         ``t0``, ``t1`` and ``processes``: of each with events its ``number`` and ``shares``, from 0
         to 1 for each pixel.
     """
+    pixels = max(1, min(pixels, last_ps - first_ps))  # none is shorter than a ps
     bounds = np.linspace(first_ps, last_ps, pixels + 1).astype(np.int64)
     lengths = np.diff(bounds)
     made = []

@@ -23,10 +23,10 @@ _PS_PER_US = 1e6
 
 _COLUMNS = (
     Column("track", "Track", "string"),
-    Column("process", "Process", "string"),
-    Column("events", "Events"),
-    Column("lanes", "Lanes"),
     Column("busy_us", "Busy", unit="us"),
+    Column("events", "Events"),
+    Column("process", "Process", "string"),
+    Column("lanes", "Lanes"),
     Column("first_us", "First event", unit="us"),
     Column("last_us", "End of the last event", unit="us"),
 )
@@ -142,10 +142,10 @@ def _table(model: TraceModel) -> Table:
         rows.append(
             (
                 track.name,
-                model.processes[track.process],
-                len(track),
-                len(track.lanes),
                 covered_ps(track.starts, ends) / _PS_PER_US,
+                len(track),
+                model.processes[track.process],
+                len(track.lanes),
                 track.start_ps(0) / _PS_PER_US,
                 (int(ends.max()) + track.shift_ps) / _PS_PER_US,
             )

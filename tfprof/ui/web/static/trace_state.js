@@ -3,7 +3,7 @@
 import { unpacked } from "./columns.js";
 
 /** @import { Params, TraceBlock } from "./documents" */
-/** @import { Span, Steps, TraceEvent } from "./types" */
+/** @import { Span, Steps, TraceEvent, TraceFilter } from "./types" */
 
 const LEAST_PS = 1000;
 const MARGIN = 0.02;
@@ -20,6 +20,8 @@ export class TraceState {
   range = null;
   /** @type {number | null} The selected one. */
   track = null;
+  /** @type {Span | null} The range A, with which the selected one is compared. */
+  base = null;
 
   /**
    * @param {TraceBlock} block
@@ -31,6 +33,12 @@ export class TraceState {
     this.onChange = onChange;
     const [t0, t1] = [Number(params.t0), Number(params.t1)];
     const isGiven = params.t0 && params.t1 && t1 > t0;
+    /** @type {number[]} Tracks and processes as they stand from top to bottom. */
+    this.order = [...block.tracks.keys()];
+    this.processOrder = [...block.processes.keys()];
+    /** @type {TraceFilter} */
+    this.filter = { text: params._tracks ?? "", kind: params._kind ?? "", process: params._process ?? "" };
+    if (params._a0 && params._a1) this.base = [Number(params._a0), Number(params._a1)];
     this.t0 = isGiven ? t0 : this.whole[0];
     this.t1 = isGiven ? t1 : this.whole[1];
   }
@@ -96,8 +104,17 @@ export class TraceState {
   fitSelection() {
     const chosen = this.range ?? (this.event && [this.event.start, this.event.start + this.event.duration]);
     if (!chosen) return this.fitAll();
-    const room = Math.max((chosen[1] - chosen[0]) * 0.1, LEAST_PS / 2);
-    return this.show(chosen[0] - room, chosen[1] + room);
+    return this.fit(chosen);
+  }
+
+  /**
+   * A span with some room on both sides.
+   *
+   * @param {Span} span
+   */
+  fit([start, end]) {
+    const room = Math.max((end - start) * 0.1, LEAST_PS / 2);
+    this.show(start - room, end + room);
   }
 
   /**
@@ -105,11 +122,13 @@ export class TraceState {
    *
    * @param {number} start
    * @param {number} end
+   * @param {boolean} [isZooming] Whether what is too small to be seen is made larger.
    */
-  reveal(start, end) {
+  reveal(start, end, isZooming = true) {
     const span = this.t1 - this.t0;
-    if (start >= this.t0 && end <= this.t1 && end - start > span / 500) return;
-    if (end - start > span || end - start < span / 500) {
+    const isTiny = isZooming && end - start < span / 500;
+    if (start >= this.t0 && end <= this.t1 && !isTiny) return;
+    if (end - start > span || isTiny) {
       const wanted = Math.max((end - start) * 8, LEAST_PS);
       this.show((start + end - wanted) / 2, (start + end + wanted) / 2);
     } else this.show((start + end - span) / 2, (start + end + span) / 2);
@@ -121,6 +140,19 @@ export class TraceState {
    */
   toggle(set, item) {
     if (!set.delete(item)) set.add(item);
+    this.onChange(true);
+  }
+
+  // Folds all processes, or unfolds them if all are.
+  foldAll() {
+    const areFolded = this.folded.size === this.block.processes.length;
+    this.folded = new Set(areFolded ? [] : this.block.processes.keys());
+    this.onChange(true);
+  }
+
+  /** @param {Partial<TraceFilter>} changes */
+  choose(changes) {
+    Object.assign(this.filter, changes);
     this.onChange(true);
   }
 }

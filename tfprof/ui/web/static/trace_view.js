@@ -1,30 +1,34 @@
-// The trace viewer: a timeline of all tracks, and beside and below it what is known of what is selected.
+// The trace viewer: a timeline of all tracks, and beside it what is known of what is selected.
 
 import { el, later, onThemeChange } from "./dom.js";
 import { numberText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
+import { TraceBusy } from "./trace_busy.js";
 import { TracePalette } from "./trace_colours.js";
 import { TraceCounters } from "./trace_counters.js";
 import { traceData } from "./trace_data.js";
+import { TraceDock } from "./trace_dock.js";
 import { TracePainter } from "./trace_draw.js";
 import { traceElements } from "./trace_elements.js";
+import { traceFilterView } from "./trace_filter.js";
 import { TraceFlows } from "./trace_flows.js";
 import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
+import { moveTraceRow, traceBeside } from "./trace_order.js";
 import { TracePanel } from "./trace_panel.js";
-import { drawTraceRuler, TRACE_RULER_PX, traceSteps } from "./trace_ruler.js";
+import { drawTraceRuler, TRACE_RULER_PX, traceSteps, traceTimeText } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
 import { TraceSearch } from "./trace_search.js";
-import { traceSplit } from "./trace_split.js";
+import { traceEdge } from "./trace_split.js";
+import { traceSql } from "./trace_sql.js";
 import { spanOfSteps, stepsOf, TraceState } from "./trace_state.js";
+import { TraceWalk } from "./trace_walk.js";
 
 /** @import { TraceBlock } from "./documents" */
-/** @import { Context, Span, TraceEvent } from "./types" */
+/** @import { Context, SeenRow, Span, TraceEvent } from "./types" */
 
-const LEAST_PX = 160;
-const FULL_PX = 320;
-const AROUND_PX = 230; // of a window: what stands above and below the tracks
+const LEAST_NAMES_PX = 60;
 
 /**
  * A trace block as an element.
@@ -51,6 +55,7 @@ export function traceView(block, context) {
 
 class TraceView {
   #isQueued = false;
+  #isOpening = false;
   /** @type {TracePalette | null} */
   palette = null;
 
@@ -68,13 +73,17 @@ class TraceView {
     this.steps = stepsOf(block);
     this.state = new TraceState(block, context.params, (isLayout) => this.#changed(isLayout));
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
+    this.busy = new TraceBusy(data, this.state, () => this.#isBusy());
     const acts = {
       go: (/** @type {string} */ id) => this.select(id),
       find: (/** @type {string} */ name) => {
         this.search.set(name);
         this.search.focus();
       },
-      select: (/** @type {TraceEvent} */ event) => this.#show(event),
+      open: () => this.dock.set(true),
+      track: (/** @type {number} */ track) => this.selectTrack(track),
+      setBase: (/** @type {Span | null} */ span) => this.setBase(span),
+      swap: () => this.swapRanges(),
       redraw: () => this.redraw(),
       keep: () => this.keepAddress?.(),
       back: () => this.parts.frame.focus(),
@@ -87,12 +96,27 @@ class TraceView {
     this.panel = new TracePanel(data, this.state, context, acts);
     this.search = new TraceSearch(data, this.state, context, acts);
     this.flows = new TraceFlows(data, this.state, () => this.redraw());
+    this.walk = new TraceWalk(data, this.state, () => this.scene, {
+      select: (id) => this.select(id, true, false),
+      show: (event) => this.#show(event, true, false),
+      say: (text) => this.say(text),
+    });
+    const { event, range, all } = this.panel;
+    this.dock = new TraceDock([this.search.found, event, range, all], context.params, (changes) =>
+      this.#keep(changes),
+    );
+    this.sql = traceSql(data, this.search, context, acts.go);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
-    this.names = new TraceLabels(this.parts.labels, this.state, (track) => this.selectTrack(track));
+    this.names = new TraceLabels(
+      this.parts.labels,
+      this.state,
+      (track) => this.selectTrack(track),
+      (row, other) => this.#move(row, other),
+    );
     this.#build();
-    this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows);
+    this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows, this.busy);
     this.#sized();
     this.parts.frame.addEventListener(
       "keydown",
@@ -100,27 +124,59 @@ class TraceView {
     );
     this.keepAddress = later(() => this.#address(), 250);
     this.panel.showRange();
-    if (context.params.sel) this.select(context.params.sel, !context.params.t0);
-    else if (context.params.find) this.search.next(false);
-    const { r0, r1, t0, sel, find, step } = context.params;
+    this.#open();
+  }
+
+  // What the address names; without anything, the slowest whole step.
+  async #open() {
+    const { r0, r1, t0, sel, find, step } = this.context.params;
     /** @type {Span | null} */
     const span = r0 ? [Number(r0), Number(r1)] : spanOfSteps(this.steps, step);
     if (span) this.selectRange(span);
-    if (span && ![r0, t0, sel, find].some(Boolean)) this.state.fitSelection();
+    const isPlain = ![r0, t0, sel, find].some(Boolean);
+    if (isPlain && span) this.state.fitSelection();
+    else if (isPlain) this.showSlowest();
+    this.#isOpening = isPlain;
+    if (sel) this.select(sel, !t0);
+    if (find) await this.search.look();
+    if (find && !sel && this.search.hits) this.search.next(false);
   }
 
   #build() {
-    this.parts.corner.append(traceSplit(this.parts.frame, () => this.#sized()));
-    this.section.replaceChildren(
-      el("div.tools", this.search.element, this.parts.buttons, this.flows.elements),
-      ...(this.data.remark ? [el("p.trace-remark", this.data.remark)] : []),
-      this.parts.keys,
-      el("div.trace-stage", this.parts.frame, this.panel.event),
-      this.parts.status,
-      this.search.found,
-      this.panel.range,
+    const { parts, search, dock, flows, sql } = this;
+    const names = traceEdge("Width of the names", {
+      isAcross: () => false,
+      size: () => parts.corner.offsetWidth,
+      resize: (px) => {
+        const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, parts.frame.clientWidth / 2)));
+        parts.frame.style.setProperty("--labels", `${width}px`);
+        this.#sized();
+        return width;
+      },
+      sign: 1,
+    });
+    parts.corner.append(
+      traceFilterView(this.block, this.state, (changes) => this.#keep(changes)),
+      names,
     );
-    new ResizeObserver(() => this.#sized()).observe(this.parts.frame);
+    const stage = el("div.trace-stage", parts.frame, dock.element, parts.keys);
+    const { zoom, full, help } = parts;
+    this.section.replaceChildren(
+      el(
+        "div.tools",
+        search.element,
+        sql.button,
+        zoom,
+        flows.elements,
+        el("span.trace-buttons.end", dock.buttons, full, help),
+      ),
+      sql.row,
+      ...(this.data.remark ? [el("p.trace-remark", this.data.remark)] : []),
+      stage,
+      el("div.trace-foot", parts.status, parts.about),
+    );
+    dock.attach(stage);
+    new ResizeObserver(() => this.#sized()).observe(parts.frame);
     onThemeChange(() => {
       this.palette = null;
       this.redraw();
@@ -129,11 +185,7 @@ class TraceView {
 
   #sized() {
     const { layout } = this.scene;
-    const height = Math.max(
-      LEAST_PX,
-      Math.min(Math.max(FULL_PX, innerHeight - AROUND_PX), layout.pinnedHeight + layout.height + 4),
-    );
-    this.parts.scroller.style.height = `${height}px`;
+    const height = Math.max(this.parts.scroller.clientHeight, 50);
     const width = Math.max(this.parts.scroller.clientWidth - this.parts.labels.offsetWidth, 50);
     this.state.width = width;
     this.painter.resize(width, height);
@@ -166,9 +218,10 @@ class TraceView {
   #draw() {
     const { tiles } = this.data;
     this.palette ??= new TracePalette(this.section);
-    this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.isWanted);
-    drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps);
+    this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
+    drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
     this.names.draw(this.scene.visible);
+    this.busy.update();
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
@@ -192,8 +245,58 @@ class TraceView {
         sel: state.event?.id ?? "",
         r0: range[0] ?? "",
         r1: range[1] ?? "",
+        _a0: state.base?.[0] ?? "",
+        _a1: state.base?.[1] ?? "",
       }),
     );
+  }
+
+  /**
+   * Puts into the address how the timeline is looked at.
+   *
+   * @param {Record<string, string>} changes
+   */
+  #keep(changes) {
+    Object.assign(this.context.params, changes);
+    this.keepAddress?.();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.parts.status.textContent = text;
+  }
+
+  /**
+   * Moves a row of the list to where another is, or up and down.
+   *
+   * @param {SeenRow} row
+   * @param {SeenRow | number} other
+   */
+  #move(row, other) {
+    const { layout } = this.scene;
+    const list = row.isPinned ? layout.pinned : layout.rows;
+    moveTraceRow(this.state, row, typeof other === "number" ? traceBeside(list, row, other) : other);
+  }
+
+  // Once after the begin, the first process that is busy in what is seen comes into sight.
+  #isBusy() {
+    this.redraw();
+    if (!this.#isOpening) return;
+    this.#isOpening = false;
+    const row = this.scene.layout.rows.find(
+      ({ kind, number }) => kind === "process" && this.busy.isBusy(number),
+    );
+    if (row) this.parts.scroller.scrollTop = row.y;
+  }
+
+  // The slowest step that the capture holds from begin to end; the whole trace without any.
+  showSlowest() {
+    const { slowest } = this.block;
+    if (slowest === null) return this.state.fitAll();
+    const { names, starts, ends } = this.steps;
+    this.state.fit([starts[slowest], ends[slowest]]);
+    const took = numberText(ends[slowest] - starts[slowest], "ps");
+    return this.say(`The slowest whole step, ${names[slowest]}: ${took}. “All” or 0 shows the whole trace.`);
   }
 
   /**
@@ -201,24 +304,27 @@ class TraceView {
    *
    * @param {string} id
    */
-  async select(id, isRevealed = true) {
+  async select(id, isRevealed = true, isZooming = true) {
     try {
-      this.#show(await this.data.event(id), isRevealed);
+      this.#show(await this.data.event(id), isRevealed, isZooming);
     } catch (error) {
       this.panel.showProblem(error);
     }
   }
 
   /** @param {any} event */
-  #show(event, isRevealed = true) {
+  #show(event, isRevealed = true, isZooming = true) {
     const { state, scene } = this;
     state.event = event;
+    this.dock.set(true);
     this.panel.showEvent(event);
-    this.parts.status.textContent = `${event.name}, ${numberText(event.duration, "ps")}`;
+    this.search.selected();
+    const [start, took] = [traceTimeText(event.start, 1000), numberText(event.duration, "ps")];
+    this.say(`${event.name}: at ${start}, ${took}, on ${event.track_name}`);
     state.folded.delete(this.block.tracks[event.track].process);
     scene.relayout();
     if (isRevealed) {
-      state.reveal(event.start, event.start + event.duration);
+      state.reveal(event.start, event.start + event.duration, isZooming);
       this.#scrollTo(event.track, event.lane);
     }
     this.#changed(false);
@@ -270,9 +376,29 @@ class TraceView {
   /** @param {Span} range */
   selectRange(range) {
     this.state.range = range;
-    this.parts.status.textContent = `Selected ${numberText(range[1] - range[0], "ps")}`;
+    this.say(`Selected ${numberText(range[1] - range[0], "ps")}`);
     this.panel.showRange();
     this.#changed(false);
+  }
+
+  /**
+   * Keeps a range as A, to compare others with it.
+   *
+   * @param {Span | null} span
+   */
+  setBase(span) {
+    this.state.base = span;
+    this.say(span ? "This range is A: select another one to compare it." : "");
+    this.panel.showRange();
+    this.#changed(false);
+  }
+
+  swapRanges() {
+    const { state } = this;
+    if (!state.base || !state.range) return this.say("Select a range, press A, and select another one.");
+    [state.base, state.range] = [state.range, state.base];
+    this.panel.showRange();
+    return this.#changed(false);
   }
 
   /** @param {number} time */
@@ -300,36 +426,17 @@ class TraceView {
     if (!state.event && !state.range && state.track === null) return;
     const hadRange = state.range || state.track !== null;
     [state.event, state.range, state.track] = [null, null, null];
-    this.parts.status.textContent = "";
+    this.say("");
     this.panel.showEvent(null);
+    this.search.selected();
     if (hadRange) this.panel.showRange();
     this.#changed(false);
-  }
-
-  /**
-   * The event beside the selected one on its track; without one, the first that is seen.
-   *
-   * @param {number} by
-   */
-  neighbour(by) {
-    const { state } = this;
-    if (!state.event) {
-      const row = [...this.scene.visible.pinned, ...this.scene.visible.rows].find(
-        (each) => each.kind === "track",
-      );
-      if (row) this.select(`${row.number}.0`);
-      return;
-    }
-    const [track, place] = state.event.id.split(".").map(Number);
-    const next = place + by;
-    if (next >= 0 && next < this.block.tracks[track].n) this.select(`${track}.${next}`);
   }
 
   // The timeline alone in the window, and back.
   fullScreen() {
     const isFull = this.section.classList.toggle("full");
-    this.parts.full.textContent = isFull ? "Back to the page" : "Full screen";
-    this.#sized();
+    this.parts.full.setAttribute("aria-label", isFull ? "Back to the page" : "Full screen");
     this.parts.frame.focus({ preventScroll: true });
   }
 
