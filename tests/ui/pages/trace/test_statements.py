@@ -37,7 +37,7 @@ def test_rows_of_events_are_found_in_the_timeline(site):
     )
     assert named(site, answer["ids"]) == [("dot", 50_000), ("sgemm", 40_000), ("dot", 30_000)]
     assert (answer["n_events"], answer["remarks"]) == (3, [])
-    # Of one host, its name is not needed; an event that the timeline draws as a counter is no hit.
+    # Of one host, its name is not needed; what is drawn as a counter cannot be found.
     answer = asked(site, "select event_id from events order by duration_ps desc")
     assert answer["ids"].count("") == 1
     assert (answer["n_events"], answer["table"]["n_rows"]) == (4, 5)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -35,7 +35,7 @@ def sql_data(opened: Opened, path: str, params: Mapping[str, str]) -> bytes:
         UsageError: There is no such path, or the statement is wrong.
     """
     if path == "sql/here":
-        return to_json({"is_here": importlib.util.find_spec("duckdb") is not None})
+        return to_json({"is_here": find_spec("duckdb") is not None})
     if path != "sql":
         raise UsageError(f"no data {path!r} of a trace; there is: sql, sql/here")
     return to_json(answered(opened, params.get("statement", "")))

@@ -122,7 +122,7 @@ def _bound(value: str) -> Bound:
     found = _DURATION.fullmatch(value)
     if found is None:
         raise UsageError(
-            f"dur{value} is no condition on durations; write dur>1ms or dur<=20us, "
+            f"dur{value} is not a condition on durations; write dur>1ms or dur<=20us, "
             "with the unit ps, ns, us, ms or s"
         )
     return Bound(found[1], float(found[2]) * _PS[found[3]])

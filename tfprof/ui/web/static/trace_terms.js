@@ -50,7 +50,7 @@ function durationTerm(value) {
   const found = DURATION.exec(value);
   if (!found)
     throw new Error(
-      `dur${value} is no condition on durations; write dur>1ms or dur<=20us, ` +
+      `dur${value} is not a condition on durations; write dur>1ms or dur<=20us, ` +
         "with the unit ps, ns, us, ms or s",
     );
   const [, comparison, number, unit] = found;

@@ -234,7 +234,7 @@ class TraceView {
     const { state, context } = this;
     const [t0, t1] = [Math.round(state.t0), Math.round(state.t1)];
     const isWhole = state.whole.every((time, at) => Math.round(time) === [t0, t1][at]);
-    const range = state.range?.map(Math.round) ?? [];
+    const [range, base] = [state.range, state.base].map((span) => span?.map(Math.round) ?? []);
     history.replaceState(
       null,
       "",
@@ -245,8 +245,8 @@ class TraceView {
         sel: state.event?.id ?? "",
         r0: range[0] ?? "",
         r1: range[1] ?? "",
-        _a0: state.base?.[0] ?? "",
-        _a1: state.base?.[1] ?? "",
+        _a0: base[0] ?? "",
+        _a1: base[1] ?? "",
       }),
     );
   }
