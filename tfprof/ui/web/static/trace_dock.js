@@ -27,7 +27,7 @@ export class TraceDock {
       resize: (px) => this.#resize(px),
       sign: -1,
     });
-    this.element = el("aside.trace-panel", { "aria-label": "Details" }, edge, this.body);
+    this.element = el("section.trace-panel", { "aria-label": "Details" }, edge, this.body);
     this.toggle = el(
       "button",
       { title: "Show or hide the details (e)", onclick: () => this.set(!this.isOpen) },
