@@ -7,6 +7,8 @@ import { traceNumbers } from "./trace_columns.js";
 export class TraceHits {
   /** @type {Map<string, Float64Array>} Starts by track and lane, ascending. */
   #byLane = new Map();
+  /** @type {{ lane: Lane, track: number, starts: Float64Array | undefined } | null} */
+  #last = null;
 
   /** @param {any} found Columns `tracks`, `places`, `lanes` and `gaps`, and the counts. */
   constructor(found) {
@@ -36,7 +38,10 @@ export class TraceHits {
    * @param {number} at
    */
   has(track, lane, at) {
-    const starts = this.#byLane.get(`${track} ${lane.lane}`);
+    // Marks come lane by lane.
+    if (this.#last?.lane !== lane || this.#last.track !== track)
+      this.#last = { lane, track, starts: this.#byLane.get(`${track} ${lane.lane}`) };
+    const { starts } = this.#last;
     if (!starts) return false;
     const first = traceFirstFrom(starts, lane.starts[at]);
     const last = lane.counts[at] > 1 ? lane.ends[at] : lane.starts[at];
