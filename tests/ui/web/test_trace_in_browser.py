@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -129,6 +130,8 @@ def test_zoom_and_pan_by_mouse_and_keyboard(page):
         assert wider is None or (now[1] - now[0] > had[1] - had[0]) == wider
     page.tab.wait_for_function("() => location.hash.includes('t0=')")
     key(page, "0")
+    page.tab.wait_for_function("() => location.hash.includes('t0=-79980&t1=4078980')")
+    key(page, "9")
     page.tab.wait_for_function("() => !location.hash.includes('t0=')")
     page.check()
 
@@ -358,7 +361,7 @@ def test_a_search_lists_its_hits_and_names_a_wrong_term(page):
     said(page, COUNT, "^5 of 8$")
     assert page.tab.locator(".hit[aria-selected=true]").inner_text().startswith("train 2")
     page.tab.locator(".trace-search input[type=search]").fill('arg:"note=2<b>"')
-    said(page, COUNT, "^no event is so")
+    said(page, COUNT, "^no such event")
     page.tab.locator(".trace-search input[type=search]").fill("arg:note=2<b>")
     said(page, COUNT, "^1 event, 1 name$")
     page.tab.locator(".trace-search input[type=search]").fill("MatMul dur>5")
@@ -499,3 +502,38 @@ def test_a_report_has_no_field_for_sql(site, watched, report_file):
     drawn(page)
     assert page.tab.get_by_role("button", name="SQL").count() == 0
     page.check()
+
+
+@pytest.mark.parametrize("way", ["served", "mailed"])
+def test_two_runs_show_the_same_step_at_the_same_place(way, watched, report_file):
+    def run_of(name, begin):
+        steps = [event("train", begin + 1000 * at, 900, step_num=at, _r=1) for at in range(4)]
+        first = event("start", 0, 10)
+        return replace(opened_run(tools.open_run(xspace(host(line(first, *steps))))), name=name)
+
+    site = Site([run_of("slow", 3000), run_of("fast", 500)])
+    where = "#/trace?against=fast"
+    with contextlib.ExitStack() as stack:
+        if way == "served":
+            address = stack.enter_context(running(application(site)))
+            page = watched(address).open(f"{address}{where}", "trace")
+        else:
+            content = report(site, ["trace"], {"against": "fast"})
+            page = watched().open(report_file(content) + where, "trace")
+        page.tab.wait_for_function(
+            "() => document.querySelectorAll('.trace[data-view]').length === 2"
+        )
+        # The same step begins 2.5 µs earlier in the other one.
+        apart = """by => {
+            const [a, b] = [...document.querySelectorAll('.trace')].map(
+                each => each.dataset.view.split(' ').map(Number));
+            return a[1] - a[0] < by
+                && a.every((time, at) => Math.abs(time - b[at] - 2_500_000) < 3);
+        }"""
+        page.tab.wait_for_function(apart, arg=2_000_000)
+        page.tab.locator(".trace-frame").nth(1).focus()
+        page.tab.keyboard.press("w")
+        page.tab.keyboard.press("w")
+        page.tab.wait_for_function(apart, arg=1_000_000)
+        assert page.tab.locator(".trace .tools > b").all_inner_texts() == ["slow", "fast"]
+        page.check()

@@ -7,7 +7,8 @@ import { traceIsShown } from "#static/trace_filter.js";
 import { TraceHits } from "#static/trace_hits.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
-import { moveTraceRow, traceBeside, traceMoved } from "#static/trace_order.js";
+import { moveTraceRow, traceMoved } from "#static/trace_order.js";
+import { traceAligned } from "#static/trace_pair.js";
 import { spanOfSteps, TraceState } from "#static/trace_state.js";
 import { traceArguments } from "#static/trace_terms.js";
 
@@ -143,13 +144,13 @@ test("a row moves to where another one is, within its process", () => {
   assert.deepEqual(traceMoved([0, 1, 2, 3], 0, 2), [1, 2, 0, 3]);
   assert.deepEqual(traceMoved([0, 1, 2, 3], 3, 1), [0, 3, 1, 2]);
   const state = seen();
-  const { rows } = traceLayout(BLOCK, state);
+  const layout = traceLayout(BLOCK, state);
+  const { rows } = layout;
   const row = (kind, number) => rows.find((each) => each.kind === kind && each.number === number);
-  assert.equal(traceBeside(rows, row("track", 1), 1), row("track", 2));
-  assert.equal(traceBeside(rows, row("track", 2), 1), undefined);
-  moveTraceRow(state, row("track", 1), row("track", 2));
-  moveTraceRow(state, row("track", 0), row("track", 2)); // of another process
-  moveTraceRow(state, row("process", 1), row("process", 0));
+  moveTraceRow(state, layout, row("track", 1), 1);
+  moveTraceRow(state, layout, row("track", 2), 1); // there is none below
+  moveTraceRow(state, layout, row("track", 0), row("track", 2)); // of another process
+  moveTraceRow(state, layout, row("process", 1), row("process", 0));
   const wanted = ["process 1", "counter 0", "track 2", "track 1", "process 0", "track 0"];
   assert.deepEqual(shown(state), wanted);
 });
@@ -249,4 +250,30 @@ test("arguments are read with their numbers as they are written", () => {
     ["e", "null"],
   ]);
   assert.deepEqual(traceArguments("{}"), []);
+});
+
+test("two traces have the same step at the same place", () => {
+  const steps = { names: ["train 1", "train 2", "train 3"], starts: [100, 200, 300] };
+  const named = { names: ["train 2", "train 3"], starts: [1000, 2000] };
+  assert.deepEqual(traceAligned(steps, named, [190, 260]), [990, 1060]); // train 2
+  const other = { names: ["0", "1"], starts: [5, 50] };
+  assert.deepEqual(traceAligned(steps, other, [190, 260]), [40, 110]); // the second
+  assert.deepEqual(traceAligned(steps, other, [300, 400]), [50, 150]); // there is no third
+  assert.deepEqual(traceAligned(steps, other, [0, 10]), [-95, -85]); // before all
+  assert.deepEqual(traceAligned({ names: [], starts: [] }, other, [0, 10]), [0, 10]);
+});
+
+test("an address names times only where they are not those of the slowest step", () => {
+  const block = {
+    ...BLOCK,
+    slowest: 1,
+    steps: { starts: [0, 200_000], ends: [200_000, 600_000], names: ["0", "1"] },
+  };
+  const state = new TraceState(block, {}, () => {});
+  assert.deepEqual(state.home, [160_000, 640_000]);
+  state.show(...state.home);
+  assert.deepEqual([state.params.t0, state.params.t1], ["", ""]);
+  state.fitAll();
+  assert.deepEqual([state.params.t0, state.params.t1], [-20_000, 1_020_000]);
+  assert.deepEqual(new TraceState({ ...block, slowest: null }, {}, () => {}).home, state.whole);
 });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
@@ -19,6 +20,9 @@ from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.trace.search import found_events
 
 _LIMITS: Final = Limits(seconds=20.0)
+_one_at_a_time = threading.Lock()
+"""Each statement has its own process, with its own limit of memory."""
+
 _EXAMPLE: Final = "select * from events where duration_ps > 1e9 order by duration_ps desc"
 
 
@@ -60,7 +64,7 @@ def answered(opened: Opened, statement: str) -> dict[str, Any]:
     """
     if not statement.strip():
         raise UsageError(f"there is no statement; write one such as {_EXAMPLE}")
-    with Database(opened, limits=_LIMITS) as database:
+    with _one_at_a_time, Database(opened, limits=_LIMITS) as database:
         answer = database.query(statement)
     table = answer.tables["rows"]
     model = opened.events()

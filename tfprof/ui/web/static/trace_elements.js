@@ -76,3 +76,30 @@ export function traceElements(block, state, view) {
     help,
   };
 }
+
+/**
+ * One row of tools, the timeline with its details, and a line below. `view` has all parts.
+ *
+ * @param {HTMLElement} section
+ * @param {any} view
+ */
+export function arrangeTrace(section, { block, data, parts, search, sql, flows, dock }) {
+  const { frame, keys, zoom, full, help, status, about } = parts;
+  const stage = el("div.trace-stage", frame, dock.element, keys);
+  section.replaceChildren(
+    el(
+      "div.tools",
+      block.of_run ? el("b", block.of_run) : null,
+      search.element,
+      sql.button,
+      zoom,
+      flows.elements,
+      el("span.trace-buttons.end", dock.buttons, full, help),
+    ),
+    sql.row,
+    ...(data.remark ? [el("p.trace-remark", data.remark)] : []),
+    stage,
+    el("div.trace-foot", status, about),
+  );
+  dock.attach(stage);
+}

@@ -6,6 +6,7 @@ import { numberText } from "./format.js";
 import { traceTimeText } from "./trace_ruler.js";
 
 const PS_PER_US = 1e6;
+let n_lists = 0; // ids are unique on a page with two timelines
 
 /**
  * A list of events, from a table with the columns `name`, `start_us`, `duration_us`, `track`, `id`.
@@ -15,6 +16,8 @@ const PS_PER_US = 1e6;
  * @param {(id: string) => void} go
  */
 export function traceHitList(table, whole_ps, go) {
+  n_lists += 1;
+  const prefix = `hit-${n_lists}`;
   const apart = Math.max(1000, 10 ** Math.floor(Math.log10(whole_ps) - 6));
   const [names, starts, durations, tracks, ids] = ["name", "start_us", "duration_us", "track", "id"].map(
     (id) => unpacked(table.cells[table.columns.findIndex((/** @type {any} */ each) => each.id === id)]),
@@ -24,7 +27,7 @@ export function traceHitList(table, whole_ps, go) {
       "div.hit",
       {
         role: "option",
-        id: `hit-${id}`,
+        id: `${prefix}-${id}`,
         "data-id": id,
         "aria-selected": "false",
         title: `${names[at]} on ${tracks[at]}`,

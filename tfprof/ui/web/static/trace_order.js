@@ -1,6 +1,6 @@
 // The order of tracks and processes: moved by dragging, or by Alt with an arrow key.
 
-/** @import { Row } from "./types" */
+/** @import { Layout, Row } from "./types" */
 /** @import { TraceState } from "./trace_state.js" */
 
 /**
@@ -19,13 +19,16 @@ export function traceMoved(order, item, other) {
 }
 
 /**
- * Moves a process, or a track among those of its process or among pinned ones, to where another is.
+ * Moves a process, or a track among those of its process or among pinned ones, to where another is,
+ * or up (-1) or down (1).
  *
  * @param {TraceState} state
+ * @param {Layout} layout
  * @param {Row} row
- * @param {Row | undefined} other
+ * @param {Row | number} where
  */
-export function moveTraceRow(state, row, other) {
+export function moveTraceRow(state, { pinned, rows }, row, where) {
+  const other = typeof where === "number" ? beside(row.isPinned ? pinned : rows, row, where) : where;
   if (!other || row.kind !== other.kind || row.kind === "counter" || row.isPinned !== other.isPinned) return;
   const { tracks } = state.block;
   if (row.kind === "process") state.processOrder = traceMoved(state.processOrder, row.number, other.number);
@@ -42,7 +45,7 @@ export function moveTraceRow(state, row, other) {
  * @param {Row} row
  * @param {number} by
  */
-export function traceBeside(rows, row, by) {
+function beside(rows, row, by) {
   const same = rows.filter((each) => each.kind === row.kind);
   return same[same.findIndex((each) => each.number === row.number) + by];
 }

@@ -118,7 +118,8 @@ export class TraceSearch {
       this.found.replaceChildren(el("h2", this.#heading(found)), hits.element);
     } else this.found.replaceChildren();
     this.selected();
-    if (this.hits) this.acts.open();
+    if (this.hits || list) this.acts.open();
+    if (list && !this.hits) this.count.textContent = "";
     this.acts.redraw();
   }
 
@@ -135,8 +136,8 @@ export class TraceSearch {
     const { hits, state } = this;
     if (!hits) {
       this.count.textContent = this.data.hasWholeNames
-        ? "no event is so"
-        : "no event is so; this report does not hold names in full";
+        ? "no such event"
+        : "no such event; this report does not hold names in full";
       return;
     }
     const { at, isThere } = hits.place(state.event, 0);

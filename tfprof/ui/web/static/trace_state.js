@@ -72,12 +72,22 @@ export class TraceState {
    * @param {number} t1
    */
   show(t0, t1) {
+    [this.t0, this.t1] = this.#within(t0, t1);
+    this.onChange();
+  }
+
+  /**
+   * A span no shorter than can be drawn, and none of it outside of the trace.
+   *
+   * @param {number} t0
+   * @param {number} t1
+   * @returns {Span}
+   */
+  #within(t0, t1) {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(t1 - t0, LEAST_PS), last - first);
-    const middle = (t0 + t1) / 2;
-    this.t0 = Math.max(first, Math.min(middle - span / 2, last - span));
-    this.t1 = this.t0 + span;
-    this.onChange();
+    const begin = Math.max(first, Math.min((t0 + t1) / 2 - span / 2, last - span));
+    return [begin, begin + span];
   }
 
   /**
@@ -103,18 +113,50 @@ export class TraceState {
   // What is selected, with some room on both sides.
   fitSelection() {
     const chosen = this.range ?? (this.event && [this.event.start, this.event.start + this.event.duration]);
-    if (!chosen) return this.fitAll();
-    return this.fit(chosen);
+    return chosen ? this.fit(chosen) : this.fitAll();
   }
 
   /**
-   * A span with some room on both sides.
+   * Shows a span with some room on both sides.
    *
    * @param {Span} span
    */
-  fit([start, end]) {
+  fit(span) {
+    this.show(...this.#around(span));
+  }
+
+  /**
+   * @param {Span} span
+   * @returns {Span}
+   */
+  #around([start, end]) {
     const room = Math.max((end - start) * 0.1, LEAST_PS / 2);
-    this.show(start - room, end + room);
+    return this.#within(start - room, end + room);
+  }
+
+  /**
+   * What an address without times shows: the slowest whole step, or without any the whole trace.
+   *
+   * @returns {Span}
+   */
+  get home() {
+    const { slowest, steps } = this.block;
+    if (slowest === null || slowest === undefined) return this.whole;
+    return this.#around([unpacked(steps.starts)[slowest], unpacked(steps.ends)[slowest]]);
+  }
+
+  /**
+   * What the address says of this view: times only where they are not those without an address.
+   *
+   * @returns {Record<string, string | number>}
+   */
+  get params() {
+    const rounded = (/** @type {Span | null} */ span) => span?.map(Math.round) ?? [];
+    const [t0, t1] = rounded([this.t0, this.t1]);
+    const isHome = rounded(this.home).every((time, at) => time === [t0, t1][at]);
+    const [r0 = "", r1 = ""] = rounded(this.range);
+    const [_a0 = "", _a1 = ""] = rounded(this.base);
+    return { ...(isHome ? { t0: "", t1: "" } : { t0, t1 }), sel: this.event?.id ?? "", r0, r1, _a0, _a1 };
   }
 
   /**

@@ -9,13 +9,14 @@ import { TraceCounters } from "./trace_counters.js";
 import { traceData } from "./trace_data.js";
 import { TraceDock } from "./trace_dock.js";
 import { TracePainter } from "./trace_draw.js";
-import { traceElements } from "./trace_elements.js";
+import { arrangeTrace, traceElements } from "./trace_elements.js";
 import { traceFilterView } from "./trace_filter.js";
 import { TraceFlows } from "./trace_flows.js";
 import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
-import { moveTraceRow, traceBeside } from "./trace_order.js";
+import { moveTraceRow } from "./trace_order.js";
+import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
 import { drawTraceRuler, TRACE_RULER_PX, traceSteps, traceTimeText } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
@@ -26,7 +27,7 @@ import { spanOfSteps, stepsOf, TraceState } from "./trace_state.js";
 import { TraceWalk } from "./trace_walk.js";
 
 /** @import { TraceBlock } from "./documents" */
-/** @import { Context, SeenRow, Span, TraceEvent } from "./types" */
+/** @import { Context, Span, TraceEvent } from "./types" */
 
 const LEAST_NAMES_PX = 60;
 
@@ -56,6 +57,7 @@ export function traceView(block, context) {
 class TraceView {
   #isQueued = false;
   #isOpening = false;
+  #seen = ""; // the span that the other timeline of a pair follows
   /** @type {TracePalette | null} */
   palette = null;
 
@@ -113,7 +115,7 @@ class TraceView {
       this.parts.labels,
       this.state,
       (track) => this.selectTrack(track),
-      (row, other) => this.#move(row, other),
+      (row, other) => moveTraceRow(this.state, this.scene.layout, row, other),
     );
     this.#build();
     this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows, this.busy);
@@ -122,9 +124,22 @@ class TraceView {
       "keydown",
       listenToTrace(this.parts.canvas, this.parts.ruler, this.parts.scroller, this),
     );
-    this.keepAddress = later(() => this.#address(), 250);
+    const span = block.of_run ? joinTracePair(this) : null;
+    if (!span) this.keepAddress = later(() => this.#address(), 250);
     this.panel.showRange();
-    this.#open();
+    if (span) this.follow(span);
+    else this.#open();
+  }
+
+  /**
+   * Shows the time that another timeline on the page shows.
+   *
+   * @param {Span} span
+   */
+  follow([t0, t1]) {
+    Object.assign(this.state, { t0, t1 });
+    this.#seen = `${t0} ${t1}`;
+    this.#changed(false);
   }
 
   // What the address names; without anything, the slowest whole step.
@@ -143,44 +158,29 @@ class TraceView {
   }
 
   #build() {
-    const { parts, search, dock, flows, sql } = this;
     const names = traceEdge("Width of the names", {
       isAcross: () => false,
-      size: () => parts.corner.offsetWidth,
-      resize: (px) => {
-        const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, parts.frame.clientWidth / 2)));
-        parts.frame.style.setProperty("--labels", `${width}px`);
-        this.#sized();
-        return width;
-      },
+      size: () => this.parts.corner.offsetWidth,
+      resize: (px) => this.#widen(px),
       sign: 1,
     });
-    parts.corner.append(
-      traceFilterView(this.block, this.state, (changes) => this.#keep(changes)),
-      names,
-    );
-    const stage = el("div.trace-stage", parts.frame, dock.element, parts.keys);
-    const { zoom, full, help } = parts;
-    this.section.replaceChildren(
-      el(
-        "div.tools",
-        search.element,
-        sql.button,
-        zoom,
-        flows.elements,
-        el("span.trace-buttons.end", dock.buttons, full, help),
-      ),
-      sql.row,
-      ...(this.data.remark ? [el("p.trace-remark", this.data.remark)] : []),
-      stage,
-      el("div.trace-foot", parts.status, parts.about),
-    );
-    dock.attach(stage);
-    new ResizeObserver(() => this.#sized()).observe(parts.frame);
+    const filter = traceFilterView(this.block, this.state, (changes) => this.#keep(changes));
+    this.parts.corner.append(filter, names);
+    arrangeTrace(this.section, this);
+    new ResizeObserver(() => this.#sized()).observe(this.parts.frame);
     onThemeChange(() => {
       this.palette = null;
       this.redraw();
     });
+  }
+
+  /** @param {number} px */
+  #widen(px) {
+    const { frame } = this.parts;
+    const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, frame.clientWidth / 2)));
+    frame.style.setProperty("--labels", `${width}px`);
+    this.#sized();
+    return width;
   }
 
   #sized() {
@@ -204,6 +204,10 @@ class TraceView {
     this.keepAddress?.();
     this.flows.ask();
     this.redraw();
+    const { t0, t1 } = this.state;
+    if (this.#seen === `${t0} ${t1}`) return;
+    this.#seen = `${t0} ${t1}`;
+    if (this.block.of_run) movePair(this);
   }
 
   redraw() {
@@ -232,23 +236,8 @@ class TraceView {
 
   #address() {
     const { state, context } = this;
-    const [t0, t1] = [Math.round(state.t0), Math.round(state.t1)];
-    const isWhole = state.whole.every((time, at) => Math.round(time) === [t0, t1][at]);
-    const [range, base] = [state.range, state.base].map((span) => span?.map(Math.round) ?? []);
-    history.replaceState(
-      null,
-      "",
-      context.address(context.page.page, {
-        ...context.params,
-        t0: isWhole ? "" : t0,
-        t1: isWhole ? "" : t1,
-        sel: state.event?.id ?? "",
-        r0: range[0] ?? "",
-        r1: range[1] ?? "",
-        _a0: base[0] ?? "",
-        _a1: base[1] ?? "",
-      }),
-    );
+    const address = context.address(context.page.page, { ...context.params, ...state.params });
+    history.replaceState(null, "", address);
   }
 
   /**
@@ -264,18 +253,6 @@ class TraceView {
   /** @param {string} text */
   say(text) {
     this.parts.status.textContent = text;
-  }
-
-  /**
-   * Moves a row of the list to where another is, or up and down.
-   *
-   * @param {SeenRow} row
-   * @param {SeenRow | number} other
-   */
-  #move(row, other) {
-    const { layout } = this.scene;
-    const list = row.isPinned ? layout.pinned : layout.rows;
-    moveTraceRow(this.state, row, typeof other === "number" ? traceBeside(list, row, other) : other);
   }
 
   // Once after the begin, the first process that is busy in what is seen comes into sight.
@@ -294,7 +271,7 @@ class TraceView {
     const { slowest } = this.block;
     if (slowest === null) return this.state.fitAll();
     const { names, starts, ends } = this.steps;
-    this.state.fit([starts[slowest], ends[slowest]]);
+    this.state.show(...this.state.home);
     const took = numberText(ends[slowest] - starts[slowest], "ps");
     return this.say(`The slowest whole step, ${names[slowest]}: ${took}. “All” or 0 shows the whole trace.`);
   }
@@ -436,6 +413,7 @@ class TraceView {
   // The timeline alone in the window, and back.
   fullScreen() {
     const isFull = this.section.classList.toggle("full");
+    this.parts.full.textContent = isFull ? "Back" : "Full";
     this.parts.full.setAttribute("aria-label", isFull ? "Back to the page" : "Full screen");
     this.parts.frame.focus({ preventScroll: true });
   }
