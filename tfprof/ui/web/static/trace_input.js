@@ -30,7 +30,7 @@ export const TRACE_KEYS = [
 ];
 
 /**
- * Listens; `view` has `state`, `click`, `select…`, `hover`, `walk`, `search`, `dock` and `help`.
+ * Listens; `view` has `state`, `click`, `hover`, `ranges`, `walk`, `search`, `dock` and `help`.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} ruler
@@ -69,7 +69,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     if (!pointer.moved) return undefined;
     if (pointer.isRange) {
       const to = state.timeAt(Math.max(0, Math.min(x, state.width)));
-      view.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
+      view.ranges.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
     } else state.pan(pointer.x - x);
     pointer.x = x;
     return view.hover(null);
@@ -80,8 +80,8 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     if (!pointer) return;
     const { moved, isRange, isRuler } = pointer;
     pointer = null;
-    if (moved && isRange) view.selectRange(state.range);
-    else if (!moved && isRuler) view.selectStep(state.timeAt(event.offsetX));
+    if (moved && isRange) view.ranges.select(state.range);
+    else if (!moved && isRuler) view.ranges.selectStep(state.timeAt(event.offsetX));
     else if (!moved) view.click(event.offsetX, event.offsetY);
   }
 
@@ -136,10 +136,10 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     9: () => view.showSlowest(),
     c: () => state.foldAll(),
     e: () => view.dock.set(!view.dock.isOpen),
-    A: () => view.setBase(state.range),
-    B: () => view.swapRanges(),
+    A: () => view.ranges.setBase(state.range),
+    B: () => view.ranges.swap(),
     f: () => state.fitSelection(),
-    m: () => view.rangeOfEvent(),
+    m: () => view.ranges.selectEvent(),
     ".": () => view.walk.along(1),
     ",": () => view.walk.along(-1),
     n: () => view.search.next(false),

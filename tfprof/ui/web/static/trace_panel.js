@@ -52,7 +52,7 @@ export class TracePanel {
       el("p", about),
       n_flows ? el("p.quiet", "[ and ] follow the arrows of a selected event.") : null,
       this.#offer(),
-      this.#table(overview, (row) => this.acts.track(row)),
+      this.#table(overview, (row) => this.acts.ranges.selectTrack(row)),
     ];
   }
 
@@ -101,7 +101,11 @@ export class TracePanel {
     return el(
       "p.quiet",
       "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ",
-      el("button", { onclick: () => this.acts.wholeRange() }, "Time by name of the whole trace"),
+      el(
+        "button",
+        { onclick: () => this.acts.ranges.select([this.state.block.t0, this.state.block.t1]) },
+        "Time by name of the whole trace",
+      ),
     );
   }
 
@@ -119,7 +123,7 @@ export class TracePanel {
   }
 
   #forget() {
-    return el("button", { onclick: () => this.acts.setBase(null) }, "Forget A");
+    return el("button", { onclick: () => this.acts.ranges.setBase(null) }, "Forget A");
   }
 
   /**
@@ -139,7 +143,7 @@ export class TracePanel {
             "button",
             {
               title: "Keep this range as A, to compare others with it (A)",
-              onclick: () => this.acts.setBase(state.range),
+              onclick: () => this.acts.ranges.setBase(state.range),
             },
             "Compare others with this",
           )
@@ -159,7 +163,7 @@ export class TracePanel {
         "p",
         { role: "status" },
         `A is ${a} with ${busyA} of self time, this range, B, is ${b} with ${busyB}. `,
-        el("button", { onclick: () => this.acts.swap() }, "Swap A and B"),
+        el("button", { onclick: () => this.acts.ranges.swap() }, "Swap A and B"),
       ),
       this.#table(found.table, (row) => this.acts.find(names[row])),
     ];

@@ -18,7 +18,8 @@ import { TRACE_LANE_PX } from "./trace_layout.js";
 import { moveTraceRow } from "./trace_order.js";
 import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
-import { drawTraceRuler, TRACE_RULER_PX, traceSteps, traceTimeText } from "./trace_ruler.js";
+import { TraceRanges } from "./trace_ranges.js";
+import { drawTraceRuler, TRACE_RULER_PX, traceTimeText } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
 import { TraceSearch } from "./trace_search.js";
 import { traceEdge } from "./trace_split.js";
@@ -76,6 +77,7 @@ class TraceView {
     this.state = new TraceState(block, context.params, (isLayout) => this.#changed(isLayout));
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
     this.busy = new TraceBusy(data, this.state, () => this.#isBusy());
+    this.ranges = new TraceRanges(this, () => this.#changed(false));
     const acts = {
       go: (/** @type {string} */ id) => this.select(id),
       find: (/** @type {string} */ name) => {
@@ -83,13 +85,10 @@ class TraceView {
         this.search.focus();
       },
       open: () => this.dock.set(true),
-      track: (/** @type {number} */ track) => this.selectTrack(track),
-      setBase: (/** @type {Span | null} */ span) => this.setBase(span),
-      swap: () => this.swapRanges(),
+      ranges: this.ranges,
       redraw: () => this.redraw(),
       keep: () => this.keepAddress?.(),
       back: () => this.parts.frame.focus(),
-      wholeRange: () => this.selectRange([block.t0, block.t1]),
       close: () => {
         this.selectNothing();
         this.parts.frame.focus({ preventScroll: true });
@@ -114,7 +113,7 @@ class TraceView {
     this.names = new TraceLabels(
       this.parts.labels,
       this.state,
-      (track) => this.selectTrack(track),
+      (track) => this.ranges.selectTrack(track),
       (row, other) => moveTraceRow(this.state, this.scene.layout, row, other),
     );
     this.#build();
@@ -147,7 +146,7 @@ class TraceView {
     const { r0, r1, t0, sel, find, step } = this.context.params;
     /** @type {Span | null} */
     const span = r0 ? [Number(r0), Number(r1)] : spanOfSteps(this.steps, step);
-    if (span) this.selectRange(span);
+    if (span) this.ranges.select(span);
     const isPlain = ![r0, t0, sel, find].some(Boolean);
     if (isPlain && span) this.state.fitSelection();
     else if (isPlain) this.showSlowest();
@@ -342,59 +341,6 @@ class TraceView {
     const lines = hit ? this.scene.wordsOf(hit, event.offsetX) : [];
     if (lines.length) showTip(lines, event.clientX, event.clientY);
     else hideTip();
-  }
-
-  /** @param {Span} range */
-  drag(range) {
-    this.state.range = range;
-    this.redraw();
-  }
-
-  /** @param {Span} range */
-  selectRange(range) {
-    this.state.range = range;
-    this.say(`Selected ${numberText(range[1] - range[0], "ps")}`);
-    this.panel.showRange();
-    this.#changed(false);
-  }
-
-  /**
-   * Keeps a range as A, to compare others with it.
-   *
-   * @param {Span | null} span
-   */
-  setBase(span) {
-    this.state.base = span;
-    this.say(span ? "This range is A: select another one to compare it." : "");
-    this.panel.showRange();
-    this.#changed(false);
-  }
-
-  swapRanges() {
-    const { state } = this;
-    if (!state.base || !state.range) return this.say("Select a range, press A, and select another one.");
-    [state.base, state.range] = [state.range, state.base];
-    this.panel.showRange();
-    return this.#changed(false);
-  }
-
-  /** @param {number} time */
-  selectStep(time) {
-    const step = traceSteps(this.steps, { t0: time, t1: time + 1 })[0];
-    if (step) this.selectRange([step[1], step[2]]);
-    else this.selectNothing();
-  }
-
-  rangeOfEvent() {
-    const { event } = this.state;
-    if (event?.duration) this.selectRange([event.start, event.start + event.duration]);
-  }
-
-  /** @param {number} track */
-  selectTrack(track) {
-    this.state.track = this.state.track === track ? null : track;
-    this.panel.showRange();
-    this.#changed(false);
   }
 
   selectNothing() {
