@@ -61,22 +61,39 @@ def found_events(model: TraceModel, chosen: dict[int, Int64Array]) -> dict[str, 
         with the columns ``tracks``, ``places``, ``lanes`` and ``gaps`` of them: each start less
         the one before; and ``table``, the longest of them.
     """
-    numbers = [np.full(len(places), number) for number, places in chosen.items()]
-    tracks, places = _joined(numbers), _joined(chosen.values())
+    tracks = _joined(np.full(len(places), number) for number, places in chosen.items())
+    places = _joined(chosen.values())
     starts, _ = model.times_of(tracks, places)
-    names = _joined(np.unique(model.tracks[n].names_of(at)) for n, at in chosen.items())
-    lanes = _joined(model.tracks[n].lanes.lanes_of(at) for n, at in chosen.items())
-    order = np.lexsort((places, tracks, starts))[:MOST_MARKED]
+    is_named = np.zeros(len(model.names), np.bool_)
+    for number, own in chosen.items():
+        is_named[model.tracks[number].names_of(own)] = True
+    marked = _first(starts, MOST_MARKED)
+    order = marked[np.lexsort((places[marked], tracks[marked], starts[marked]))][:MOST_MARKED]
     return {
         "n_events": len(places),
-        "n_names": len(np.unique(names)),
+        "n_names": int(is_named.sum()),
         "n_marked": len(order),
         "tracks": packed(tracks[order]),
         "places": packed(places[order]),
-        "lanes": packed(lanes[order]),
+        "lanes": packed(_lanes(model, tracks[order], places[order])),
         "gaps": packed(np.diff(starts[order], prepend=0), signed=True),
         "table": listed_events(model, tracks, places),
     }
+
+
+def _first(starts: Int64Array, most: int) -> Int64Array:
+    """Rows of the first ``most`` starts, and of those that begin with the last of them."""
+    if len(starts) <= most:
+        return np.arange(len(starts))
+    return np.flatnonzero(starts <= np.partition(starts, most)[most])
+
+
+def _lanes(model: TraceModel, tracks: Int64Array, places: Int64Array) -> Int64Array:
+    lanes = np.zeros(len(tracks), np.int64)
+    for number in np.unique(tracks).tolist():
+        at = np.flatnonzero(tracks == number)
+        lanes[at] = model.tracks[number].lanes.lanes_of(places[at])
+    return lanes
 
 
 def _joined(parts: Any) -> Int64Array:

@@ -153,7 +153,7 @@ class TraceView {
     this.#isOpening = isPlain;
     if (sel) this.select(sel, !t0);
     if (find) await this.search.look();
-    if (find && !sel && this.search.hits) this.search.next(false);
+    if (find && !sel && !t0 && this.search.hits) this.search.next(false);
   }
 
   #build() {
