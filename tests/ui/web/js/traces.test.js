@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { traceMeaning } from "#static/trace_colours.js";
 import { traceNumbers } from "#static/trace_columns.js";
 import { TraceEmbedded } from "#static/trace_embedded.js";
 import { traceIsShown } from "#static/trace_filter.js";
@@ -276,4 +277,11 @@ test("an address names times only where they are not those of the slowest step",
   state.fitAll();
   assert.deepEqual([state.params.t0, state.params.t1], [-20_000, 1_020_000]);
   assert.deepEqual(new TraceState({ ...block, slowest: null }, {}, () => {}).home, state.whole);
+});
+
+test("a kernel is no launch, whatever its name", () => {
+  assert.equal(traceMeaning("cudaLaunchKernel", false), "launch");
+  assert.equal(traceMeaning("FillPhiloxRandomKernelLaunch", true), undefined);
+  assert.equal(traceMeaning("MemcpyD2H", true), "memcpy");
+  assert.equal(traceMeaning("ncclAllReduce", true), "collective");
 });

@@ -52,6 +52,19 @@ export class TraceDock {
     this.#arrange();
   }
 
+  /**
+   * Opens it with a part of it in sight.
+   *
+   * @param {HTMLElement} part
+   */
+  reveal(part) {
+    this.set(true);
+    const { body } = this;
+    const [own, whole] = [part.getBoundingClientRect(), body.getBoundingClientRect()];
+    if (own.top < whole.top || own.top > whole.top + whole.height / 2) body.scrollTop += own.top - whole.top;
+    if (own.left < whole.left || own.left >= whole.right) body.scrollLeft += own.left - whole.left;
+  }
+
   #turn() {
     this.isBelow = !this.isBelow;
     this.isOpen = true;

@@ -184,6 +184,7 @@ export class TracePainter {
     const labels = [];
     const perPixel = 1 / state.psPerPixel;
     const thin = this.#thin;
+    const isDevice = state.block.tracks[row.number].kind === "device";
     thin.begin(this.canvas.width);
     let drawn = 0;
     traceEachMark(parts, state, (lane, at) => {
@@ -193,7 +194,7 @@ export class TracePainter {
       const end = (lane.ends[at] - state.t0) * perPixel;
       const isMerged = lane.counts[at] > 1;
       const isDim = hits && !hits.has(row.number, lane, at);
-      const colour = isDim ? palette.dim : palette.of(lane.names[at]);
+      const colour = isDim ? palette.dim : palette.of(lane.names[at], isDevice);
       drawn += 1;
       if (end - x <= TRACE_THIN_PX) {
         thin.put(lane.lane, x, end, isMerged ? colour.mergedBits : colour.bits);

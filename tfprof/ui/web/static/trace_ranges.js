@@ -68,8 +68,8 @@ export class TraceRanges {
   /** @param {string} text */
   #show(text) {
     this.view.say(text);
-    this.view.dock.set(true);
     this.view.panel.showRange();
+    this.view.dock.reveal(this.view.panel.range);
     this.changed();
   }
 }

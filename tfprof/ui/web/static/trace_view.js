@@ -292,9 +292,9 @@ class TraceView {
   #show(event, isRevealed = true, isZooming = true) {
     const { state, scene } = this;
     state.event = event;
-    this.dock.set(true);
     this.panel.showEvent(event);
     this.search.selected();
+    this.dock.reveal(this.panel.event);
     const [start, took] = [traceTimeText(event.start, 1000), numberText(event.duration, "ps")];
     this.say(`${event.name}: at ${start}, ${took}, on ${event.track_name}`);
     state.folded.delete(this.block.tracks[event.track].process);
