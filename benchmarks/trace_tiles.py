@@ -7,7 +7,7 @@ The trace is made here: threads with calls inside calls, streams without, bursts
 between long pauses, and events that overlap only in part. A tile is timed from the question to its
 JSON, over all tracks, at every level and at places spread over the trace; what counts is the
 slowest. With ``--chromium`` the page is served and panned from one end to the other in a headless
-browser at four zooms; frames that were drawn are counted there.
+browser at four zooms, and while a search marks its hits; frames that were drawn are counted there.
 """
 
 from __future__ import annotations
@@ -155,13 +155,15 @@ def frames(model: TraceModel, chromium: str) -> list[dict[str, Any]]:
         )
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         first, last = model.range_ps
-        for part in (1.0, 0.1, 1e-3, 1e-5):
+        for part, find in ((1.0, ""), (0.1, ""), (1e-3, ""), (1e-5, ""), (1.0, "block77/")):
             begin = first + (last - first) * 0.3 * (part < 1)
-            address = f"t0={int(begin)}&t1={int(begin + (last - first) * part)}"
+            address = f"t0={int(begin)}&t1={int(begin + (last - first) * part)}&find={find}"
             page.goto("about:blank")
             page.goto(f"http://127.0.0.1:{port}/#/trace?{address}")
             page.wait_for_selector('.trace[data-waiting="false"]')
-            found.append({"share": part, **page.evaluate(PAN)})
+            if find:
+                page.wait_for_selector(".trace-hits")
+            found.append({"share": part, "find": find, **page.evaluate(PAN)})
         browser.close()
     server.should_exit = True
     thread.join()

@@ -181,4 +181,4 @@ def test_a_trace_of_another_program_is_opened_as_it_is(tmp_path, name):
     pages = Site([opened]).to_dict()["pages"]
     assert [page["id"] for page in pages] == ["trace"]
     blocks = Site([opened]).page("trace", {}).blocks
-    assert "1 event" in next(str(block) for block in blocks if block["kind"] == "words")
+    assert "1 event" in next(block["about"] for block in blocks if block["kind"] == "trace")

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from tfprof.inputs.open_paths import opened_trace
 from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 from tfprof.ui.pages.site import Site
-from tfprof.ui.pages.trace import embedded
+from tfprof.ui.pages.trace import embedded, statements
 from tfprof.ui.web.report import report
 from tfprof.ui.web.server import application
 
@@ -85,6 +86,19 @@ def key(page, name):
     page.tab.keyboard.press(name)
 
 
+WHOLE = (-79980, 4078980)
+
+
+def whole(page):
+    """Show all of the trace: it opens at a step."""
+    key(page, "0")
+    page.tab.wait_for_function(
+        "whole => document.querySelector('.trace').dataset.view === whole",
+        arg=" ".join(map(str, WHOLE)),
+    )
+    drawn(page)
+
+
 def said(page, where, pattern):
     """Wait until an element has a text."""
     page.tab.wait_for_function(
@@ -95,32 +109,35 @@ def said(page, where, pattern):
 
 
 def test_zoom_and_pan_by_mouse_and_keyboard(page):
+    whole(page)
     canvas = page.tab.locator(".trace-canvas")
     box = canvas.bounding_box()
     page.tab.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 60)
     page.tab.keyboard.down("Control")
     page.tab.mouse.wheel(0, -240)
     page.tab.keyboard.up("Control")
-    whole = (-79980, 4078980)
-    t0, t1 = moved(page, whole)
+    t0, t1 = moved(page, WHOLE)
     assert 0 < t0 < t1 < 4_000_000 and t1 - t0 < 3_000_000
     page.tab.mouse.down()
     page.tab.mouse.move(box["x"] + box["width"] * 0.45, box["y"] + 60, steps=4)
     page.tab.mouse.up()
     left = moved(page, (t0, t1))
     assert left[0] < t0 and abs((left[1] - left[0]) - (t1 - t0)) < 5
-    for pressed, wider in (("w", False), ("s", True), ("d", None), ("ArrowLeft", None)):
+    for pressed, wider in (("w", False), ("s", True), ("d", None), ("a", None)):
         had = view(page)
         key(page, pressed)
         now = moved(page, had)
         assert wider is None or (now[1] - now[0] > had[1] - had[0]) == wider
     page.tab.wait_for_function("() => location.hash.includes('t0=')")
     key(page, "0")
+    page.tab.wait_for_function("() => location.hash.includes('t0=-79980&t1=4078980')")
+    key(page, "9")
     page.tab.wait_for_function("() => !location.hash.includes('t0=')")
     page.check()
 
 
 def test_a_click_shows_all_that_is_known(page):
+    whole(page)
     # The track of python is the first of the host: the hostile event is on its third lane.
     labels = page.tab.locator(".trace-label.track", has_text="python")
     top = labels.bounding_box()
@@ -164,7 +181,7 @@ def test_events_are_found_by_their_names_in_full(way, watched, report_file):
             made = watched().open(report_file(report(site, ["trace"])) + where, "trace")
         made.tab.wait_for_selector(".trace-details")
         assert made.tab.locator(".trace-details h2").inner_text() == "Relu"
-        assert made.tab.locator(COUNT).inner_text() == "1 of 3"
+        said(made, COUNT, "^1 of 3$")
         assert made.tab.locator(".nothing-found").inner_text() == ""
         assert "b/Relu:Relu" in made.tab.locator(".trace-arguments").inner_text()
         made.check()
@@ -188,6 +205,7 @@ def test_search_goes_from_one_to_the_next(page):
 
 
 def test_a_step_is_a_range_with_its_time_by_name(page):
+    whole(page)
     ruler = page.tab.locator(".trace-ruler").bounding_box()
     x = ruler["x"] + ruler["width"] * (1_450_000 + 80_000) / (3_999_000 * 1.04)
     page.tab.mouse.click(x, ruler["y"] + 32)
@@ -207,6 +225,7 @@ def test_a_step_is_a_range_with_its_time_by_name(page):
 def test_any_range_is_measured_and_summed_by_the_server(server, watched):
     page = watched(server).open(f"{server}#/trace", "trace")
     drawn(page)
+    whole(page)
     ruler = page.tab.locator(".trace-ruler").bounding_box()
     page.tab.mouse.move(ruler["x"] + 300, ruler["y"] + 10)
     page.tab.mouse.down()
@@ -224,6 +243,7 @@ def test_any_range_is_measured_and_summed_by_the_server(server, watched):
 
 
 def test_processes_fold_tracks_are_pinned_and_keys_are_listed(page):
+    whole(page)
     names = page.tab.locator(".trace-label.track .name")
     n_tracks = names.count()
     page.tab.locator(".trace-label .pin").last.click()
@@ -283,7 +303,8 @@ def test_details_of_a_clicked_event_are_in_sight_and_the_timeline_fills_the_wind
     page.open(report_file(report(site, ["trace"])), "trace")
     drawn(page)
     frame = page.tab.locator(".trace-frame")
-    assert frame.bounding_box()["y"] < (180 if width > 1000 else 420)
+    assert frame.bounding_box()["y"] < (130 if width > 1000 else 420)
+    assert page.tab.evaluate("document.documentElement.scrollHeight") <= 900
     frame.focus()
     page.tab.keyboard.press(".")
     box = page.tab.locator(".trace-details h2").bounding_box()
@@ -291,6 +312,7 @@ def test_details_of_a_clicked_event_are_in_sight_and_the_timeline_fills_the_wind
     assert page.tab.evaluate("scrollY") == 0
     page.tab.get_by_role("button", name="Close").click()
     page.tab.locator(".trace-details").wait_for(state="detached")
+    frame.focus()
     page.tab.keyboard.press("F")
     assert page.tab.locator(".trace").bounding_box()["x"] == 0
     page.tab.get_by_role("button", name="Back to the page").click()
@@ -307,3 +329,211 @@ def test_the_width_of_the_names_can_be_changed(site, watched, report_file):
     page.tab.keyboard.press("ArrowRight")
     assert labels.bounding_box()["width"] == pytest.approx(before + 24, abs=1)
     page.check()
+
+
+def test_it_opens_at_the_slowest_whole_step(site, page):
+    [block] = [each for each in site.page("trace", {}).blocks if each["kind"] == "trace"]
+    start, end = (
+        block["steps"]["starts"][block["slowest"]],
+        block["steps"]["ends"][block["slowest"]],
+    )
+    t0, t1 = view(page)
+    assert t0 < start < end < t1 and t1 - t0 < 1.3 * (end - start)
+    said(page, ".trace-status", f"^The slowest whole step, train {block['slowest']}: 1.00 µs.")
+    whole(page)
+    key(page, "9")
+    assert moved(page, WHOLE) == [t0, t1]
+    page.check()
+
+
+def test_a_search_lists_its_hits_and_names_a_wrong_term(page):
+    key(page, "/")
+    page.tab.keyboard.type("dur>200ns track:PYTHON dur<1us")
+    said(page, COUNT, "^8 events, 5 names$")
+    hits = page.tab.locator(".trace-hits .hit")
+    assert hits.count() == 8
+    assert hits.nth(1).inner_text().split("\n") == [OP, "100 ns", "300 ns", "python"]
+    hits.nth(3).click()
+    said(page, COUNT, "^4 of 8$")
+    assert page.tab.locator(".trace-details h2").inner_text() == OP
+    page.tab.locator(".trace-hits").focus()
+    page.tab.keyboard.press("ArrowDown")
+    said(page, COUNT, "^5 of 8$")
+    assert page.tab.locator(".hit[aria-selected=true]").inner_text().startswith("train 2")
+    page.tab.locator(".trace-search input[type=search]").fill('arg:"note=2<b>"')
+    said(page, COUNT, "^no such event")
+    page.tab.locator(".trace-search input[type=search]").fill("arg:note=2<b>")
+    said(page, COUNT, "^1 event, 1 name$")
+    page.tab.locator(".trace-search input[type=search]").fill("MatMul dur>5")
+    said(page, COUNT, "^dur>5 is not a condition on durations; write dur>1ms")
+    page.troubles[:] = [each for each in page.troubles if "400" not in each]
+    page.check()
+
+
+def test_tracks_are_filtered_and_moved(page):
+    whole(page)
+    names = page.tab.locator(".trace-label.track .name")
+    assert names.all_inner_texts()[-2:] == ["python", "pool"]
+    names.nth(-1).focus()
+    page.tab.keyboard.press("Alt+ArrowUp")
+    page.tab.wait_for_function(
+        "() => [...document.querySelectorAll('.trace-label.track .name')].at(-1).textContent"
+        " === 'python'"
+    )
+    page.tab.get_by_label("Kind of tracks").select_option("python")
+    page.tab.wait_for_function("() => document.querySelectorAll('.trace-label.track').length === 1")
+    page.tab.get_by_label("Kind of tracks").select_option("")
+    page.tab.get_by_label("Filter tracks").fill("STREAM")
+    page.tab.wait_for_function(
+        "() => [...document.querySelectorAll('.trace-label')].map(each => each.innerText)"
+        ".every(each => !each.includes('python'))"
+    )
+    page.tab.wait_for_function("() => location.hash.includes('_tracks=STREAM')")
+    page.check()
+
+
+def test_keys_go_from_event_to_event(page):
+    whole(page)
+    page.tab.locator(".trace-label.track .name", has_text="python").click()  # selects the track
+    key(page, "Escape")
+    page.tab.locator(".trace-search input[type=search]").fill("MatMul")
+    said(page, COUNT, "^4 events")
+    page.tab.locator(".trace-hits .hit").nth(1).click()
+    said(page, ".trace-status", f"^{OP}: at 1.100 µs, 300 ns, on python$")
+    key(page, "]")
+    said(page, ".trace-status", r"^sgemm: at 1.500 µs, 200 ns, on Stream #14")
+    key(page, "]")
+    said(page, ".trace-status", r"^No arrow leads from this event")
+    key(page, "[")
+    said(page, ".trace-status", f"^{OP}: at 1.100")
+    key(page, "ArrowRight")
+    said(page, ".trace-status", "^<img src=x")
+    key(page, "ArrowDown")
+    said(page, ".trace-status", "^tiny: at 1.150 µs, 1.00 ns, on pool$")
+    key(page, "ArrowUp")
+    said(page, ".trace-status", "^<img src=x .* at 1.150 µs, 100 ns, on python$")
+    page.check()
+
+
+def test_the_details_move_below_and_stay_in_the_address(page):
+    whole(page)
+    panel, frame = page.tab.locator(".trace-panel"), page.tab.locator(".trace-frame")
+    beside = panel.bounding_box()
+    assert beside["x"] > frame.bounding_box()["x"] + frame.bounding_box()["width"] - 1
+    page.tab.get_by_role("button", name="Details below the timeline").click()
+    below = panel.bounding_box()
+    assert below["y"] > frame.bounding_box()["y"] + frame.bounding_box()["height"] - 1
+    page.tab.wait_for_function("() => location.hash.includes('_dock=below')")
+    page.tab.get_by_role("separator", name="Size of the details").focus()
+    page.tab.keyboard.press("ArrowUp")
+    assert panel.bounding_box()["height"] == pytest.approx(below["height"] + 24, abs=1)
+    key(page, "e")
+    assert not panel.is_visible()
+    key(page, ".")
+    page.tab.locator(".trace-details").wait_for()  # what is selected is shown
+    key(page, "s")
+    assert page.tab.locator(".trace-details").is_visible()
+    page.check()
+
+
+def dragged(page, first, last):
+    ruler = page.tab.locator(".trace-ruler").bounding_box()
+    page.tab.mouse.move(ruler["x"] + first * ruler["width"], ruler["y"] + 10)
+    page.tab.mouse.down()
+    page.tab.mouse.move(ruler["x"] + last * ruler["width"], ruler["y"] + 10, steps=3)
+    page.tab.mouse.up()
+
+
+def test_two_ranges_are_compared(page):
+    whole(page)
+    dragged(page, 0.1, 0.3)
+    key(page, "A")
+    said(page, ".trace-range", "This is A")
+    dragged(page, 0.5, 0.9)
+    if page.tab.evaluate("Boolean(document.getElementById('site'))"):
+        said(page, ".trace-range", "“tfprof ui” compares ranges")
+    else:
+        table = page.tab.locator(".trace-range [data-block=difference]")
+        table.wait_for()
+        assert "tiny" in table.inner_text()
+        said(
+            page,
+            ".trace-range",
+            r"A is [\d.]+ ns with .* of self time, this range, B, is 1\.[\d]+ µs",
+        )
+        page.tab.get_by_role("button", name="Swap A and B").click()
+        said(page, ".trace-range", r"A is 1\.[\d]+ µs")
+    page.tab.get_by_role("button", name="Forget A").click()
+    page.tab.wait_for_function("() => !location.hash.includes('_a0')")
+    page.check()
+
+
+def test_a_statement_in_sql_finds_events(server, watched):
+    pytest.importorskip("duckdb")
+    page = watched(server).open(f"{server}#/trace", "trace")
+    drawn(page)
+    page.tab.get_by_role("button", name="SQL").click()
+    page.tab.keyboard.type("select host, event_id, name from events where name = 'sgemm'")
+    page.tab.keyboard.press("Enter")
+    said(page, COUNT, "^4 events, 1 name$")
+    page.tab.locator(".trace-found tbody tr").nth(2).click()
+    said(page, COUNT, "^3 of 4$")
+    assert page.tab.locator(".trace-details h2").inner_text() == "sgemm"
+    page.tab.get_by_label("Statement in SQL").fill("drop table events")
+    page.tab.keyboard.press("Enter")
+    said(page, COUNT, "DROP is not allowed")
+    page.troubles[:] = [each for each in page.troubles if "400" not in each]
+    page.check()
+
+
+def test_without_duckdb_there_is_no_field_for_sql(site, watched, monkeypatch):
+    monkeypatch.setattr(statements, "find_spec", lambda name: None)
+    with running(application(site)) as address:
+        page = watched(address)
+        with page.tab.expect_response("**/sql/here*"):
+            page.open(f"{address}#/trace", "trace")
+        drawn(page)
+        assert page.tab.get_by_role("button", name="SQL").count() == 0
+        page.check()
+
+
+def test_a_report_has_no_field_for_sql(site, watched, report_file):
+    page = watched().open(report_file(report(site, ["trace"])), "trace")
+    drawn(page)
+    assert page.tab.get_by_role("button", name="SQL").count() == 0
+    page.check()
+
+
+@pytest.mark.parametrize("way", ["served", "mailed"])
+def test_two_runs_show_the_same_step_at_the_same_place(way, watched, report_file):
+    def run_of(name, begin):
+        steps = [event("train", begin + 1000 * at, 900, step_num=at, _r=1) for at in range(4)]
+        first = event("start", 0, 10)
+        return replace(opened_run(tools.open_run(xspace(host(line(first, *steps))))), name=name)
+
+    site = Site([run_of("slow", 3000), run_of("fast", 500)])
+    where = "#/trace?against=fast"
+    with contextlib.ExitStack() as stack:
+        if way == "served":
+            address = stack.enter_context(running(application(site)))
+            page = watched(address).open(f"{address}{where}", "trace")
+        else:
+            content = report(site, ["trace"], {"against": "fast"})
+            page = watched().open(report_file(content) + where, "trace")
+        page.tab.wait_for_function(
+            "() => document.querySelectorAll('.trace[data-view]').length === 2"
+        )
+        # The same step begins 2.5 µs earlier in the other one.
+        apart = """by => {
+            const [a, b] = [...document.querySelectorAll('.trace')].map(
+                each => each.dataset.view.split(' ').map(Number));
+            return a[1] - a[0] < by
+                && a.every((time, at) => Math.abs(time - b[at] - 2_500_000) < 3);
+        }"""
+        page.tab.wait_for_function(apart, arg=2_000_000)
+        page.tab.locator(".trace-frame").nth(1).focus()
+        page.tab.keyboard.press("w")
+        page.tab.keyboard.press("w")
+        page.tab.wait_for_function(apart, arg=1_000_000)
+        assert page.tab.locator(".trace .tools > b").all_inner_texts() == ["slow", "fast"]
+        page.check()

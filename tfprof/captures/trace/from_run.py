@@ -167,6 +167,7 @@ class _Builder:
             names,
             lambda places: trace.arguments(track, events_at(places)),
             since, renamed, steps=steps, long_name_ids=long_names,
+            events=range(whole.start, whole.stop) if own is None else own,
         )  # fmt: skip
         self._tracks.append(made)
         added = timeline.sources.added
@@ -271,4 +272,5 @@ def _steps(run: Run, traces: Sequence[HostTrace]) -> Iterator[Step]:
     names = list(own.names)
     for at in order:
         start = int(own.times.start_ps[at]) + since
-        yield Step(names[at], start, start + int(own.times.duration_ps[at]))
+        end = start + int(own.times.duration_ps[at])
+        yield Step(names[at], start, end, not own.is_cut[at])

@@ -49,6 +49,12 @@ class Lanes:
             return None
         return self.order[self.first[lane] : self.first[lane + 1]]
 
+    def lanes_of(self, places: IntArray) -> Int64Array:
+        """Return the lane of each of some slices, in the shape of ``places``."""
+        if self.of_slice is None:
+            return np.zeros(len(places), np.int64)
+        return self.of_slice[places].astype(np.int64)
+
     def lane_of(self, place: int) -> int:
         """Return the lane of a slice."""
         return 0 if self.of_slice is None else int(self.of_slice[place])

@@ -18,17 +18,19 @@ import numpy as np
 from tfprof.captures.model.xspace_stats import IntArray
 from tfprof.captures.trace.lanes import Lanes
 from tfprof.captures.trace.pyramid import Pyramid
+from tfprof.captures.trace.stretches import Stretches, stretches_of
 from tfprof.core.columns.arrow import Coded
 from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.errors import UsageError
 
 
 class Step(NamedTuple):
-    """A step: its name, start and end in ps."""
+    """A step: its name, start and end in ps, and whether the capture holds all of it."""
 
     name: str
     start_ps: int
     end_ps: int
+    is_whole: bool = True
 
 
 class Flows(NamedTuple):
@@ -97,6 +99,7 @@ class TraceTrack:
         renamed: Number of the name of slices with another name, by place.
         is_derived: Whether it is derived, not recorded.
         steps: Returns the steps of some slices by their places.
+        events: Number of each slice in the events of its host, ascending; empty if it is derived.
     """
 
     process: int
@@ -112,6 +115,7 @@ class TraceTrack:
     is_derived: bool = False
     steps: Callable[[Int64Array], Coded] = lambda places: Coded(np.full(len(places), -1), [])
     long_name_ids: Int64Array = field(default_factory=no_rows)
+    events: range | Int64Array = range(0)
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
@@ -174,6 +178,17 @@ class TraceTrack:
         found = self.steps(np.array([place]))
         number = int(found.places[0])
         return found.texts[number] if number >= 0 else ""
+
+    def places_of(self, events: Int64Array) -> Int64Array:
+        """Return places of the slices of some events of the host, in the shape of ``events``.
+
+        Of an event of another track, it is -1.
+        """
+        if isinstance(self.events, range):
+            places = events - self.events.start
+            return np.where((places >= 0) & (places < len(self.events)), places, -1)
+        at = np.searchsorted(self.events, events).clip(max=len(self.events) - 1)
+        return np.where(self.events[at] == events, at, -1)
 
     def start_ps(self, place: int) -> int:
         """Return the start of a slice, in the time of the trace."""
@@ -257,6 +272,7 @@ class TraceModel:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
+        self._busy: dict[int, Stretches] = {}
 
     @cached_property
     def _flows(self) -> Flows:
@@ -267,6 +283,23 @@ class TraceModel:
         """The arrows, computed once."""
         with self._lock:
             return self._flows
+
+    def busy_of(self, process: int) -> Stretches:
+        """When a process is busy, computed once; derived events count only where nothing else is.
+
+        Args:
+            process: Its place.
+        """
+        with self._lock:
+            if process not in self._busy:
+                own = [track for track in self.tracks if track.process == process]
+                chosen = [track for track in own if not track.is_derived] or own
+                starts = [track.starts + track.shift_ps for track in chosen]
+                self._busy[process] = stretches_of(
+                    (begins, begins + track.durations)
+                    for begins, track in zip(starts, chosen, strict=True)
+                )
+            return self._busy[process]
 
     @cached_property
     def range_ps(self) -> tuple[int, int]:
@@ -284,6 +317,20 @@ class TraceModel:
                     lasts.append(int(series.times_ps[-1]))
         first, last = min(firsts, default=0), max(lasts, default=0)
         return first, max(last, first + 1)
+
+    def times_of(self, tracks: IntArray, places: IntArray) -> tuple[Int64Array, Int64Array]:
+        """Look up starts, in the time of the trace, and durations of slices, shape (n,) each.
+
+        Args:
+            tracks: The track of each slice, shape (n,).
+            places: Its place there, shape (n,).
+        """
+        starts, durations = (np.zeros(len(tracks), np.int64) for _ in range(2))
+        for number in np.unique(tracks).tolist():
+            at, track = np.flatnonzero(tracks == number), self.tracks[number]
+            starts[at] = track.starts[places[at]] + track.shift_ps
+            durations[at] = track.durations[places[at]]
+        return starts, durations
 
     def slice_of(self, text: str) -> tuple[int, int]:
         """Look up track and place of a slice by its id, such as ``3.1024``.

@@ -135,6 +135,10 @@ class Site:
         kind, _, rest = path.partition("/")
         if kind != "trace" or not opened.has_events:
             raise NoSuchPageError(f"no data {path!r} of this run")
+        if rest.startswith("sql"):
+            from tfprof.ui.pages.trace.statements import sql_data
+
+            return sql_data(opened, rest, params)
         return trace_data(opened.events(), rest, params)
 
     def documents(self, page_id: str, run: str = "") -> Iterator[Document]:

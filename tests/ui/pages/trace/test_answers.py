@@ -2,19 +2,24 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ui.pages.trace.traces import model, slices, track
+from tests.ui.pages.trace.traces import model, numbers, slices, track
 from tfprof.captures.events.timeline.nesting import nest
-from tfprof.captures.trace.model import Series, TraceTrack
+from tfprof.captures.trace.model import Flows, Series, Shown, TraceModel, TraceTrack
 from tfprof.core.columns.arrow import Coded
+from tfprof.core.columns.columns import no_rows
 from tfprof.errors import UsageError
+from tfprof.ui.pages.packed_columns import unpacked
 from tfprof.ui.pages.trace import details, marks_between, search, spent
+from tfprof.ui.pages.trace.busy import busy
 from tfprof.ui.pages.trace.data import trace_data
+from tfprof.ui.pages.trace.range_difference import range_difference
 
 
 def rows(table):
@@ -100,52 +105,123 @@ def test_there_is_no_such_event(event):
         details.event(model(track([(0, 1)])), event)
 
 
-def test_search_counts_by_name_without_regard_to_case():
+def found(made, text, **options):
+    """Ids of what a search finds, in its order."""
+    answer = search.search(made, text, **options)
+    tracks, places = numbers(answer["tracks"]), numbers(answer["places"])
+    return [f"{track}.{place}" for track, place in zip(tracks, places, strict=True)]
+
+
+def test_search_looks_for_names_in_upper_and_lower_case():
     made = model(
         track([(0, 5), (10, 9), (20, 7)], kinds=[0, 1, 0]), track([(3, 2)], kinds=[2]),
         names=("MatMul", "Conv2D", "matmul_grad"),
     )  # fmt: skip
-    found = search.search(made, "matmul")
-    assert (found["n_events"], found["n_names"], found["total_ps"]) == (3, 2, 14)
-    assert [row[:2] for row in rows(found["table"])] == [("MatMul", 2), ("matmul_grad", 1)]
-    assert search.search(made, "^conv.d$", regex=True)["n_events"] == 1
-    assert search.search(made, "")["n_events"] == 0
+    answer = search.search(made, "matmul")
+    assert (answer["n_events"], answer["n_names"], answer["n_marked"]) == (3, 2, 3)
+    assert [(row[0], row[-1]) for row in rows(answer["table"])] == [
+        ("MatMul", "0.0"), ("matmul_grad", "1.0"), ("MatMul", "0.2")
+    ]  # fmt: skip
+    assert found(made, "matmul") == ["0.0", "1.0", "0.2"]  # in order of time
+    assert found(made, "^conv.d$", regex=True) == ["0.1"]
+    assert found(made, "") == []
     with pytest.raises(UsageError, match="regular expression"):
         search.search(made, "(", regex=True)
 
 
 @given(st.lists(slices, min_size=1, max_size=3))
-def test_from_one_find_to_the_next_all_are_seen_in_order_of_time(many):
+def test_search_gives_all_in_order_of_time_with_their_lanes(many):
     tracks = [track(pairs) for pairs in many]
-    made = model(*tracks)
     wanted = sorted(
-        (each.start_ps(place), number, place)
+        (each.start_ps(place), number, place, each.lanes.lane_of(place))
         for number, each in enumerate(tracks)
         for place in range(len(each))
-        if each.kinds[place] != 1
+        if each.kinds[place] != 1 and each.duration_ps(place) >= 3
     )
-    for backwards in (False, True):
-        at, seen = "", []
-        start = -(10**6) if not backwards else 10**6
-        for rank in range(len(wanted)):
-            found = search.find(
-                made, "[ac]", regex=True, start_ps=start, event_id=at, backwards=backwards
+    answer = search.search(model(*tracks), "[ac] dur>=3ps", regex=True)
+    starts = np.cumsum(numbers(answer["gaps"])).tolist()
+    columns = [numbers(answer[name]) for name in ("tracks", "places", "lanes")]
+    assert list(zip(starts, *columns, strict=True)) == wanted
+    assert answer["n_events"] == len(wanted)
+
+
+CASES = json.loads((Path(__file__).parent / "searches.json").read_text("utf-8"))
+
+
+def searched_model():
+    """The trace of ``searches.json``, which the front end searches as well."""
+    tracks = []
+    for name, events in CASES["tracks"].items():
+        starts, durations = (np.array([e[at] for e in events], np.int64) for at in (1, 2))
+        names = np.array([CASES["names"].index(e[0]) for e in events], np.int64)
+        texts = [e[3] for e in events]
+        tracks.append(
+            TraceTrack(
+                0, name, 1, starts, durations, np.arange(len(events), dtype=np.int32), names,
+                lambda places, texts=texts: [texts[at] for at in places.tolist()],
             )
-            at = found["event"]["id"]
-            seen.append(at)
-            assert found["rank"] == (len(wanted) - rank if backwards else rank + 1)
-            assert found["n_events"] == len(wanted)
-        order = wanted[::-1] if backwards else wanted
-        assert seen == [f"{number}.{place}" for _, number, place in order]
-        again = search.find(
-            made, "[ac]", regex=True, start_ps=start, event_id=at, backwards=backwards
-        )
-        assert again["event"]["id"] == seen[0]  # behind the last comes the first
+        )  # fmt: skip
+    n = sum(map(len, tracks))
+    return TraceModel(
+        ["/host:CPU"], tracks, [], CASES["names"], [], Shown(n, n, 0, 0),
+        lambda: Flows(*[no_rows()] * 4),
+    )  # fmt: skip
 
 
-def test_nothing_is_found():
-    found = search.find(model(track([(0, 1)])), "zzz", start_ps=0)
-    assert found == {"n_events": 0, "rank": 0, "event": None}
+@pytest.mark.parametrize(("text", "wanted"), CASES["found"].items())
+def test_terms_find_what_has_all_of_them(text, wanted):
+    assert found(searched_model(), text) == wanted
+
+
+@pytest.mark.parametrize(("text", "message"), CASES["refused"].items())
+def test_a_wrong_term_is_named_with_what_to_write(text, message):
+    with pytest.raises(UsageError) as refused:
+        search.search(searched_model(), text)
+    assert str(refused.value) == message
+
+
+def test_a_search_reads_the_arguments_of_so_many_events(monkeypatch):
+    monkeypatch.setattr(search, "MOST_READ", 2)
+    with pytest.raises(UsageError, match="arguments of 4 events, and reads 2 at most; add name:"):
+        search.search(searched_model(), "arg:f32")
+    assert found(searched_model(), "arg:f32 copy") == ["1.0"]
+
+
+def test_only_the_first_events_are_marked_and_all_are_counted(monkeypatch):
+    monkeypatch.setattr(search, "MOST_MARKED", 2)
+    answer = search.search(model(track([(0, 5), (10, 9), (20, 7)])), "dur>0ps")
+    assert (answer["n_events"], answer["n_marked"]) == (3, 2)
+    assert numbers(answer["places"]) == [0, 1]
+
+
+def test_the_nearest_event_is_the_innermost_around_a_time_or_beside_it():
+    made = model(track([(0, 100), (10, 20), (200, 10)], shift=1000))
+    at = {time: details.nearest(made, 0, time)["id"] for time in (0, 1000, 1015, 1050, 1120, 1180)}
+    assert at == {0: "0.0", 1000: "0.0", 1015: "0.1", 1050: "0.0", 1120: "0.2", 1180: "0.2"}
+
+
+def test_two_ranges_and_their_difference_by_name():
+    made = model(track([(0, 10), (20, 30), (60, 5), (70, 40)], kinds=[0, 1, 0, 2]))
+    answer = range_difference(made, (0, 50), (50, 110), [0])
+    assert [
+        (row[0], *(round(each * 1e6) for each in row[1:4]), *row[4:])
+        for row in rows(answer["table"])
+    ] == [("c", 0, 40, 40, 0, 1), ("b", 30, 0, -30, 1, 0), ("a", 10, 5, -5, 1, 1)]
+    assert (answer["a_ps"], answer["b_ps"]) == (50, 60)
+    assert (answer["a_busy_ps"], answer["b_busy_ps"]) == (40, 45)
+
+
+@settings(max_examples=60)
+@given(st.lists(slices, min_size=1, max_size=3), st.integers(-60, 300), st.integers(1, 200))
+def test_a_process_is_busy_where_at_least_one_event_runs(many, first, span):
+    tracks = [track(pairs) for pairs in many]
+    runs = set()
+    for each in tracks:
+        for start, duration in zip(each.starts.tolist(), each.durations.tolist(), strict=True):
+            runs.update(range(start, start + duration))
+    found = busy(model(*tracks), first, first + span, span, [0])["processes"]
+    shares = [float(time in runs) for time in range(first, first + span)]
+    assert [unpacked(each["shares"]) for each in found] == [shares]
 
 
 def test_arrows_of_a_range_and_of_some_tracks(monkeypatch):
@@ -182,6 +258,9 @@ def test_counters_keep_the_highest_value_of_each_pixel():
         ("tiles", {"k": "0", "number": "9" * 30}),
         ("range", {"t0": "5", "t1": "4"}), ("counters", {"t0": "0", "t1": "1", "counters": "3"}),
         ("range", {"t0": "0", "t1": "1", "tracks": "3-0"}),
+        ("difference", {"t0": "0", "t1": "1", "a0": "3", "a1": "2"}),
+        ("nearest", {"tracks": "0"}), ("nearest", {"tracks": "4", "time": "0"}),
+        ("busy", {"t0": "0", "t1": "1", "processes": "1"}), ("search", {"text": "dur>"}),
     ],
 )  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(path, params):
@@ -194,7 +273,8 @@ def test_every_question_has_an_answer_in_json():
     times = {"t0": "0", "t1": "10"}
     for path, params in {
         "tiles": {"k": "0", "number": "0", "tracks": "0-0"}, "event": {"id": "0.1"}, "range": times,
-        "events": times, "search": {"text": "a"}, "find": {"text": "a"}, "flows": times,
-        "counters": times,
+        "events": times, "search": {"text": "a"}, "flows": times,
+        "counters": times, "busy": times, "nearest": {"tracks": "0", "time": "3"},
+        "difference": {**times, "a0": "0", "a1": "5"},
     }.items():  # fmt: skip
         assert isinstance(json.loads(trace_data(made, path, params)), dict)

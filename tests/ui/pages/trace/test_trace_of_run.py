@@ -1,6 +1,7 @@
 import gzip
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,13 +9,15 @@ from tests.ui.pages.trace import traces
 from tests.ui.pages.trace.traces import marks, model, numbers
 from tfprof import tools
 from tfprof.captures.trace.from_run import model_of_run
+from tfprof.captures.trace.model import Step
+from tfprof.captures.trace.track_kinds import track_kind
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import opened_run
 from tfprof.testing.xspace_builders import event, gpu, host, line, xspace
 from tfprof.ui.pages.site import Site
 from tfprof.ui.pages.trace import embedded
 from tfprof.ui.pages.trace.embedded import trace_documents
-from tfprof.ui.pages.trace.page import trace_page
+from tfprof.ui.pages.trace.page import trace_block, trace_page
 from tfprof.ui.web.report import report
 
 
@@ -93,12 +96,37 @@ def test_steps_arrows_and_counters(run):
 
 def test_the_page_says_what_is_shown(run):
     page = trace_page(model_of_run(run)).to_dict()
-    [[lead]] = [each["items"] for each in page["blocks"] if each["kind"] == "words"]
-    assert "9 events, 4 values of counters" in lead
-    assert "dropped: 0 of 13" in lead
     [block] = [each for each in page["blocks"] if each["kind"] == "trace"]
+    assert "9 events, 4 values of counters" in block["about"]
+    assert "dropped: 0 of 13" in block["about"]
+    assert block["overview"]["n_rows"] == len(block["tracks"])
     assert sum(track["n"] for track in block["tracks"]) == 9 + block["shown"]["derived"]
     assert block["steps"]["names"] == ["train 0", "train 1", "train 2"]
+
+
+def test_the_slowest_step_is_a_whole_one():
+    steps = [Step("0", 0, 90, False), Step("1", 90, 120), Step("2", 120, 130), Step("3", 130, 160)]
+    made = replace(model(traces.track([(0, 5)])), steps=steps)
+    assert trace_block(made)["slowest"] == 1
+    assert trace_block(replace(made, steps=steps[:1]))["slowest"] is None
+    assert trace_block(replace(made, steps=[]))["slowest"] is None
+
+
+@pytest.mark.parametrize(
+    ("process", "name", "kind"),
+    [
+        ("/device:GPU:0", "Stream #14(Compute)", "device"),
+        ("worker0_6009 /device:TPU:1", "python", "device"),
+        ("/host:CPU", "tf_data_private_threadpool/7", "input"),
+        ("/host:CPU", "python", "python"),
+        ("/host:CPU", "python-XLA Modules", "python"),
+        ("/host:python-tracer", "MainThread", "python"),
+        ("/host:CPU", "tf_Compute/1", "host"),
+        ("", "", "host"),
+    ],
+)
+def test_kinds_of_tracks(process, name, kind):
+    assert track_kind(process, name) == kind
 
 
 def test_an_empty_capture_says_why():

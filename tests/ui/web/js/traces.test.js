@@ -1,25 +1,41 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { traceMeaning } from "#static/trace_colours.js";
 import { traceNumbers } from "#static/trace_columns.js";
+import { TraceEmbedded } from "#static/trace_embedded.js";
+import { traceIsShown } from "#static/trace_filter.js";
+import { TraceHits } from "#static/trace_hits.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
+import { moveTraceRow, traceMoved } from "#static/trace_order.js";
+import { traceAligned } from "#static/trace_pair.js";
 import { spanOfSteps, TraceState } from "#static/trace_state.js";
+import { traceArguments } from "#static/trace_terms.js";
 
 const BLOCK = {
   t0: 0,
   t1: 1_000_000,
   processes: ["host", "device", "empty"],
   tracks: [
-    { process: 0, lanes: 3 },
-    { process: 1, lanes: 1 },
-    { process: 1, lanes: 2 },
+    { process: 0, lanes: 3, name: "python", kind: "python" },
+    { process: 1, lanes: 1, name: "stream 14", kind: "device" },
+    { process: 1, lanes: 2, name: "stream 20", kind: "device" },
   ],
-  counters: [{ process: 1 }],
+  counters: [{ process: 1, name: "memory" }],
 };
+
+function seen(changes = {}) {
+  return Object.assign(new TraceState(BLOCK, {}, () => {}), changes);
+}
+
+function shown(state) {
+  return traceLayout(BLOCK, state).rows.map(({ kind, number }) => `${kind} ${number}`);
+}
 const HEIGHT = (lanes) => lanes * TRACE_LANE_PX + 5;
 
 test("a process has its counters and tracks below it, one without any is left out", () => {
-  const layout = traceLayout(BLOCK, { pinned: new Set(), folded: new Set() });
+  const layout = traceLayout(BLOCK, seen());
   assert.deepEqual(
     layout.rows.map(({ kind, number }) => `${kind} ${number}`),
     ["process 0", "track 0", "process 1", "counter 0", "track 1", "track 2"],
@@ -30,7 +46,7 @@ test("a process has its counters and tracks below it, one without any is left ou
 });
 
 test("a folded process is its heading, a pinned track stands above all others", () => {
-  const layout = traceLayout(BLOCK, { pinned: new Set([2]), folded: new Set([0]) });
+  const layout = traceLayout(BLOCK, seen({ pinned: new Set([2]), folded: new Set([0]) }));
   assert.deepEqual(
     layout.rows.map(({ kind, number }) => `${kind} ${number}`),
     ["process 0", "process 1", "counter 0", "track 1"],
@@ -106,4 +122,166 @@ test("chosen steps span from the first to the last of them", () => {
   assert.deepEqual(spanOfSteps(steps, "1"), [0, 10]);
   assert.equal(spanOfSteps(steps, "7"), null);
   assert.equal(spanOfSteps(steps, ""), null);
+});
+
+test("tracks are chosen by a text, by kind, and by process, with their headings", () => {
+  assert.deepEqual(shown(seen({ filter: { text: "STREAM 2", kind: "", process: "" } })), [
+    "process 1",
+    "track 2",
+  ]);
+  assert.deepEqual(shown(seen({ filter: { text: "", kind: "counters", process: "" } })), [
+    "process 1",
+    "counter 0",
+  ]);
+  assert.deepEqual(shown(seen({ filter: { text: "", kind: "", process: "host" } })), [
+    "process 0",
+    "track 0",
+  ]);
+  assert.equal(shown(seen({ filter: { text: "device", kind: "device", process: "" } })).length, 3);
+  assert.equal(traceIsShown(BLOCK, BLOCK.tracks[0], { text: "x", kind: "", process: "" }), false);
+});
+
+test("a row moves to where another one is, within its process", () => {
+  assert.deepEqual(traceMoved([0, 1, 2, 3], 0, 2), [1, 2, 0, 3]);
+  assert.deepEqual(traceMoved([0, 1, 2, 3], 3, 1), [0, 3, 1, 2]);
+  const state = seen();
+  const layout = traceLayout(BLOCK, state);
+  const { rows } = layout;
+  const row = (kind, number) => rows.find((each) => each.kind === kind && each.number === number);
+  moveTraceRow(state, layout, row("track", 1), 1);
+  moveTraceRow(state, layout, row("track", 2), 1); // there is none below
+  moveTraceRow(state, layout, row("track", 0), row("track", 2)); // of another process
+  moveTraceRow(state, layout, row("process", 1), row("process", 0));
+  const wanted = ["process 1", "counter 0", "track 2", "track 1", "process 0", "track 0"];
+  assert.deepEqual(shown(state), wanted);
+});
+
+const FOUND = {
+  n_events: 4,
+  n_names: 1,
+  n_marked: 4,
+  tracks: [0, 1, 0, 0],
+  places: [0, 0, 1, 2],
+  lanes: [0, 0, 1, 0],
+  gaps: [5, 0, 10, 15],
+};
+
+test("marks that are hits, or hold one, are marked", () => {
+  const hits = new TraceHits(FOUND);
+  const marks = lane([
+    { start: 0, end: 6, name: "merged" },
+    { start: 6, end: 9, name: "other" },
+    { start: 30, end: 40, name: "hit" },
+  ]);
+  marks.counts[0] = 3;
+  assert.deepEqual(
+    [0, 1, 2].map((at) => hits.has(0, marks, at)),
+    [true, false, true],
+  );
+  marks.counts[0] = 1; // alone it would be the one that begins at 0
+  assert.equal(hits.has(0, marks, 0), false);
+  assert.equal(hits.has(2, marks, 2), false);
+});
+
+test("from one hit to the next, also from an event beside them and from a time", () => {
+  const hits = new TraceHits(FOUND);
+  const walk = (event, isBackwards, time = 0) => hits.id(hits.next(event, time, isBackwards));
+  assert.equal(walk({ id: "0.0", start: 5 }, false), "1.0");
+  assert.equal(walk({ id: "1.0", start: 5 }, false), "0.1");
+  assert.equal(walk({ id: "0.2", start: 30 }, false), "0.0"); // behind the last comes the first
+  assert.equal(walk({ id: "0.0", start: 5 }, true), "0.2");
+  assert.equal(walk({ id: "7.7", start: 20 }, false), "0.2");
+  assert.equal(walk({ id: "7.7", start: 20 }, true), "0.1");
+  assert.equal(walk(null, false, 6), "0.1");
+  assert.deepEqual(hits.place({ id: "0.1", start: 15 }, 0), { at: 2, isThere: true });
+});
+
+const CASES = JSON.parse(readFileSync(new URL("../../pages/trace/searches.json", import.meta.url), "utf8"));
+
+/** The trace of the cases as a report holds it. */
+async function searched() {
+  const tracks = Object.entries(CASES.tracks);
+  const events = tracks.flatMap(([, own]) => own);
+  const texts = events.map(([, , , args]) => args);
+  const documents = {
+    all: {
+      k: -1,
+      t0: 0,
+      remark: "",
+      rows: tracks.map(([, own], track) => [track, 0, own.length]),
+      gaps: tracks.flatMap(([, own]) =>
+        own.map(([, start], at) => start - (at ? own[at - 1][1] + own[at - 1][2] : 0)),
+      ),
+      lengths: events.map(([, , duration]) => duration),
+      counts: events.map(() => 1),
+      names: events.map(([name]) => CASES.names.indexOf(name)),
+      ids: tracks.flatMap(([, own]) => own.map((_, at) => (at ? 1 : 0))),
+      busy: [],
+      texts: CASES.names,
+    },
+    details: { own: events.map(() => 0), args: { texts, at: texts.map((_, at) => at) }, flows: {} },
+  };
+  const block = {
+    processes: ["/host:CPU"],
+    tracks: tracks.map(([name, own]) => ({ process: 0, name, n: own.length })),
+  };
+  const data = new TraceEmbedded(async (path) => documents[path], block);
+  await data.open();
+  return data;
+}
+
+// The same cases as of the library: tests/ui/pages/trace/test_answers.py.
+test("a report finds what the library finds", async () => {
+  const data = await searched();
+  for (const [text, wanted] of Object.entries(CASES.found)) {
+    const found = await data.search(text, false);
+    const ids = found.tracks.map((track, at) => `${track}.${found.places[at]}`);
+    assert.deepEqual(ids, wanted, text);
+    assert.deepEqual(new Set(found.table.cells.at(-1)), new Set(wanted), text);
+  }
+  for (const [text, message] of Object.entries(CASES.refused))
+    await assert.rejects(data.search(text, false), { message });
+});
+
+test("arguments are read with their numbers as they are written", () => {
+  assert.deepEqual(traceArguments('{"a": 1.0, "b,}": "x\\"{", "c": [1, {"d": 2}], "e": null}'), [
+    ["a", "1.0"],
+    ["b,}", 'x"{'],
+    ["c", '[1, {"d": 2}]'],
+    ["e", "null"],
+  ]);
+  assert.deepEqual(traceArguments("{}"), []);
+});
+
+test("two traces have the same step at the same place", () => {
+  const steps = { names: ["train 1", "train 2", "train 3"], starts: [100, 200, 300] };
+  const named = { names: ["train 2", "train 3"], starts: [1000, 2000] };
+  assert.deepEqual(traceAligned(steps, named, [190, 260]), [990, 1060]); // train 2
+  const other = { names: ["0", "1"], starts: [5, 50] };
+  assert.deepEqual(traceAligned(steps, other, [190, 260]), [40, 110]); // the second
+  assert.deepEqual(traceAligned(steps, other, [300, 400]), [50, 150]); // there is no third
+  assert.deepEqual(traceAligned(steps, other, [0, 10]), [-95, -85]); // before all
+  assert.deepEqual(traceAligned({ names: [], starts: [] }, other, [0, 10]), [0, 10]);
+});
+
+test("an address names times only where they are not those of the slowest step", () => {
+  const block = {
+    ...BLOCK,
+    slowest: 1,
+    steps: { starts: [0, 200_000], ends: [200_000, 600_000], names: ["0", "1"] },
+  };
+  const state = new TraceState(block, {}, () => {});
+  assert.deepEqual(state.home, [160_000, 640_000]);
+  state.show(...state.home);
+  assert.deepEqual([state.params.t0, state.params.t1], ["", ""]);
+  state.fitAll();
+  assert.deepEqual([state.params.t0, state.params.t1], [-20_000, 1_020_000]);
+  assert.deepEqual(new TraceState({ ...block, slowest: null }, {}, () => {}).home, state.whole);
+});
+
+test("a kernel is no launch, whatever its name", () => {
+  assert.equal(traceMeaning("cudaLaunchKernel", false), "launch");
+  assert.equal(traceMeaning("FillPhiloxRandomKernelLaunch", true), undefined);
+  assert.equal(traceMeaning("MemcpyD2H", true), "memcpy");
+  assert.equal(traceMeaning("ncclAllReduce", true), "collective");
 });

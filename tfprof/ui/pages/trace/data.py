@@ -9,6 +9,8 @@ from tfprof.captures.trace.model import TraceModel
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import to_json
 from tfprof.ui.pages.trace import details, marks_between, search, spent, tiles
+from tfprof.ui.pages.trace.busy import busy
+from tfprof.ui.pages.trace.range_difference import range_difference
 
 Params = Mapping[str, str]
 
@@ -21,10 +23,10 @@ def trace_data(model: TraceModel, path: str, params: Params) -> bytes:
 
     Args:
         model: The trace.
-        path: The request: ``tiles``, ``event``, ``range``, ``events``, ``search``, ``find``,
-            ``flows`` or ``counters``.
-        params: ``t0`` and ``t1`` are times in ps; ``tracks`` and ``counters`` are numbers,
-            ``0-3,7``, or ``all``.
+        path: The request: ``tiles``, ``event``, ``nearest``, ``range``, ``difference``,
+            ``events``, ``search``, ``flows``, ``counters`` or ``busy``.
+        params: ``t0`` and ``t1`` are times in ps; ``tracks``, ``counters`` and ``processes`` are
+            numbers, ``0-3,7``, or ``all``.
 
     Raises:
         UsageError: There is no such path, or a parameter has no such value.
@@ -45,8 +47,20 @@ def _event(model: TraceModel, params: Params) -> dict[str, Any]:
     return details.event(model, params.get("id", ""))
 
 
+def _nearest(model: TraceModel, params: Params) -> dict[str, Any]:
+    [number] = _tracks(model, params)[:1] or [0]
+    if not model.tracks:
+        raise UsageError("this trace has no tracks")
+    return details.nearest(model, number, _number(params, "time"))
+
+
 def _range(model: TraceModel, params: Params) -> dict[str, Any]:
     return spent.names_in_range(model, *_times(params), _tracks(model, params))
+
+
+def _difference(model: TraceModel, params: Params) -> dict[str, Any]:
+    a_ps, b_ps = _times(params, "a0", "a1"), _times(params)
+    return range_difference(model, a_ps, b_ps, _tracks(model, params))
 
 
 def _events(model: TraceModel, params: Params) -> dict[str, Any]:
@@ -59,36 +73,31 @@ def _search(model: TraceModel, params: Params) -> dict[str, Any]:
     return search.search(model, params.get("text", ""), regex=_is_set(params, "regex"))
 
 
-def _find(model: TraceModel, params: Params) -> dict[str, Any]:
-    return search.find(
-        model,
-        params.get("text", ""),
-        regex=_is_set(params, "regex"),
-        start_ps=_number(params, "t0", 0),
-        event_id=params.get("id", ""),
-        backwards=_is_set(params, "backwards"),
-    )
-
-
 def _flows(model: TraceModel, params: Params) -> dict[str, Any]:
     return marks_between.flows(model, *_times(params), _tracks(model, params))
 
 
+def _busy(model: TraceModel, params: Params) -> dict[str, Any]:
+    numbers = _numbers(params.get("processes", "all"), len(model.processes), "process")
+    return busy(model, *_times(params), _pixels(params), numbers)
+
+
 def _counters(model: TraceModel, params: Params) -> dict[str, Any]:
-    pixels = min(max(_number(params, "pixels", 1000), 1), _MOST_PIXELS)
     numbers = _numbers(params.get("counters", "all"), len(model.counters), "counter")
-    return marks_between.counters(model, *_times(params), pixels, numbers)
+    return marks_between.counters(model, *_times(params), _pixels(params), numbers)
 
 
 _ANSWERS: Final[Mapping[str, Callable[[TraceModel, Params], dict[str, Any]]]] = {
     "tiles": _tiles,
     "event": _event,
+    "nearest": _nearest,
     "range": _range,
+    "difference": _difference,
     "events": _events,
     "search": _search,
-    "find": _find,
     "flows": _flows,
     "counters": _counters,
+    "busy": _busy,
 }
 
 
@@ -96,10 +105,14 @@ def _is_set(params: Params, name: str) -> bool:
     return params.get(name, "") in ("1", "true")
 
 
-def _times(params: Params) -> tuple[int, int]:
-    first, last = _number(params, "t0"), _number(params, "t1")
+def _pixels(params: Params) -> int:
+    return min(max(_number(params, "pixels", 1000), 1), _MOST_PIXELS)
+
+
+def _times(params: Params, begin: str = "t0", end: str = "t1") -> tuple[int, int]:
+    first, last = _number(params, begin), _number(params, end)
     if last < first:
-        raise UsageError(f"t1={last} is before t0={first}")
+        raise UsageError(f"{end}={last} is before {begin}={first}")
     return first, last
 
 

@@ -49,6 +49,25 @@ def event(model: TraceModel, event_id: str) -> dict[str, Any]:
     }
 
 
+def nearest(model: TraceModel, number: int, time_ps: int) -> dict[str, Any]:
+    """The innermost slice of a track at a time, as ``event`` gives it.
+
+    Without one, it is the last that begins before or the first after, whichever is nearer.
+    """
+    track = model.tracks[number]
+    around = track.within(time_ps, time_ps + 1)
+    if len(around):
+        return event(model, id_of(number, int(around[-1])))
+    place = int(np.searchsorted(track.starts, time_ps - track.shift_ps))
+    beside = [each for each in (place - 1, place) if 0 <= each < len(track)]
+
+    def gap_ps(each: int) -> int:
+        start = track.start_ps(each)
+        return max(start - time_ps, time_ps - start - track.duration_ps(each))
+
+    return event(model, id_of(number, min(beside, key=gap_ps)))
+
+
 def _shown(value: Any) -> Any:
     """A value of an argument: numbers as they are, everything else as text."""
     if isinstance(value, (int, float)) or value is None:

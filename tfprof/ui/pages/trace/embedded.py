@@ -36,7 +36,7 @@ _IN_TEXT = 4 / 3
 
 _MOST_WITH_DETAILS = 100_000
 _MOST_STEPS = 24
-_COUNTER_PIXELS = 2000
+_COUNTER_PIXELS = _BUSY_PIXELS = 2000
 
 _EVERY = -1
 """The level at which nothing is merged."""
@@ -75,6 +75,8 @@ def _asked_at_once(model: TraceModel) -> Iterator[tuple[str, Mapping[str, str]]]
     first, last = (str(each) for each in model.range_ps)
     if model.counters:
         yield "counters", {"t0": first, "t1": last, "pixels": str(_COUNTER_PIXELS)}
+    if model.tracks:
+        yield "busy", {"t0": first, "t1": last, "pixels": str(_BUSY_PIXELS)}
     ranges = [(first, last)]
     if len(model.steps) <= _MOST_STEPS:
         ranges += [(str(step.start_ps), str(step.end_ps)) for step in model.steps]

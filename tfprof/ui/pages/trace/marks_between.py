@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfprof.captures.trace.model import Series, TraceModel
-from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.core.columns.columns import BoolArray
 from tfprof.core.text.tables import escaped
 from tfprof.errors import UsageError
 from tfprof.ui.pages.document import column
@@ -28,8 +28,8 @@ def flows(model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int])
     is_shown = np.zeros(len(model.tracks), np.bool_)
     is_shown[list(tracks)] = True
     rows = np.flatnonzero(is_shown[arrows.from_track] & is_shown[arrows.to_track])
-    begins = _starts(model, arrows.from_track[rows], arrows.from_place[rows])
-    ends = _starts(model, arrows.to_track[rows], arrows.to_place[rows])
+    begins, _ = model.times_of(arrows.from_track[rows], arrows.from_place[rows])
+    ends, _ = model.times_of(arrows.to_track[rows], arrows.to_place[rows])
     kept: BoolArray = (np.minimum(begins, ends) < last_ps) & (np.maximum(begins, ends) >= first_ps)
     rows, begins, ends = rows[kept], begins[kept], ends[kept]
     n_flows = len(rows)
@@ -48,16 +48,6 @@ def flows(model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int])
         made[f"{side}_track"], made[f"{side}_lane"] = column(which), column(np.array(lanes))
         made[f"{side}_ps"] = column(times)
     return made
-
-
-def _starts(model: TraceModel, which: Any, where: Any) -> Int64Array:
-    """When slices begin, by track and place."""
-    starts = np.zeros(len(which), np.int64)
-    for number in np.unique(which).tolist():
-        rows = np.flatnonzero(which == number)
-        track = model.tracks[number]
-        starts[rows] = track.starts[where[rows]] + track.shift_ps
-    return starts
 
 
 def counters(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tfprof.captures.run.table import Cell, Column, Table
 from tfprof.captures.trace.events import covered_ps
 from tfprof.captures.trace.model import TraceModel
+from tfprof.captures.trace.track_kinds import track_kind
 from tfprof.core.text.tables import escaped
 from tfprof.core.text.units import milliseconds
 from tfprof.ui.pages.blocks_of_results import notes_block, table_block
@@ -22,10 +23,10 @@ _PS_PER_US = 1e6
 
 _COLUMNS = (
     Column("track", "Track", "string"),
-    Column("process", "Process", "string"),
-    Column("events", "Events"),
-    Column("lanes", "Lanes"),
     Column("busy_us", "Busy", unit="us"),
+    Column("events", "Events"),
+    Column("process", "Process", "string"),
+    Column("lanes", "Lanes"),
     Column("first_us", "First event", unit="us"),
     Column("last_us", "End of the last event", unit="us"),
 )
@@ -45,7 +46,7 @@ def trace_page(model: TraceModel, notes: Iterable[Note] = ()) -> Page:
     if lost:
         blocks.append(remarks(lost))
     if model.tracks or model.counters:
-        blocks += [trace_block(model), words([_verdict(model)]), table_block(_table(model))]
+        blocks.append(trace_block(model))
     else:
         blocks.append(words([_verdict(model)], lead=True))
         blocks.append(
@@ -82,9 +83,10 @@ def trace_block(model: TraceModel) -> Block:
 
     Returns:
         ``t0``, ``t1``, in ps; ``processes``; ``tracks`` with ``process``, ``name``, ``thread_id``,
-        ``n`` events, ``lanes``, ``depth`` of what is inside each other, ``n_tangled`` events around
-        which some overlap only in part, and ``is_derived``; ``counters``; ``steps``; and
-        ``shown``, the counts.
+        ``kind`` of what runs there, ``n`` events, ``lanes``, ``depth`` of what is inside each
+        other, ``n_tangled`` events around which some overlap only in part, and ``is_derived``;
+        ``counters``; ``steps``, and the place of the ``slowest`` whole one, None without any;
+        ``shown``, the counts; ``about``, a sentence on all; and ``overview``, a table of tracks.
     """
     first, last = model.range_ps
     shown = model.shown
@@ -97,7 +99,9 @@ def trace_block(model: TraceModel) -> Block:
         "tracks": [
             {
                 "process": track.process, "name": escaped(track.name),
-                "thread_id": str(track.thread_id), "n": len(track), "lanes": len(track.lanes),
+                "thread_id": str(track.thread_id),
+                "kind": track_kind(model.processes[track.process], track.name),
+                "n": len(track), "lanes": len(track.lanes),
                 "depth": track.lanes.depth, "n_tangled": track.lanes.n_tangled,
                 "is_derived": track.is_derived,
             }
@@ -111,12 +115,22 @@ def trace_block(model: TraceModel) -> Block:
             "starts": column([step.start_ps for step in model.steps]),
             "ends": column([step.end_ps for step in model.steps]),
         },
+        "slowest": _slowest(model),
         "n_flows": len(model.flows.from_track),
         "shown": {
             "in_capture": shown.in_capture, "as_slices": shown.as_slices,
             "as_counters": shown.as_counters, "derived": shown.derived, "dropped": shown.dropped,
         },
+        "about": _verdict(model),
+        "overview": table_block(_table(model)),
     }  # fmt: skip
+
+
+def _slowest(model: TraceModel) -> int | None:
+    """Place of the longest step that is whole; of equal ones the first."""
+    whole = [at for at, step in enumerate(model.steps) if step.is_whole]
+    return max(whole, key=lambda at: (model.steps[at].end_ps - model.steps[at].start_ps, -at),
+               default=None)  # fmt: skip
 
 
 def _table(model: TraceModel) -> Table:
@@ -126,10 +140,10 @@ def _table(model: TraceModel) -> Table:
         rows.append(
             (
                 track.name,
-                model.processes[track.process],
-                len(track),
-                len(track.lanes),
                 covered_ps(track.starts, ends) / _PS_PER_US,
+                len(track),
+                model.processes[track.process],
+                len(track.lanes),
                 track.start_ps(0) / _PS_PER_US,
                 (int(ends.max()) + track.shift_ps) / _PS_PER_US,
             )

@@ -1,144 +1,158 @@
-"""Finds slices by name: their numbers, and the next one."""
+"""Finds the events that a search is about: all of them in order of time, and a list."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from tfprof.captures.run.table import Cell, Column, Table
-from tfprof.captures.trace.model import TraceModel, Wanted, id_of
-from tfprof.core.columns.columns import BoolArray, Int64Array
+from tfprof.captures.trace.model import TraceModel, TraceTrack, Wanted
+from tfprof.core.columns.columns import BoolArray, Int64Array, no_rows
 from tfprof.core.text.matching import matched
 from tfprof.errors import UsageError
-from tfprof.ui.pages.blocks_of_results import table_block
-from tfprof.ui.pages.trace.details import event
+from tfprof.ui.pages.trace.packing import packed
+from tfprof.ui.pages.trace.spent import listed_events
+from tfprof.ui.pages.trace.terms import Terms, terms_of
 
-MOST_ROWS = 2000
-"""Most names to list: those with the most time."""
+MOST_MARKED: Final = 200_000
+"""Most events to mark in the picture and to go to one after the other: the first."""
 
-_PS_PER_US = 1e6
-_COLUMNS = (
-    Column("name", "Name", "string"),
-    Column("events", "Events"),
-    Column("total_us", "Total time", unit="us"),
-)
+MOST_READ: Final = 300_000
+"""Most events whose arguments a search reads."""
 
 
-def wanted_names(model: TraceModel, text: str, *, regex: bool = False) -> Wanted:
-    """Which short or full names hold a text, in upper or lower case.
+def search(model: TraceModel, text: str, *, regex: bool = False) -> dict[str, Any]:
+    """The events that have all that a search names, as plain data.
 
     Args:
         model: The trace.
-        text: What to look for.
-        regex: It is a regular expression.
+        text: The search, as ``terms_of`` reads it.
+        regex: Texts in names are regular expressions.
+
+    Returns:
+        As ``found_events``.
 
     Raises:
-        UsageError: It is not a valid regular expression, or takes too long.
+        UsageError: A term or a regular expression is wrong, or takes too long.
     """
-    fitting = _fitting(text, regex=regex)
-    return Wanted(fitting(model.names), fitting(model.long_names))
+    terms = terms_of(text)
+    wanted = _wanted_names(model, terms.names, regex=regex)
+    chosen = {
+        number: places
+        for number, track in enumerate(model.tracks)
+        if len(places := _of_track(model, track, terms, wanted))
+    }
+    if terms.arguments:
+        chosen = _with_arguments(model, chosen, terms)
+    return found_events(model, chosen)
+
+
+def found_events(model: TraceModel, chosen: dict[int, Int64Array]) -> dict[str, Any]:
+    """Events as plain data.
+
+    Args:
+        model: The trace.
+        chosen: Their places, by the number of their track.
+
+    Returns:
+        ``n_events``; ``n_names`` that they have; ``n_marked`` of them, the first in order of time,
+        with the columns ``tracks``, ``places``, ``lanes`` and ``gaps`` of them: each start less
+        the one before; and ``table``, the longest of them.
+    """
+    tracks = _joined(np.full(len(places), number) for number, places in chosen.items())
+    places = _joined(chosen.values())
+    starts, _ = model.times_of(tracks, places)
+    is_named = np.zeros(len(model.names), np.bool_)
+    for number, own in chosen.items():
+        is_named[model.tracks[number].names_of(own)] = True
+    marked = _first(starts, MOST_MARKED)
+    order = marked[np.lexsort((places[marked], tracks[marked], starts[marked]))][:MOST_MARKED]
+    return {
+        "n_events": len(places),
+        "n_names": int(is_named.sum()),
+        "n_marked": len(order),
+        "tracks": packed(tracks[order]),
+        "places": packed(places[order]),
+        "lanes": packed(_lanes(model, tracks[order], places[order])),
+        "gaps": packed(np.diff(starts[order], prepend=0), signed=True),
+        "table": listed_events(model, tracks, places),
+    }
+
+
+def _first(starts: Int64Array, most: int) -> Int64Array:
+    """Rows of the first ``most`` starts, and of those that begin with the last of them."""
+    if len(starts) <= most:
+        return np.arange(len(starts))
+    return np.flatnonzero(starts <= np.partition(starts, most)[most])
+
+
+def _lanes(model: TraceModel, tracks: Int64Array, places: Int64Array) -> Int64Array:
+    lanes = np.zeros(len(tracks), np.int64)
+    for number in np.unique(tracks).tolist():
+        at = np.flatnonzero(tracks == number)
+        lanes[at] = model.tracks[number].lanes.lanes_of(places[at])
+    return lanes
+
+
+def _joined(parts: Any) -> Int64Array:
+    return np.concatenate([no_rows(), *parts])
+
+
+def _wanted_names(model: TraceModel, texts: Sequence[str], *, regex: bool) -> Wanted:
+    """Which short and full names hold all of some texts, in upper or lower case."""
+    short, long = (np.ones(len(names), np.bool_) for names in (model.names, model.long_names))
+    for text in texts:
+        fitting = _fitting(text, regex=regex)
+        short &= fitting(model.names)
+        long &= fitting(model.long_names)
+    return Wanted(short, long)
 
 
 def _fitting(text: str, *, regex: bool) -> Callable[[Sequence[str]], BoolArray]:
-    if not text:
-        return lambda names: np.zeros(len(names), np.bool_)
     if regex:
         try:
             pattern = re.compile(text, re.IGNORECASE)
         except re.error as error:
             raise UsageError(f"{text!r} is not a regular expression: {error}") from None
         return lambda names: matched(pattern, names, "search")
-    wanted = text.casefold()
-    return lambda names: np.array([wanted in name.casefold() for name in names], np.bool_)
+    wanted = text.lower()
+    return lambda names: np.array([wanted in name.lower() for name in names], np.bool_)
 
 
-def search(model: TraceModel, text: str, *, regex: bool = False) -> dict[str, Any]:
-    """How many slices have a name that holds a text, by name, as plain data.
-
-    Returns:
-        ``n_events``, ``n_names``, ``total_ps``, and ``table``.
-    """
-    wanted = wanted_names(model, text, regex=regex)
-    counts, totals = np.zeros(len(model.names), np.int64), np.zeros(len(model.names), np.int64)
-    for track in model.tracks:
-        places = track.named(wanted)
-        names = track.names_of(places)
-        counts += np.bincount(names, minlength=len(counts))
-        np.add.at(totals, names, track.durations[places])
-    found = np.flatnonzero(counts)
-    found = found[np.lexsort((found, -totals[found]))]
-    rows: list[tuple[Cell, ...]] = [
-        (model.names[name], int(counts[name]), int(totals[name]) / _PS_PER_US)
-        for name in found[:MOST_ROWS].tolist()
-    ]
-    return {
-        "n_events": int(counts.sum()), "n_names": len(found), "total_ps": int(totals.sum()),
-        "table": table_block(Table("found", _COLUMNS, rows, title="Found")),
-    }  # fmt: skip
+def _of_track(model: TraceModel, track: TraceTrack, terms: Terms, wanted: Wanted) -> Int64Array:
+    """Places of the events of a track that have all but the arguments."""
+    if not any(terms):
+        return no_rows()
+    titles = f"{model.processes[track.process]}\n{track.name}".lower()
+    if not all(text in titles for text in terms.tracks):
+        return no_rows()
+    places = track.named(wanted) if terms.names else np.arange(len(track))
+    for bound in terms.durations:
+        places = places[bound.holds(track.durations[places])]
+    return places
 
 
-def find(
-    model: TraceModel, text: str, *, regex: bool = False, start_ps: int, event_id: str = "",
-    backwards: bool = False,
-) -> dict[str, Any]:  # fmt: skip
-    """The next slice whose name holds a text, in order of start; behind the last, the first.
+def _with_arguments(
+    model: TraceModel, chosen: dict[int, Int64Array], terms: Terms
+) -> dict[int, Int64Array]:
+    n_events = sum(map(len, chosen.values()))
+    if n_events > MOST_READ:
+        raise UsageError(
+            f"arg: would read the arguments of {n_events:,} events, and reads {MOST_READ:,} at "
+            "most; add name:, track: or dur> to search fewer"
+        )
+    known: dict[str, bool] = {}
 
-    Args:
-        model: The trace.
-        text: What to look for.
-        regex: It is a regular expression.
-        start_ps: From when, if there is no slice to start from.
-        event_id: The slice to start from.
-        backwards: The one before.
+    def holds(arguments: str) -> bool:
+        if arguments not in known:
+            known[arguments] = all(each.holds(arguments) for each in terms.arguments)
+        return known[arguments]
 
-    Returns:
-        ``n_events`` that match; ``rank`` of the found one from 1; and ``event``, its details, or
-        None.
-    """
-    wanted = wanted_names(model, text, regex=regex)
-    number, place = (-1, 0) if not event_id else model.slice_of(event_id)
-    at = model.tracks[number].start_ps(place) if event_id else start_ps
-    found: list[tuple[int, Int64Array, int, int]] = []  # track, slices, how many before, and till
-    for other, track in enumerate(model.tracks):
-        places = track.named(wanted)
-        if not len(places):
-            continue
-        starts = track.starts[places] + track.shift_ps
-        if other == number:
-            before, until = np.searchsorted(places, (place, place + 1)).tolist()
-        elif other < number:
-            before = until = int(np.searchsorted(starts, at, side="right"))
-        else:
-            before = until = int(np.searchsorted(starts, at))
-        found.append((other, places, before, until))
-    n_events = sum(len(places) for _, places, _, _ in found)
-    if not n_events:
-        return {"n_events": 0, "rank": 0, "event": None}
-    chosen = _nearest(model, found, backwards=backwards)
-    n_before = sum(each[2] if backwards else each[3] for each in found)
-    rank = (n_before - 1 if backwards else n_before) % n_events + 1
-    return {"n_events": n_events, "rank": rank, "event": event(model, id_of(*chosen))}
-
-
-def _nearest(
-    model: TraceModel, found: list[tuple[int, Int64Array, int, int]], *, backwards: bool
-) -> tuple[int, int]:
-    """Track and place of the next slice by start; the first follows the last."""
-
-    def keys(*, wraps: bool) -> list[tuple[int, int, int]]:
-        rows = []
-        for number, places, before, until in found:
-            at = before - 1 if backwards else until
-            if wraps:
-                at = len(places) - 1 if backwards else 0
-            if 0 <= at < len(places):
-                place = int(places[at])
-                rows.append((model.tracks[number].start_ps(place), number, place))
-        return rows
-
-    rows = keys(wraps=False) or keys(wraps=True)
-    _, number, place = max(rows) if backwards else min(rows)
-    return number, place
+    found = {}
+    for number, places in chosen.items():
+        kept = np.array([holds(each) for each in model.tracks[number].texts(places)], np.bool_)
+        if kept.any():
+            found[number] = places[kept]
+    return found

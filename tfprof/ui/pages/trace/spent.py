@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,6 +90,31 @@ def names_in_range(
     Returns:
         ``t0``, ``t1``; ``n_events``; ``busy_ps``, the own time of all together; and ``table``.
     """
+    spent = spent_by_name(model, first_ps, last_ps, tracks)
+    return {
+        "t0": first_ps, "t1": last_ps, "n_events": int(spent.counts.sum()),
+        "busy_ps": int(spent.own.sum()), "table": table_block(_table_of_names(model, spent)),
+    }  # fmt: skip
+
+
+class Spent(NamedTuple):
+    """Time by name, columns of shape (n names,), ps.
+
+    Attributes:
+        counts: Number of slices.
+        own: Self time.
+        totals: Time.
+        longest: Time of the longest slice.
+    """
+
+    counts: Int64Array
+    own: Int64Array
+    totals: Int64Array
+    longest: Int64Array
+
+
+def spent_by_name(model: TraceModel, first_ps: int, last_ps: int, tracks: Sequence[int]) -> Spent:
+    """Time of each name of the trace within a range; of several tracks, recorded ones only."""
     recorded = [number for number in tracks if not model.tracks[number].is_derived]
     names, times, own = [no_rows()], [no_rows()], [no_rows()]
     for number in recorded or tracks:
@@ -102,21 +127,19 @@ def names_in_range(
         times.append(total)
         own.append(mine)
     all_names, all_times, all_own = (np.concatenate(each) for each in (names, times, own))
-    table = _table_of_names(model, all_names, all_times, all_own)
-    return {
-        "t0": first_ps, "t1": last_ps, "n_events": len(all_names),
-        "busy_ps": int(all_own.sum()), "table": table_block(table),
-    }  # fmt: skip
-
-
-def _table_of_names(
-    model: TraceModel, names: Int64Array, times: Int64Array, own: Int64Array
-) -> Table:
     size = len(model.names)
-    counts = np.bincount(names, minlength=size)
-    totals, owned = exact_sums(names, times, size), exact_sums(names, own, size)
     longest = np.zeros(size, np.int64)
-    np.maximum.at(longest, names, times)
+    np.maximum.at(longest, all_names, all_times)
+    return Spent(
+        np.bincount(all_names, minlength=size),
+        exact_sums(all_names, all_own, size),
+        exact_sums(all_names, all_times, size),
+        longest,
+    )
+
+
+def _table_of_names(model: TraceModel, spent: Spent) -> Table:
+    counts, owned, totals, longest = spent
     found = np.flatnonzero(counts)
     by_self = found[np.lexsort((found, -totals[found], -owned[found]))]
     shown, rest = by_self[:MOST_NAMES], by_self[MOST_NAMES:]
@@ -149,7 +172,7 @@ def events_in_range(
     Returns:
         ``n_events``, of all; and ``table``.
     """
-    which, where, starts, durations = [no_rows()], [no_rows()], [no_rows()], [no_rows()]
+    which, where = [no_rows()], [no_rows()]
     wanted = text.lower()
     is_named = np.array([wanted in name.lower() for name in model.names], np.bool_)
     for number in tracks:
@@ -159,19 +182,30 @@ def events_in_range(
             places = places[is_named[track.names_of(places)]]
         which.append(np.full(len(places), number))
         where.append(places)
-        starts.append(track.starts[places] + track.shift_ps)
-        durations.append(track.durations[places])
-    columns = [np.concatenate(each) for each in (which, where, starts, durations)]
-    n_events = len(columns[0])
-    longest = _longest(columns[3])
-    chosen = longest[np.lexsort((columns[0][longest], columns[2][longest]))]
+    tracks_of, places_of = np.concatenate(which), np.concatenate(where)
+    table = listed_events(model, tracks_of, places_of)
+    return {"n_events": len(places_of), "n_listed": table["n_rows"], "table": table}
+
+
+def listed_events(model: TraceModel, tracks: Int64Array, places: Int64Array) -> Block:
+    """A table of some slices, the longest if there are many, in order of time.
+
+    Args:
+        model: The trace.
+        tracks: The track of each slice, shape (n,).
+        places: Its place there, shape (n,).
+    """
+    starts, durations = model.times_of(tracks, places)
+    longest = _longest(durations)
+    order = longest[np.lexsort((places[longest], tracks[longest], starts[longest]))]
     rows: list[tuple[Cell, ...]] = []
-    for number, place, start, duration in zip(*(c[chosen].tolist() for c in columns), strict=True):
+    columns = (tracks, places, starts, durations)
+    for number, place, start, duration in zip(*(c[order].tolist() for c in columns), strict=True):
         track = model.tracks[number]
         name = model.names[int(track.names_of(np.array([place]))[0])]
         times = (start / _PS_PER_US, duration / _PS_PER_US)
         rows.append((name, *times, track.name, id_of(number, place)))
-    return {"n_events": n_events, "n_listed": len(rows), "table": _events_block(n_events, rows)}
+    return _events_block(len(places), rows)
 
 
 def _longest(durations: Int64Array) -> Int64Array:

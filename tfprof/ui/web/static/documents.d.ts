@@ -366,14 +366,22 @@ export interface TraceBlock extends Common {
   tracks: TraceTrack[];
   counters: { process: number; name: string }[];
   steps: { names: Column<string>; starts: Column<number>; ends: Column<number> };
+  /** Place of the slowest whole step, with which the timeline opens; null without any. */
+  slowest: number | null;
   n_flows: number;
   /** What the capture has, and what is dropped. */
   shown: Record<string, number>;
+  /** The same as a sentence. */
+  about: string;
+  /** One row for each track. */
+  overview: TableBlock;
 }
 export interface TraceTrack {
   process: number;
   name: string;
   thread_id: string;
+  /** What runs there: "device", "host", "input" (threads of tf.data) or "python". */
+  kind: string;
   /** How many events there are. */
   n: number;
   lanes: number;

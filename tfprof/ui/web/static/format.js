@@ -53,6 +53,7 @@ const IDENTIFIERS = new Set([
   "step",
   "stepNum",
   "program_id",
+  "event_id",
   "chip",
   "node",
   "srcCoreId",

@@ -13,6 +13,22 @@ const MEANINGS = [
   [/^outfeed/i, "output"],
 ];
 
+// What hosts do: a kernel of a device may have such a word in its name.
+const OF_HOSTS = new Set(["launch", "compile"]);
+
+/**
+ * What an event does, in the words of `colours.js`; undefined if its name does not say it.
+ *
+ * @param {string} name
+ * @param {boolean} isDevice Whether it is on a track of a device.
+ */
+export function traceMeaning(name, isDevice) {
+  const found = MEANINGS.find(
+    ([pattern, meaning]) => !(isDevice && OF_HOSTS.has(meaning)) && pattern.test(name),
+  );
+  return found?.[1];
+}
+
 // Colours without such a meaning, for all other names, in three shades.
 const PLAIN = [0, 2, 6, 4];
 
@@ -26,7 +42,8 @@ function nameHash(name) {
 
 // Colours as the page has them now; made anew when it becomes light or dark.
 export class TracePalette {
-  #colours = new Map();
+  /** @type {[Map<string, any>, Map<string, any>]} Of hosts, and of devices. */
+  #colours = [new Map(), new Map()];
 
   /** @param {any} element */
   constructor(element) {
@@ -59,19 +76,21 @@ export class TracePalette {
    * Fill of a slice, of a merged mark, and the colour of text on the slice.
    *
    * @param {string} name
+   * @param {boolean} isDevice
    */
-  of(name) {
-    if (!this.#colours.has(name)) {
-      const known = MEANINGS.find(([pattern]) => pattern.test(name));
+  of(name, isDevice) {
+    const colours = this.#colours[isDevice ? 1 : 0];
+    if (!colours.has(name)) {
+      const known = traceMeaning(name, isDevice);
       const hash = nameHash(name);
       const plain = this.value(`--c-${PLAIN[hash % PLAIN.length]}`);
       const shade = Math.floor(hash / PLAIN.length) % 3;
       const fill = known
-        ? this.value(colourOf(known[1], 0).slice(4, -1))
+        ? this.value(colourOf(known, 0).slice(4, -1))
         : mixed(plain, shade === 2 ? this.ink : this.paper, [0, 0.3, 0.25][shade]);
-      this.#colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
+      colours.set(name, this.#made(fill, mixed(fill, this.paper, 0.35), textOn(fill)));
     }
-    return this.#colours.get(name);
+    return colours.get(name);
   }
 }
 

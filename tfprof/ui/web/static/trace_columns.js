@@ -1,11 +1,12 @@
 // Columns of whole numbers in bytes of seven bits (tfprof/ui/pages/trace/packing.py).
 
 /**
- * A packed column as numbers; picoseconds of hours are exact in doubles.
+ * A packed column, or a plain one, as numbers; picoseconds of hours are exact in doubles.
  *
  * @param {any} column
  */
 export function traceNumbers(column) {
+  if (Array.isArray(column)) return Float64Array.from(column);
   const text = atob(column.data);
   const numbers = new Float64Array(column.n);
   const isSigned = column.type === "zigzag";

@@ -4,7 +4,7 @@ import { TraceEmbedded } from "./trace_embedded.js";
 import { TraceServedTiles } from "./trace_tiles.js";
 
 /** @import { TraceBlock } from "./documents" */
-/** @import { Ask, Context } from "./types" */
+/** @import { Ask, Context, Span } from "./types" */
 
 /**
  * The data of a trace block; `onChange` is called when a tile has come.
@@ -52,20 +52,21 @@ class TraceServed {
   }
 
   /**
-   * @param {string} text
-   * @param {boolean} isRegex
-   * @param {string} id
+   * @param {number} track
    * @param {number} time
-   * @param {boolean} isBackwards
    */
-  find(text, isRegex, id, time, isBackwards) {
-    return this.ask("find", {
-      text,
-      regex: isRegex ? 1 : "",
-      id,
-      t0: Math.round(time),
-      backwards: isBackwards ? 1 : "",
-    });
+  nearest(track, time) {
+    return this.ask("nearest", { tracks: track, time: Math.round(time) });
+  }
+
+  /** Whether statements in SQL have answers. */
+  async hasSql() {
+    return (await this.ask("sql/here")).is_here;
+  }
+
+  /** @param {string} statement */
+  sql(statement) {
+    return this.ask("sql", { statement });
   }
 
   /**
@@ -92,6 +93,25 @@ class TraceServed {
    */
   flows(t0, t1) {
     return this.ask("flows", { t0, t1 });
+  }
+
+  /**
+   * @param {Span} a
+   * @param {Span} b
+   * @param {string} tracks
+   */
+  difference(a, b, tracks) {
+    const [a0, a1, t0, t1] = [...a, ...b].map(Math.round);
+    return this.ask("difference", { a0, a1, t0, t1, tracks });
+  }
+
+  /**
+   * @param {number} t0
+   * @param {number} t1
+   * @param {number} pixels
+   */
+  busy(t0, t1, pixels) {
+    return this.ask("busy", { t0, t1, pixels });
   }
 
   /**

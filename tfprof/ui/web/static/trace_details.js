@@ -14,7 +14,6 @@ import { traceTimeText } from "./trace_ruler.js";
  */
 export function traceDetails(event, { go, find, close }) {
   const facts = [
-    ["Name", event.name],
     ["Track", event.track_name],
     ["Process", event.process],
     ["Start", traceTimeText(event.start, 1000)],
@@ -34,6 +33,10 @@ export function traceDetails(event, { go, find, close }) {
     { "aria-label": "Selected event" },
     el("button.close", { "aria-label": "Close", title: "Close (Escape)", onclick: close }, "×"),
     el("h2", { title: event.name }, event.name),
+    el(
+      "dl.facts",
+      facts.map(([name, value]) => el("div", el("dt", name), el("dd", { title: value }, value))),
+    ),
     event.around.length
       ? el(
           "p.quiet.path",
@@ -41,10 +44,6 @@ export function traceDetails(event, { go, find, close }) {
           event.around.map((each) => eventButton(each, go, each.name)),
         )
       : null,
-    el(
-      "dl.facts",
-      facts.map(([name, value]) => el("div", el("dt", name), el("dd", { title: value }, value))),
-    ),
     argumentsView(event),
     /**
      * @param {string} title

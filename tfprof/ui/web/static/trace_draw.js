@@ -7,6 +7,7 @@ import { TRACE_THIN_PX, TraceThinMarks } from "./trace_thin.js";
 import { TRACE_TILE_PIXELS, traceLevel } from "./trace_tiles.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TraceHits } from "./trace_hits.js" */
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Lane, Part, SeenRow, Steps, Tiles } from "./types" */
 
@@ -175,14 +176,15 @@ export class TracePainter {
    * @param {Part[]} parts
    * @param {TraceState} state
    * @param {TracePalette} palette
-   * @param {((name: string) => boolean) | null} isWanted
+   * @param {TraceHits | null} hits What is marked; everything else is dim then.
    */
-  track(row, parts, state, palette, isWanted) {
+  track(row, parts, state, palette, hits) {
     const { context, width: most } = this;
     /** @type {[string, number, number, number, string][]} */
     const labels = [];
     const perPixel = 1 / state.psPerPixel;
     const thin = this.#thin;
+    const isDevice = state.block.tracks[row.number].kind === "device";
     thin.begin(this.canvas.width);
     let drawn = 0;
     traceEachMark(parts, state, (lane, at) => {
@@ -191,7 +193,8 @@ export class TracePainter {
       const x = (lane.starts[at] - state.t0) * perPixel;
       const end = (lane.ends[at] - state.t0) * perPixel;
       const isMerged = lane.counts[at] > 1;
-      const colour = isWanted && !isWanted(lane.names[at]) ? palette.dim : palette.of(lane.names[at]);
+      const isDim = hits && !hits.has(row.number, lane, at);
+      const colour = isDim ? palette.dim : palette.of(lane.names[at], isDevice);
       drawn += 1;
       if (end - x <= TRACE_THIN_PX) {
         thin.put(lane.lane, x, end, isMerged ? colour.mergedBits : colour.bits);
@@ -275,11 +278,12 @@ export class TracePainter {
    * @param {number} to
    * @param {TraceState} state
    * @param {TracePalette} palette
+   * @param {boolean} [isBase] It is the range A, with which another one is compared.
    */
-  range(from, to, state, palette) {
+  range(from, to, state, palette, isBase = false) {
     const { context } = this;
     const [x, end] = [state.xOf(from), state.xOf(to)];
-    context.fillStyle = palette.focus;
+    context.fillStyle = isBase ? palette.bad : palette.focus;
     context.globalAlpha = 0.14;
     context.fillRect(x, 0, Math.max(end - x, 1), this.height);
     context.globalAlpha = 1;

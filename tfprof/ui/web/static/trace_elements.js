@@ -20,21 +20,23 @@ export function traceElements(block, state, view) {
   const spacer = el("div.trace-spacer");
   const sheet = el("div.trace-sheet", labels, canvas);
   const scroller = el("div.trace-scroller", { onscroll: () => view.redraw() }, sheet, spacer);
-  const corner = el("div.trace-corner.quiet", `${block.tracks.length} tracks`);
+  const corner = el("div.trace-corner");
   const frame = el(
     "div.trace-frame",
     {
       tabindex: "0",
       role: "application",
-      "aria-label": "Timeline: w, a, s and d zoom and move, “?” shows all keys",
+      "aria-label":
+        "Timeline: w, a, s and d zoom and move, arrows go from event to event, “?” shows all keys",
     },
     el("div.trace-top", corner, ruler),
     scroller,
   );
-  const status = el("p.quiet.trace-status", { role: "status" });
+  const status = el("p.trace-status", { role: "status" });
+  const about = el("p.quiet.trace-about", { title: block.about }, block.about);
   const keys = el(
     "div.trace-keys",
-    { hidden: true },
+    { hidden: true, tabindex: "0", role: "region", "aria-label": "Keys and mouse" },
     el("h2", "Keys and mouse"),
     el(
       "dl",
@@ -47,15 +49,57 @@ export function traceElements(block, state, view) {
    * @param {any} onclick
    */
   const button = (text, title, onclick) => el("button", { title, onclick }, text);
-  const full = button("Full screen", "The timeline alone (F)", () => view.fullScreen());
-  const buttons = el(
+  const full = button("Full", "The timeline alone (F)", () => view.fullScreen());
+  full.setAttribute("aria-label", "Full screen");
+  const zoom = el(
     "span.trace-buttons",
     button("−", "Zoom out (s)", () => state.zoom(1.6)),
     button("+", "Zoom in (w)", () => state.zoom(1 / 1.6)),
     button("All", "The whole trace (0)", () => state.fitAll()),
     button("Fit", "What is selected (f)", () => state.fitSelection()),
-    button("?", "Keys (?)", () => view.help()),
-    full,
   );
-  return { canvas, ruler, labels, spacer, sheet, scroller, corner, frame, status, keys, full, buttons };
+  const help = button("?", "Keys (?)", () => view.help());
+  return {
+    canvas,
+    ruler,
+    labels,
+    spacer,
+    sheet,
+    scroller,
+    corner,
+    frame,
+    status,
+    about,
+    keys,
+    full,
+    zoom,
+    help,
+  };
+}
+
+/**
+ * One row of tools, the timeline with its details, and a line below. `view` has all parts.
+ *
+ * @param {HTMLElement} section
+ * @param {any} view
+ */
+export function arrangeTrace(section, { block, data, parts, search, sql, flows, dock }) {
+  const { frame, keys, zoom, full, help, status, about } = parts;
+  const stage = el("div.trace-stage", frame, dock.element, keys);
+  section.replaceChildren(
+    el(
+      "div.tools",
+      block.of_run ? el("b", block.of_run) : null,
+      search.element,
+      sql.button,
+      zoom,
+      flows.elements,
+      el("span.trace-buttons.end", dock.buttons, full, help),
+    ),
+    sql.row,
+    ...(data.remark ? [el("p.trace-remark", data.remark)] : []),
+    stage,
+    el("div.trace-foot", status, about),
+  );
+  dock.attach(stage);
 }

@@ -1,14 +1,19 @@
 // Answers about a trace, worked up from what a report holds of it.
 
 import { unpacked } from "./columns.js";
+import { countOf } from "./format.js";
 import { traceNumbers } from "./trace_columns.js";
 import { traceFirstAfter, traceLanes } from "./trace_marks.js";
+import { traceWanted } from "./trace_matches.js";
+import { traceTerms } from "./trace_terms.js";
 import { TraceEmbeddedTiles } from "./trace_tiles.js";
 
 /** @import { TraceBlock } from "./documents" */
-/** @import { Ask, Lane, Mark } from "./types" */
+/** @import { Ask, Lane } from "./types" */
 
 const REPORT_PIXELS = 2000;
+const MOST_LISTED = 1000;
+const PS_PER_US = 1e6;
 
 export class TraceEmbedded {
   /** @type {any} */
@@ -143,106 +148,68 @@ export class TraceEmbedded {
   }
 
   /**
-   * Whether the slice at a place of a lane is called so, in short or, where the report says it, in full.
-   *
-   * @param {string} text
-   * @param {boolean} isRegex
-   */
-  async #named(text, isRegex) {
-    const isWanted = traceWanted(text, isRegex);
-    const args = (await this.#known())?.args;
-    this.hasWholeNames = Boolean(args);
-    const inFull = args?.texts.map((/** @type {string} */ each) =>
-      isWanted(JSON.parse(each).long_name ?? ""),
-    );
-    const isFound = new Map();
-    /** @param {string} name */
-    const isShort = (/** @type {string} */ name) =>
-      isFound.get(name) ?? isFound.set(name, isWanted(name)).get(name);
-    return (/** @type {number} */ track, /** @type {Lane} */ lane, /** @type {number} */ at) =>
-      isShort(lane.names[at]) || Boolean(inFull?.[args.at[this.#first[track] + lane.places[at]]]);
-  }
-
-  /**
-   * Names by the table of the whole trace, which the library has made, or of those found in full.
+   * The slices that stand alone and have all that a search names, in order of time; the answer has
+   * the form of the library's, with plain columns (tfprof/ui/pages/trace/search.py).
    *
    * @param {string} text
    * @param {boolean} isRegex
    */
   async search(text, isRegex) {
-    const isWanted = traceWanted(text, isRegex);
-    const isNamed = await this.#named(text, isRegex);
-    const { table } = await this.ask("range", { t0: this.block.t0, t1: this.block.t1 });
-    const columns = table.cells.map(unpacked);
-    const found = new Map();
-    this.#each((track, lane, at) => {
-      if (isNamed(track, lane, at)) found.set(lane.names[at], (found.get(lane.names[at]) ?? 0) + 1);
-    });
-    const rows = Array.from(columns[0].keys()).filter(
-      (row) => isWanted(columns[0][row]) || found.has(columns[0][row]),
-    );
-    /**
-     * Of a name of which only some are wanted, sums are those of all: they are left out.
-     *
-     * @param {any} column
-     * @param {number} place
-     * @param {number} row
-     */
-    const cellOf = (column, place, row) =>
-      place === 0 || isWanted(columns[0][row])
-        ? column[row]
-        : place === 1
-          ? found.get(columns[0][row])
-          : null;
-    const cells = columns.map((/** @type {any} */ column, /** @type {number} */ place) =>
-      rows.map((row) => cellOf(column, place, row)),
-    );
+    const isWanted = traceWanted(traceTerms(text), isRegex, this.block, (await this.#known())?.args);
+    this.hasWholeNames = Boolean((await this.#known())?.args);
+    /** @type {any[]} */
+    const found = [];
+    for (const [track, lanes] of this.lanes) {
+      for (const lane of lanes) {
+        for (let at = 0; at < lane.n; at += 1)
+          if (lane.counts[at] === 1 && isWanted(track, lane, at, this.#first[track] + lane.places[at]))
+            found.push({ ...this.#mark(track, lane, at), place: lane.places[at] });
+      }
+    }
+    found.sort((a, b) => a.start - b.start || a.track - b.track || a.place - b.place);
+    const listed = found.slice(0, MOST_LISTED);
     return {
-      n_names: rows.length,
-      n_events: cells[1].reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0),
-      table: { ...table, id: "found", title: "Found", n_rows: rows.length, cells },
+      n_events: found.length,
+      n_names: new Set(found.map((each) => each.name)).size,
+      n_marked: found.length,
+      tracks: found.map((each) => each.track),
+      places: found.map((each) => each.place),
+      lanes: found.map((each) => each.lane),
+      gaps: found.map((each, at) => each.start - (at ? found[at - 1].start : 0)),
+      table: {
+        title: countOf(found.length, "event"),
+        n_rows: listed.length,
+        columns: ["name", "start_us", "duration_us", "track", "id"].map((id) => ({ id })),
+        cells: [
+          listed.map((each) => each.name),
+          listed.map((each) => each.start / PS_PER_US),
+          listed.map((each) => each.duration / PS_PER_US),
+          listed.map((each) => each.track_name),
+          listed.map((each) => each.id),
+        ],
+      },
     };
   }
 
   /**
-   * Slices that stand alone.
+   * The innermost slice of a track at a time, or the nearest one that stands alone.
    *
-   * @param {(track: number, lane: Lane, at: number) => void} act
+   * @param {number} track
+   * @param {number} time
    */
-  #each(act) {
-    for (const [track, lanes] of this.lanes) {
-      for (const lane of lanes) {
-        for (let at = 0; at < lane.n; at += 1) if (lane.counts[at] === 1) act(track, lane, at);
+  async nearest(track, time) {
+    /** @type {any} */
+    let best = null;
+    for (const lane of this.lanes.get(track) ?? []) {
+      const first = traceFirstAfter(lane, time);
+      for (const at of [first - 1, first]) {
+        if (at < 0 || at >= lane.n || lane.counts[at] > 1) continue;
+        const away = Math.max(lane.starts[at] - time, time - lane.ends[at], 0);
+        if (!best || away < best.away || (away === 0 && lane.starts[at] >= best.start))
+          best = { away, start: lane.starts[at], place: lane.places[at] };
       }
     }
-  }
-
-  /**
-   * @param {string} text
-   * @param {boolean} isRegex
-   * @param {string} id
-   * @param {number} time
-   * @param {boolean} isBackwards
-   */
-  async find(text, isRegex, id, time, isBackwards) {
-    const isNamed = await this.#named(text, isRegex);
-    /** @type {any[]} */
-    const found = [];
-    this.#each((track, lane, at) => {
-      if (isNamed(track, lane, at)) found.push(this.#mark(track, lane, at));
-    });
-    found.sort((a, b) => a.start - b.start || a.track - b.track || compared(a.id, b.id));
-    if (!found.length) return { n_events: 0, rank: 0, event: null };
-    const here = id ? found.findIndex((each) => each.id === id) : -1;
-    const behind = found.findIndex((each) => each.start >= time);
-    let at =
-      here >= 0
-        ? here + (isBackwards ? -1 : 1)
-        : isBackwards
-          ? (behind < 0 ? found.length : behind) - 1
-          : behind;
-    at = behind < 0 && here < 0 && !isBackwards ? 0 : (at + found.length) % found.length;
-    return { n_events: found.length, rank: at + 1, event: await this.event(found[at].id) };
+    return this.event(`${track}.${best?.place ?? ""}`);
   }
 
   /**
@@ -300,6 +267,18 @@ export class TraceEmbedded {
   counters() {
     return this.ask("counters", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
   }
+
+  busy() {
+    return this.ask("busy", { t0: this.block.t0, t1: this.block.t1, pixels: REPORT_PIXELS });
+  }
+
+  difference() {
+    return Promise.reject(new Error("“tfprof ui” compares ranges; a report holds sums of whole steps only."));
+  }
+
+  hasSql() {
+    return Promise.resolve(false);
+  }
 }
 
 /**
@@ -317,25 +296,4 @@ function tracePlace(lane, place) {
     else high = middle;
   }
   return lane.places[low] === place ? low : -1;
-}
-
-/**
- * @param {string} a
- * @param {string} b
- */
-function compared(a, b) {
-  return Number(a.split(".")[1]) - Number(b.split(".")[1]);
-}
-
-/**
- * Whether a name holds a text, upper or lower case, or fits a regular expression.
- *
- * @param {string} text
- * @param {boolean} isRegex
- */
-function traceWanted(text, isRegex) {
-  const wanted = text.toLowerCase();
-  if (!isRegex) return (/** @type {string} */ name) => name.toLowerCase().includes(wanted);
-  const pattern = new RegExp(text, "i");
-  return (/** @type {string} */ name) => pattern.test(name);
 }

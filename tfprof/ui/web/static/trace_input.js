@@ -6,23 +6,31 @@ const PAN_SHARE = 0.15;
 
 export const TRACE_KEYS = [
   ["w, s · Ctrl + wheel", "zoom in and out, where the pointer is"],
-  ["a, d · ← → · drag", "go left and right"],
-  ["↑ ↓ · wheel", "scroll through the tracks"],
+  ["a, d · drag", "go left and right"],
+  ["Page up, Page down · wheel", "scroll through the tracks"],
   ["0", "the whole trace"],
+  ["9", "the slowest whole step"],
   ["f", "what is selected, or the whole trace"],
   ["click", "select an event: all that is known of it is shown beside"],
   ["Shift + drag · drag on the ruler", "select a range: its length, and time by name"],
   ["click on a step in the ruler", "select the step"],
   ["m", "make the selected event the range"],
-  [". ,", "the next and the previous event of the track"],
-  ["/", "search; then Enter or n for the next, Shift + Enter or N for the one before"],
+  ["A, then another range", "keep the range as A; the next one is compared with it (B swaps them)"],
+  ["← → · , .", "the previous and the next event of the track"],
+  ["↑ ↓", "the event at the same time on the track above and below"],
+  ["[ ]", "the event that led to the selected one, and the one that it leads to"],
+  ["/", "search: words of a name, dur>1ms, dur<20us, arg:text, arg:shape=2x3, track:stream"],
+  ["n, N · Enter, ↑ ↓ in the field", "the next and the previous event that was found"],
+  ["c", "fold all processes, and unfold them"],
+  ["Alt + ↑ ↓ on a name · drag a name", "move a track or process up and down"],
+  ["e", "show or hide the details"],
   ["F", "the timeline alone in the window, and back"],
   ["Escape", "select nothing"],
   ["?", "these keys"],
 ];
 
 /**
- * Listens; `view` has `state`, `hit(x, y)`, `select…`, `hover`, `search` and `help`.
+ * Listens; `view` has `state`, `click`, `hover`, `ranges`, `walk`, `search`, `dock` and `help`.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {HTMLCanvasElement} ruler
@@ -61,7 +69,7 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     if (!pointer.moved) return undefined;
     if (pointer.isRange) {
       const to = state.timeAt(Math.max(0, Math.min(x, state.width)));
-      view.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
+      view.ranges.drag([Math.min(pointer.from, to), Math.max(pointer.from, to)]);
     } else state.pan(pointer.x - x);
     pointer.x = x;
     return view.hover(null);
@@ -72,8 +80,8 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     if (!pointer) return;
     const { moved, isRange, isRuler } = pointer;
     pointer = null;
-    if (moved && isRange) view.selectRange(state.range);
-    else if (!moved && isRuler) view.selectStep(state.timeAt(event.offsetX));
+    if (moved && isRange) view.ranges.select(state.range);
+    else if (!moved && isRuler) view.ranges.selectStep(state.timeAt(event.offsetX));
     else if (!moved) view.click(event.offsetX, event.offsetY);
   }
 
@@ -115,16 +123,25 @@ export function listenToTrace(canvas, ruler, scroller, view) {
     s: () => state.zoom(ZOOM_STEP, at ?? undefined),
     "-": () => state.zoom(ZOOM_STEP),
     a: () => state.pan(-PAN_SHARE * state.width),
-    ArrowLeft: () => state.pan(-PAN_SHARE * state.width),
     d: () => state.pan(PAN_SHARE * state.width),
-    ArrowRight: () => state.pan(PAN_SHARE * state.width),
-    ArrowUp: () => scroller.scrollBy(0, -60),
-    ArrowDown: () => scroller.scrollBy(0, 60),
+    ArrowLeft: () => view.walk.along(-1),
+    ArrowRight: () => view.walk.along(1),
+    ArrowUp: () => view.walk.across(-1),
+    ArrowDown: () => view.walk.across(1),
+    PageUp: () => scroller.scrollBy(0, -0.8 * scroller.clientHeight),
+    PageDown: () => scroller.scrollBy(0, 0.8 * scroller.clientHeight),
+    "[": () => view.walk.arrow(-1),
+    "]": () => view.walk.arrow(1),
     0: () => state.fitAll(),
+    9: () => view.showSlowest(),
+    c: () => state.foldAll(),
+    e: () => view.dock.set(!view.dock.isOpen),
+    A: () => view.ranges.setBase(state.range),
+    B: () => view.ranges.swap(),
     f: () => state.fitSelection(),
-    m: () => view.rangeOfEvent(),
-    ".": () => view.neighbour(1),
-    ",": () => view.neighbour(-1),
+    m: () => view.ranges.selectEvent(),
+    ".": () => view.walk.along(1),
+    ",": () => view.walk.along(-1),
     n: () => view.search.next(false),
     N: () => view.search.next(true),
     "/": () => view.search.focus(),

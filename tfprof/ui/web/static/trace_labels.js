@@ -27,11 +27,16 @@ export class TraceLabels {
    * @param {HTMLElement} element
    * @param {TraceState} state
    * @param {(value: any) => void} choose
+   * @param {(row: SeenRow, other: SeenRow | number) => void} move Moves a row to where another is, or
+   *   up (-1) or down (1).
    */
-  constructor(element, state, choose) {
+  constructor(element, state, choose, move) {
     this.element = element;
     this.state = state;
     this.choose = choose;
+    this.move = move;
+    /** @type {SeenRow | null} */
+    this.dragged = null;
   }
 
   /**
@@ -59,6 +64,34 @@ export class TraceLabels {
 
   /** @param {SeenRow} row */
   #label(row) {
+    const label = this.#made(row);
+    if (row.kind === "counter") return label;
+    label.draggable = true;
+    label.addEventListener("dragstart", (/** @type {any} */ event) => {
+      this.dragged = row;
+      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer.setData("text/plain", label.title);
+    });
+    label.addEventListener("dragover", (/** @type {Event} */ event) => {
+      if (this.dragged?.kind === row.kind) event.preventDefault();
+    });
+    label.addEventListener("drop", (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (this.dragged) this.move(this.dragged, row);
+      this.dragged = null;
+    });
+    label.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      const by = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : 0;
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.move(row, by);
+    });
+    return label;
+  }
+
+  /** @param {SeenRow} row */
+  #made(row) {
     const { state } = this;
     const box = { top: `${row.top}px`, height: `${row.height}px` };
     if (row.kind === "process") return processLabel(row, state, box);
@@ -102,7 +135,7 @@ function processLabel(row, state, box) {
 function trackLabel(row, state, width, box, choose) {
   const track = state.block.tracks[row.number];
   const isPinned = state.pinned.has(row.number);
-  const about = `${track.name}: ${counted(track.n)} events in ${countOf(track.lanes, "lane")}${track.is_derived ? ", made of others" : ""}${track.n_tangled ? "; some overlap, and have lanes of their own" : ""}`;
+  const about = `${track.name}\n${state.block.processes[track.process]}: ${counted(track.n)} events in ${countOf(track.lanes, "lane")}${track.is_derived ? ", made of others" : ""}${track.n_tangled ? "; some overlap, and have lanes of their own" : ""}`;
   return el(
     "div",
     { class: `trace-label track${row.isPinned ? " pinned" : ""}`, style: box, title: about },

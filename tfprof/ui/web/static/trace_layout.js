@@ -1,7 +1,9 @@
 // Where processes, tracks and counters stand, from top to bottom; pinned tracks stay in sight.
 
+import { traceIsShown } from "./trace_filter.js";
+
 /** @import { TraceBlock } from "./documents" */
-/** @import { Layout, Row, SeenRow, Visible } from "./types" */
+/** @import { Layout, Row, SeenRow, TraceFilter, Visible } from "./types" */
 
 export const TRACE_LANE_PX = 17;
 const HEAD_PX = 24;
@@ -13,7 +15,8 @@ const COUNTER_PX = 40;
  * top, the others from the top of what scrolls.
  *
  * @param {TraceBlock} block
- * @param {{ pinned: Set<number>, folded: Set<number> }} state
+ * @param {{ pinned: Set<number>, folded: Set<number>, filter: TraceFilter, order: number[],
+ *   processOrder: number[] }} state
  * @returns {Layout}
  */
 export function traceLayout(block, state) {
@@ -39,16 +42,21 @@ export function traceLayout(block, state) {
   };
   /** @type {{ tracks: number[], counters: number[] }[]} */
   const byProcess = block.processes.map(() => ({ tracks: [], counters: [] }));
-  for (const [number, { process }] of block.tracks.entries()) byProcess[process].tracks.push(number);
-  for (const [number, { process }] of block.counters.entries()) byProcess[process].counters.push(number);
-  byProcess.forEach(({ tracks, counters }, process) => {
-    if (!tracks.length && !counters.length) return;
+  for (const number of state.order)
+    if (traceIsShown(block, block.tracks[number], state.filter))
+      byProcess[block.tracks[number].process].tracks.push(number);
+  for (const [number, counter] of block.counters.entries())
+    if (traceIsShown(block, { ...counter, kind: "counters" }, state.filter))
+      byProcess[counter.process].counters.push(number);
+  for (const process of state.processOrder) {
+    const { tracks, counters } = byProcess[process];
+    if (!tracks.length && !counters.length) continue;
     add("process", process, HEAD_PX);
-    if (state.folded.has(process)) return;
+    if (state.folded.has(process)) continue;
     for (const number of counters) add("counter", number, COUNTER_PX);
     for (const number of tracks)
       if (!state.pinned.has(number)) add("track", number, trackHeight(block.tracks[number]));
-  });
+  }
   return { pinned, pinnedHeight, rows, height: y };
 }
 

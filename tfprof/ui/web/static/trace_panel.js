@@ -1,4 +1,4 @@
-// What stands below the picture: the selected event, the selected range or track, what was found.
+// What stands beside the picture: the selected event, the selected range or track, two ranges compared.
 
 import { unpacked } from "./columns.js";
 import { el } from "./dom.js";
@@ -8,7 +8,7 @@ import { traceDetails } from "./trace_details.js";
 import { traceTimeText } from "./trace_ruler.js";
 
 /** @import { TraceState } from "./trace_state.js" */
-/** @import { Context } from "./types" */
+/** @import { Context, Span } from "./types" */
 
 export class TracePanel {
   #turn = 0;
@@ -25,12 +25,14 @@ export class TracePanel {
     this.context = context;
     this.acts = acts;
     this.event = el("div.trace-event");
-    this.range = el("div.trace-range");
+    this.range = el("section.trace-range", { "aria-label": "Range" });
+    this.all = el("section.trace-all", { "aria-label": "All of the trace" }, this.#all());
   }
 
   /** @param {any} event */
   showEvent(event) {
     this.event.replaceChildren(...(event ? [traceDetails(event, this.acts)] : []));
+    this.#fold();
   }
 
   /** @param {any} error */
@@ -38,22 +40,43 @@ export class TracePanel {
     this.event.replaceChildren(el("p.quiet", { role: "alert" }, /** @type {Error} */ (error).message));
   }
 
-  // Time by name and events of the selected range and track; of all without any.
+  // The trace as a whole is there while nothing is selected.
+  #fold() {
+    this.all.hidden = Boolean(this.state.event || this.state.range || this.state.track !== null);
+  }
+
+  #all() {
+    const { about, overview, n_flows } = this.state.block;
+    return [
+      el("h2", "The trace"),
+      el("p", about),
+      n_flows ? el("p.quiet", "[ and ] follow the arrows of a selected event.") : null,
+      this.#offer(),
+      this.#table(overview, (row) => this.acts.ranges.selectTrack(row)),
+    ];
+  }
+
+  // Time by name and events of the selected range and track, and what differs from range A.
   async showRange() {
     this.#turn += 1;
     const turn = this.#turn;
     const { state, data } = this;
     const track = state.track === null ? "" : String(state.track);
+    this.#fold();
     if (!state.range && !track) {
-      this.range.replaceChildren(this.#offer());
+      this.range.replaceChildren(...(state.base ? [this.#base(state.base)] : []));
       return;
     }
     const [t0, t1] = (state.range ?? [state.block.t0, state.block.t1]).map(Math.round);
     const heading = this.#heading(t0, t1);
     this.range.replaceChildren(heading, el("p.quiet", { role: "status" }, "…"));
     const parts = [heading];
+    const { base, range } = state;
+    const isPair = base && range && (base[0] !== range[0] || base[1] !== range[1]);
     for (const [ask, draw] of [
-      [data.range, this.#names],
+      ...(isPair
+        ? [[() => data.difference(base, range, track || "all"), this.#difference]]
+        : [[data.range, this.#names]]),
       [data.events, this.#events],
     ]) {
       try {
@@ -62,7 +85,7 @@ export class TracePanel {
         parts.push(
           el(
             "p.quiet",
-            data.ask && !this.context.source.isLive
+            data.ask && !this.context.source.isLive && !isPair
               ? "A report holds time by name of the whole trace and of its steps; “tfprof ui” works it out for any range."
               : /** @type {Error} */ (error).message,
           ),
@@ -75,12 +98,32 @@ export class TracePanel {
   }
 
   #offer() {
-    const list = el("button", { onclick: () => this.acts.wholeRange() }, "Time by name of the whole trace");
     return el(
       "p.quiet",
       "Select an event by a click, a range by dragging on the ruler or with Shift, a track by its name. ",
-      list,
+      el(
+        "button",
+        { onclick: () => this.acts.ranges.select([this.state.block.t0, this.state.block.t1]) },
+        "Time by name of the whole trace",
+      ),
     );
+  }
+
+  /**
+   * Range A alone: what there is to do with it.
+   *
+   * @param {Span} base
+   */
+  #base(base) {
+    return el(
+      "p.quiet",
+      `Range A: ${spanText(base)}. Select another range to compare it with A. `,
+      this.#forget(),
+    );
+  }
+
+  #forget() {
+    return el("button", { onclick: () => this.acts.ranges.setBase(null) }, "Forget A");
   }
 
   /**
@@ -89,11 +132,41 @@ export class TracePanel {
    */
   #heading(t0, t1) {
     const { state } = this;
-    const when = state.range
-      ? `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}`
-      : "The whole time";
+    const when = state.range ? spanText([t0, t1]) : "The whole time";
     const where = state.track === null ? "all tracks" : state.block.tracks[state.track].name;
-    return el("h2.trace-heading", `${when}, ${where}`);
+    const isBase = state.base && state.range?.every((time, at) => time === state.base?.[at]);
+    return el(
+      "div.trace-range-head",
+      el("h2.trace-heading", `${when}, ${where}`),
+      state.range && !isBase
+        ? el(
+            "button",
+            {
+              title: "Keep this range as A, to compare others with it (A)",
+              onclick: () => this.acts.ranges.setBase(state.range),
+            },
+            "Compare others with this",
+          )
+        : null,
+      isBase ? el("span.quiet", "This is A: select another range to compare it. ") : null,
+      state.base ? this.#forget() : null,
+    );
+  }
+
+  /** @param {any} found */
+  #difference(found) {
+    const [a, b] = [found.a_ps, found.b_ps].map((each) => numberText(each, "ps"));
+    const [busyA, busyB] = [found.a_busy_ps, found.b_busy_ps].map((each) => numberText(each, "ps"));
+    const names = unpacked(found.table.cells[0]);
+    return [
+      el(
+        "p",
+        { role: "status" },
+        `A is ${a} with ${busyA} of self time, this range, B, is ${b} with ${busyB}. `,
+        el("button", { onclick: () => this.acts.ranges.swap() }, "Swap A and B"),
+      ),
+      this.#table(found.table, (row) => this.acts.find(names[row])),
+    ];
   }
 
   /** @param {any} found */
@@ -118,4 +191,9 @@ export class TracePanel {
     const view = tableView(table, { ...this.context, params: {}, look: undefined }, { onRow });
     return table.n_rows ? view : el("p.quiet", "There is no event in this range.");
   }
+}
+
+/** @param {Span} span */
+function spanText([t0, t1]) {
+  return `${numberText(t1 - t0, "ps")}, from ${traceTimeText(t0, 1000)} to ${traceTimeText(t1, 1000)}`;
 }

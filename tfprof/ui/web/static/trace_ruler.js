@@ -1,14 +1,17 @@
 // The ruler over a trace: times, steps by name, and the selected range with its length.
 
 import { numberText, roundTicks } from "./format.js";
+import { traceFirstFrom } from "./trace_hits.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
 /** @import { TracePainter } from "./trace_draw.js" */
-/** @import { Steps } from "./types" */
+/** @import { TraceHits } from "./trace_hits.js" */
+/** @import { Span, Steps } from "./types" */
 /** @import { TraceState } from "./trace_state.js" */
 
 export const TRACE_RULER_PX = 44;
 const STEP_PX = 20;
+const HIT_PX = 6;
 
 /**
  * A time since the begin of the trace, with enough digits to tell times apart that are `apart` ps
@@ -46,8 +49,9 @@ export function traceSteps(steps, state) {
  * @param {TraceState} state
  * @param {TracePalette} palette
  * @param {Steps} steps
+ * @param {TraceHits | null} hits
  */
-export function drawTraceRuler(painter, state, palette, steps) {
+export function drawTraceRuler(painter, state, palette, steps, hits) {
   const { context } = painter;
   painter.clear(palette);
   context.font = "11px system-ui, sans-serif";
@@ -78,17 +82,53 @@ export function drawTraceRuler(painter, state, palette, steps) {
       (STEP_PX + TRACE_RULER_PX) / 2,
     );
   });
-  if (state.range) {
-    painter.range(...state.range, state, palette);
-    const text = numberText(state.range[1] - state.range[0], "ps");
-    const middle = state.xOf((state.range[0] + state.range[1]) / 2);
-    const width = context.measureText(text).width + 10;
-    const x = Math.max(0, Math.min(middle - width / 2, state.width - width));
-    context.fillStyle = palette.focus;
-    context.fillRect(x, 2, width, 17);
-    context.fillStyle = palette.paper;
-    context.fillText(text, x + 5, 11);
-  }
+  drawHits(painter, state, palette, hits);
+  if (state.base) drawSpan(painter, state, palette, state.base, "A ", true);
+  if (state.range) drawSpan(painter, state, palette, state.range, state.base ? "B " : "", false);
   context.fillStyle = palette.line;
   context.fillRect(0, TRACE_RULER_PX - 1, state.width, 1);
+}
+
+/**
+ * A selected range with its length.
+ *
+ * @param {TracePainter} painter
+ * @param {TraceState} state
+ * @param {TracePalette} palette
+ * @param {Span} span
+ * @param {string} name
+ * @param {boolean} isBase
+ */
+function drawSpan(painter, state, palette, span, name, isBase) {
+  const { context } = painter;
+  painter.range(...span, state, palette, isBase);
+  const text = name + numberText(span[1] - span[0], "ps");
+  const middle = state.xOf((span[0] + span[1]) / 2);
+  const width = context.measureText(text).width + 10;
+  const x = Math.max(0, Math.min(middle - width / 2, state.width - width));
+  context.fillStyle = isBase ? palette.bad : palette.focus;
+  context.fillRect(x, 2, width, 17);
+  context.fillStyle = palette.paper;
+  context.fillText(text, x + 5, 11);
+}
+
+/**
+ * Where the events are that were found: a tick for each pixel with one.
+ *
+ * @param {TracePainter} painter
+ * @param {TraceState} state
+ * @param {TracePalette} palette
+ * @param {TraceHits | null} hits
+ */
+function drawHits(painter, state, palette, hits) {
+  if (!hits) return;
+  painter.context.fillStyle = palette.bad;
+  let drawn = -1;
+  for (let at = traceFirstFrom(hits.starts, state.t0); at < hits.n; at += 1) {
+    const x = Math.round(state.xOf(hits.starts[at]));
+    if (x > state.width) break;
+    if (x === drawn) continue;
+    drawn = x;
+    painter.context.fillRect(x, TRACE_RULER_PX - HIT_PX, 1, HIT_PX);
+  }
 }

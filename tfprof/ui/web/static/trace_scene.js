@@ -6,9 +6,11 @@ import { traceEachMark, traceParts, tracePrefetch } from "./trace_draw.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "./trace_layout.js";
 
 /** @import { TracePalette } from "./trace_colours.js" */
+/** @import { TraceBusy } from "./trace_busy.js" */
 /** @import { TraceCounters } from "./trace_counters.js" */
 /** @import { TracePainter } from "./trace_draw.js" */
 /** @import { TraceFlows } from "./trace_flows.js" */
+/** @import { TraceHits } from "./trace_hits.js" */
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { Mark, SeenRow, Steps, Tiles, TraceBrief, TraceEvent, Visible } from "./types" */
 
@@ -23,13 +25,15 @@ export class TraceScene {
    * @param {TraceCounters} counters
    * @param {Steps} steps
    * @param {TraceFlows} flows
+   * @param {TraceBusy} busy
    */
-  constructor(state, painter, counters, steps, flows) {
+  constructor(state, painter, counters, steps, flows, busy) {
     this.state = state;
     this.painter = painter;
     this.counters = counters;
     this.steps = steps;
     this.flows = flows;
+    this.busy = busy;
     this.layout = traceLayout(state.block, state);
   }
 
@@ -41,9 +45,9 @@ export class TraceScene {
    * @param {Tiles} tiles
    * @param {TracePalette} palette
    * @param {number} scrollTop
-   * @param {((name: string) => boolean) | null} isWanted
+   * @param {TraceHits | null} hits
    */
-  draw(tiles, palette, scrollTop, isWanted) {
+  draw(tiles, palette, scrollTop, hits) {
     const { painter, state, layout } = this;
     this.visible = traceVisible(layout, scrollTop, painter.height);
     painter.clear(palette);
@@ -51,11 +55,12 @@ export class TraceScene {
     const top = layout.pinnedHeight;
     /** @param {SeenRow[]} rows */
     const drawRows = (rows) => {
-      for (const row of rows) this.#row(row, tiles, palette, isWanted);
+      for (const row of rows) this.#row(row, tiles, palette, hits);
     };
     painter.clipped(top, painter.height - top, () => drawRows(this.visible.rows));
     drawRows(this.visible.pinned);
     painter.steps(this.steps, state, palette);
+    if (state.base) painter.range(...state.base, state, palette, true);
     if (state.range) painter.range(...state.range, state, palette);
     this.#flows(palette);
     const seen = this.#rowOf(state.event?.track);
@@ -70,13 +75,14 @@ export class TraceScene {
    * @param {SeenRow} row
    * @param {Tiles} tiles
    * @param {TracePalette} palette
-   * @param {((name: string) => boolean) | null} isWanted
+   * @param {TraceHits | null} hits
    */
-  #row(row, tiles, palette, isWanted) {
+  #row(row, tiles, palette, hits) {
     const { painter, state } = this;
     painter.ground(row, palette, row.kind === "track" && state.track === row.number);
+    if (row.kind === "process") this.busy.draw(painter, row, palette);
     if (row.kind === "track")
-      this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, isWanted);
+      this.n_drawn += painter.track(row, traceParts(tiles, state, row.number), state, palette, hits);
     if (row.kind === "counter") {
       const series = this.counters.get(row.number);
       if (series) drawTraceCounter(painter, row, series, state, palette);
@@ -202,6 +208,7 @@ export class TraceScene {
       const busy = `busy ${numberText(mark.busy, "ps")}; longest: ${mark.name}`;
       return [`${counted(mark.count)} events in ${span}`, busy, "click to zoom in"];
     }
+    if (row?.kind === "process") return this.busy.words(row.number, this.state.timeAt(x));
     const series = row?.kind === "counter" ? this.counters.get(row.number) : null;
     const { counters } = this.state.block;
     return row && series

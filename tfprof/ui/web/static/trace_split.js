@@ -1,53 +1,58 @@
-// The edge between the names of tracks and the timeline: it can be moved.
+// Edges that can be moved: between the names of tracks and the timeline, and that of the panel.
 
-import { el, sideStep } from "./dom.js";
+import { el } from "./dom.js";
 
-const LEAST_NAMES_PX = 60;
-const NAMES_STEP_PX = 24;
+const STEP_PX = 24;
+/** @type {Record<string, [number, number]>} Arrow keys, as steps to the right and downwards. */
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
- * The edge of a frame; `moved` is called after a change of the width of the names.
+ * An edge that changes a size when it is dragged, or moved by arrow keys.
  *
- * @param {HTMLElement} frame
- * @param {() => void} moved
+ * @param {string} label
+ * @param {{ isAcross: () => boolean, size: () => number, resize: (px: number) => number, sign: number }} way
+ *   `isAcross`: the edge is a horizontal line; `size` and `resize`: of what it belongs to, in pixels;
+ *   `sign`: 1 if that grows to the right or downwards, -1 if it grows to the left or upwards.
  */
-export function traceSplit(frame, moved) {
+export function traceEdge(label, { isAcross, size, resize, sign }) {
   const edge = el("div.trace-split", {
     role: "separator",
-    "aria-orientation": "vertical",
-    "aria-label": "Width of the names",
-    "aria-valuenow": "224",
+    "aria-orientation": isAcross() ? "horizontal" : "vertical",
+    "aria-label": label,
+    "aria-valuenow": String(size()),
     tabindex: "0",
-    title: "Drag: width of the names",
+    title: `Drag: ${label.toLowerCase()}`,
   });
-  /** @type {{ x: number, width: number } | null} */
+  /** @type {{ at: number, size: number } | null} */
   let from = null;
+  /** @param {any} event */
+  const place = (event) => (isAcross() ? event.clientY : event.clientX);
 
   /** @param {number} px */
-  function widen(px) {
-    const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, frame.clientWidth / 2)));
-    frame.style.setProperty("--labels", `${width}px`);
-    edge.setAttribute("aria-valuenow", String(width));
-    moved();
+  function set(px) {
+    edge.setAttribute("aria-orientation", isAcross() ? "horizontal" : "vertical");
+    edge.setAttribute("aria-valuenow", String(resize(px)));
   }
 
   edge.addEventListener("pointerdown", (/** @type {any} */ event) => {
-    from = { x: event.clientX, width: edge.parentElement.offsetWidth };
+    from = { at: place(event), size: size() };
     edge.setPointerCapture?.(event.pointerId);
+    event.preventDefault();
   });
   edge.addEventListener("pointermove", (/** @type {any} */ event) => {
-    if (from) widen(from.width + event.clientX - from.x);
+    if (from) set(from.size + sign * (place(event) - from.at));
   });
   for (const end of ["pointerup", "pointercancel"])
     edge.addEventListener(end, () => {
       from = null;
     });
   edge.addEventListener("keydown", (/** @type {any} */ event) => {
-    const by = NAMES_STEP_PX * sideStep(event);
+    const step = STEPS[event.key];
+    const by = step ? step[isAcross() ? 1 : 0] : 0;
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
-    widen(edge.parentElement.offsetWidth + by);
+    set(size() + sign * by * STEP_PX);
   });
   return edge;
 }

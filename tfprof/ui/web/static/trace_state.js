@@ -3,7 +3,7 @@
 import { unpacked } from "./columns.js";
 
 /** @import { Params, TraceBlock } from "./documents" */
-/** @import { Span, Steps, TraceEvent } from "./types" */
+/** @import { Span, Steps, TraceEvent, TraceFilter } from "./types" */
 
 const LEAST_PS = 1000;
 const MARGIN = 0.02;
@@ -20,6 +20,8 @@ export class TraceState {
   range = null;
   /** @type {number | null} The selected one. */
   track = null;
+  /** @type {Span | null} The range A, with which the selected one is compared. */
+  base = null;
 
   /**
    * @param {TraceBlock} block
@@ -31,6 +33,12 @@ export class TraceState {
     this.onChange = onChange;
     const [t0, t1] = [Number(params.t0), Number(params.t1)];
     const isGiven = params.t0 && params.t1 && t1 > t0;
+    /** @type {number[]} Tracks and processes as they stand from top to bottom. */
+    this.order = [...block.tracks.keys()];
+    this.processOrder = [...block.processes.keys()];
+    /** @type {TraceFilter} */
+    this.filter = { text: params._tracks ?? "", kind: params._kind ?? "", process: params._process ?? "" };
+    if (params._a0 && params._a1) this.base = [Number(params._a0), Number(params._a1)];
     this.t0 = isGiven ? t0 : this.whole[0];
     this.t1 = isGiven ? t1 : this.whole[1];
   }
@@ -64,12 +72,22 @@ export class TraceState {
    * @param {number} t1
    */
   show(t0, t1) {
+    [this.t0, this.t1] = this.#within(t0, t1);
+    this.onChange();
+  }
+
+  /**
+   * A span no shorter than can be drawn, and none of it outside of the trace.
+   *
+   * @param {number} t0
+   * @param {number} t1
+   * @returns {Span}
+   */
+  #within(t0, t1) {
     const [first, last] = this.whole;
     const span = Math.min(Math.max(t1 - t0, LEAST_PS), last - first);
-    const middle = (t0 + t1) / 2;
-    this.t0 = Math.max(first, Math.min(middle - span / 2, last - span));
-    this.t1 = this.t0 + span;
-    this.onChange();
+    const begin = Math.max(first, Math.min((t0 + t1) / 2 - span / 2, last - span));
+    return [begin, begin + span];
   }
 
   /**
@@ -95,9 +113,50 @@ export class TraceState {
   // What is selected, with some room on both sides.
   fitSelection() {
     const chosen = this.range ?? (this.event && [this.event.start, this.event.start + this.event.duration]);
-    if (!chosen) return this.fitAll();
-    const room = Math.max((chosen[1] - chosen[0]) * 0.1, LEAST_PS / 2);
-    return this.show(chosen[0] - room, chosen[1] + room);
+    return chosen ? this.fit(chosen) : this.fitAll();
+  }
+
+  /**
+   * Shows a span with some room on both sides.
+   *
+   * @param {Span} span
+   */
+  fit(span) {
+    this.show(...this.#around(span));
+  }
+
+  /**
+   * @param {Span} span
+   * @returns {Span}
+   */
+  #around([start, end]) {
+    const room = Math.max((end - start) * 0.1, LEAST_PS / 2);
+    return this.#within(start - room, end + room);
+  }
+
+  /**
+   * What an address without times shows: the slowest whole step, or without any the whole trace.
+   *
+   * @returns {Span}
+   */
+  get home() {
+    const { slowest, steps } = this.block;
+    if (slowest === null || slowest === undefined) return this.whole;
+    return this.#around([unpacked(steps.starts)[slowest], unpacked(steps.ends)[slowest]]);
+  }
+
+  /**
+   * What the address says of this view: times only where they are not those without an address.
+   *
+   * @returns {Record<string, string | number>}
+   */
+  get params() {
+    const rounded = (/** @type {Span | null} */ span) => span?.map(Math.round) ?? [];
+    const [t0, t1] = rounded([this.t0, this.t1]);
+    const isHome = rounded(this.home).every((time, at) => time === [t0, t1][at]);
+    const [r0 = "", r1 = ""] = rounded(this.range);
+    const [_a0 = "", _a1 = ""] = rounded(this.base);
+    return { ...(isHome ? { t0: "", t1: "" } : { t0, t1 }), sel: this.event?.id ?? "", r0, r1, _a0, _a1 };
   }
 
   /**
@@ -105,11 +164,13 @@ export class TraceState {
    *
    * @param {number} start
    * @param {number} end
+   * @param {boolean} [isZooming] Whether what is too small to be seen is made larger.
    */
-  reveal(start, end) {
+  reveal(start, end, isZooming = true) {
     const span = this.t1 - this.t0;
-    if (start >= this.t0 && end <= this.t1 && end - start > span / 500) return;
-    if (end - start > span || end - start < span / 500) {
+    const isTiny = isZooming && end - start < span / 500;
+    if (start >= this.t0 && end <= this.t1 && !isTiny) return;
+    if (end - start > span || isTiny) {
       const wanted = Math.max((end - start) * 8, LEAST_PS);
       this.show((start + end - wanted) / 2, (start + end + wanted) / 2);
     } else this.show((start + end - span) / 2, (start + end + span) / 2);
@@ -121,6 +182,19 @@ export class TraceState {
    */
   toggle(set, item) {
     if (!set.delete(item)) set.add(item);
+    this.onChange(true);
+  }
+
+  // Folds all processes, or unfolds them if all are.
+  foldAll() {
+    const areFolded = this.folded.size === this.block.processes.length;
+    this.folded = new Set(areFolded ? [] : this.block.processes.keys());
+    this.onChange(true);
+  }
+
+  /** @param {Partial<TraceFilter>} changes */
+  choose(changes) {
+    Object.assign(this.filter, changes);
     this.onChange(true);
   }
 }

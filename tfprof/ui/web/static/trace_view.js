@@ -1,30 +1,36 @@
-// The trace viewer: a timeline of all tracks, and beside and below it what is known of what is selected.
+// The trace viewer: a timeline of all tracks, and beside it what is known of what is selected.
 
 import { el, later, onThemeChange } from "./dom.js";
 import { numberText } from "./format.js";
 import { hideTip, showTip } from "./tooltip.js";
+import { TraceBusy } from "./trace_busy.js";
 import { TracePalette } from "./trace_colours.js";
 import { TraceCounters } from "./trace_counters.js";
 import { traceData } from "./trace_data.js";
+import { TraceDock } from "./trace_dock.js";
 import { TracePainter } from "./trace_draw.js";
-import { traceElements } from "./trace_elements.js";
+import { arrangeTrace, traceElements } from "./trace_elements.js";
+import { traceFilterView } from "./trace_filter.js";
 import { TraceFlows } from "./trace_flows.js";
 import { listenToTrace } from "./trace_input.js";
 import { TraceLabels } from "./trace_labels.js";
 import { TRACE_LANE_PX } from "./trace_layout.js";
+import { moveTraceRow } from "./trace_order.js";
+import { joinTracePair, movePair } from "./trace_pair.js";
 import { TracePanel } from "./trace_panel.js";
-import { drawTraceRuler, TRACE_RULER_PX, traceSteps } from "./trace_ruler.js";
+import { TraceRanges } from "./trace_ranges.js";
+import { drawTraceRuler, TRACE_RULER_PX, traceTimeText } from "./trace_ruler.js";
 import { TraceScene } from "./trace_scene.js";
 import { TraceSearch } from "./trace_search.js";
-import { traceSplit } from "./trace_split.js";
+import { traceEdge } from "./trace_split.js";
+import { traceSql } from "./trace_sql.js";
 import { spanOfSteps, stepsOf, TraceState } from "./trace_state.js";
+import { TraceWalk } from "./trace_walk.js";
 
 /** @import { TraceBlock } from "./documents" */
 /** @import { Context, Span, TraceEvent } from "./types" */
 
-const LEAST_PX = 160;
-const FULL_PX = 320;
-const AROUND_PX = 230; // of a window: what stands above and below the tracks
+const LEAST_NAMES_PX = 60;
 
 /**
  * A trace block as an element.
@@ -51,6 +57,8 @@ export function traceView(block, context) {
 
 class TraceView {
   #isQueued = false;
+  #isOpening = false;
+  #seen = ""; // the span that the other timeline of a pair follows
   /** @type {TracePalette | null} */
   palette = null;
 
@@ -68,17 +76,19 @@ class TraceView {
     this.steps = stepsOf(block);
     this.state = new TraceState(block, context.params, (isLayout) => this.#changed(isLayout));
     this.counters = new TraceCounters(data, this.state, () => this.redraw());
+    this.busy = new TraceBusy(data, this.state, () => this.#isBusy());
+    this.ranges = new TraceRanges(this, () => this.#changed(false));
     const acts = {
       go: (/** @type {string} */ id) => this.select(id),
       find: (/** @type {string} */ name) => {
         this.search.set(name);
         this.search.focus();
       },
-      select: (/** @type {TraceEvent} */ event) => this.#show(event),
+      open: () => this.dock.set(true),
+      ranges: this.ranges,
       redraw: () => this.redraw(),
       keep: () => this.keepAddress?.(),
       back: () => this.parts.frame.focus(),
-      wholeRange: () => this.selectRange([block.t0, block.t1]),
       close: () => {
         this.selectNothing();
         this.parts.frame.focus({ preventScroll: true });
@@ -87,39 +97,75 @@ class TraceView {
     this.panel = new TracePanel(data, this.state, context, acts);
     this.search = new TraceSearch(data, this.state, context, acts);
     this.flows = new TraceFlows(data, this.state, () => this.redraw());
+    this.walk = new TraceWalk(data, this.state, () => this.scene, {
+      select: (id) => this.select(id, true, false),
+      show: (event) => this.#show(event, true, false),
+      say: (text) => this.say(text),
+    });
+    const { event, range, all } = this.panel;
+    this.dock = new TraceDock([this.search.found, event, range, all], context.params, (changes) =>
+      this.#keep(changes),
+    );
+    this.sql = traceSql(data, this.search, context, acts.go);
     this.parts = traceElements(block, this.state, this);
     this.painter = new TracePainter(this.parts.canvas);
     this.rulerPainter = new TracePainter(this.parts.ruler);
-    this.names = new TraceLabels(this.parts.labels, this.state, (track) => this.selectTrack(track));
+    this.names = new TraceLabels(
+      this.parts.labels,
+      this.state,
+      (track) => this.ranges.selectTrack(track),
+      (row, other) => moveTraceRow(this.state, this.scene.layout, row, other),
+    );
     this.#build();
-    this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows);
+    this.scene = new TraceScene(this.state, this.painter, this.counters, this.steps, this.flows, this.busy);
     this.#sized();
     this.parts.frame.addEventListener(
       "keydown",
       listenToTrace(this.parts.canvas, this.parts.ruler, this.parts.scroller, this),
     );
-    this.keepAddress = later(() => this.#address(), 250);
+    const span = block.of_run ? joinTracePair(this) : null;
+    if (!span) this.keepAddress = later(() => this.#address(), 250);
     this.panel.showRange();
-    if (context.params.sel) this.select(context.params.sel, !context.params.t0);
-    else if (context.params.find) this.search.next(false);
-    const { r0, r1, t0, sel, find, step } = context.params;
+    if (span) this.follow(span);
+    else this.#open();
+  }
+
+  /**
+   * Shows the time that another timeline on the page shows.
+   *
+   * @param {Span} span
+   */
+  follow([t0, t1]) {
+    Object.assign(this.state, { t0, t1 });
+    this.#seen = `${t0} ${t1}`;
+    this.#changed(false);
+  }
+
+  // What the address names; without anything, the slowest whole step.
+  async #open() {
+    const { r0, r1, t0, sel, find, step } = this.context.params;
     /** @type {Span | null} */
     const span = r0 ? [Number(r0), Number(r1)] : spanOfSteps(this.steps, step);
-    if (span) this.selectRange(span);
-    if (span && ![r0, t0, sel, find].some(Boolean)) this.state.fitSelection();
+    if (span) this.ranges.select(span);
+    const isPlain = ![r0, t0, sel, find].some(Boolean);
+    if (isPlain && span) this.state.fitSelection();
+    else if (isPlain) this.showSlowest();
+    this.#isOpening = isPlain;
+    if (sel) this.select(sel, !t0);
+    if (find) await this.search.look();
+    if (find && !sel && !t0 && this.search.hits) this.search.next(false);
   }
 
   #build() {
-    this.parts.corner.append(traceSplit(this.parts.frame, () => this.#sized()));
-    this.section.replaceChildren(
-      el("div.tools", this.search.element, this.parts.buttons, this.flows.elements),
-      ...(this.data.remark ? [el("p.trace-remark", this.data.remark)] : []),
-      this.parts.keys,
-      el("div.trace-stage", this.parts.frame, this.panel.event),
-      this.parts.status,
-      this.search.found,
-      this.panel.range,
-    );
+    const names = traceEdge("Width of the names", {
+      isAcross: () => false,
+      size: () => this.parts.corner.offsetWidth,
+      resize: (px) => this.#widen(px),
+      sign: 1,
+    });
+    const filter = traceFilterView(this.block, this.state, (changes) => this.#keep(changes));
+    this.parts.corner.append(filter, names);
+    arrangeTrace(this.section, this);
     new ResizeObserver(() => this.#sized()).observe(this.parts.frame);
     onThemeChange(() => {
       this.palette = null;
@@ -127,13 +173,18 @@ class TraceView {
     });
   }
 
+  /** @param {number} px */
+  #widen(px) {
+    const { frame } = this.parts;
+    const width = Math.round(Math.max(LEAST_NAMES_PX, Math.min(px, frame.clientWidth / 2)));
+    frame.style.setProperty("--labels", `${width}px`);
+    this.#sized();
+    return width;
+  }
+
   #sized() {
     const { layout } = this.scene;
-    const height = Math.max(
-      LEAST_PX,
-      Math.min(Math.max(FULL_PX, innerHeight - AROUND_PX), layout.pinnedHeight + layout.height + 4),
-    );
-    this.parts.scroller.style.height = `${height}px`;
+    const height = Math.max(this.parts.scroller.clientHeight, 50);
     const width = Math.max(this.parts.scroller.clientWidth - this.parts.labels.offsetWidth, 50);
     this.state.width = width;
     this.painter.resize(width, height);
@@ -152,6 +203,10 @@ class TraceView {
     this.keepAddress?.();
     this.flows.ask();
     this.redraw();
+    const { t0, t1 } = this.state;
+    if (this.#seen === `${t0} ${t1}`) return;
+    this.#seen = `${t0} ${t1}`;
+    if (this.block.of_run) movePair(this);
   }
 
   redraw() {
@@ -166,9 +221,10 @@ class TraceView {
   #draw() {
     const { tiles } = this.data;
     this.palette ??= new TracePalette(this.section);
-    this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.isWanted);
-    drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps);
+    this.scene.draw(tiles, this.palette, this.parts.scroller.scrollTop, this.search.hits);
+    drawTraceRuler(this.rulerPainter, this.state, this.palette, this.steps, this.search.hits);
     this.names.draw(this.scene.visible);
+    this.busy.update();
     if (this.block.counters.length) this.counters.update();
     tiles.flush();
     this.section.dataset.marks = String(this.scene.n_drawn);
@@ -179,21 +235,44 @@ class TraceView {
 
   #address() {
     const { state, context } = this;
-    const [t0, t1] = [Math.round(state.t0), Math.round(state.t1)];
-    const isWhole = state.whole.every((time, at) => Math.round(time) === [t0, t1][at]);
-    const range = state.range?.map(Math.round) ?? [];
-    history.replaceState(
-      null,
-      "",
-      context.address(context.page.page, {
-        ...context.params,
-        t0: isWhole ? "" : t0,
-        t1: isWhole ? "" : t1,
-        sel: state.event?.id ?? "",
-        r0: range[0] ?? "",
-        r1: range[1] ?? "",
-      }),
+    const address = context.address(context.page.page, { ...context.params, ...state.params });
+    history.replaceState(null, "", address);
+  }
+
+  /**
+   * Puts into the address how the timeline is looked at.
+   *
+   * @param {Record<string, string>} changes
+   */
+  #keep(changes) {
+    Object.assign(this.context.params, changes);
+    this.keepAddress?.();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.parts.status.textContent = text;
+  }
+
+  // Once after the begin, the first process that is busy in what is seen comes into sight.
+  #isBusy() {
+    this.redraw();
+    if (!this.#isOpening) return;
+    this.#isOpening = false;
+    const row = this.scene.layout.rows.find(
+      ({ kind, number }) => kind === "process" && this.busy.isBusy(number),
     );
+    if (row) this.parts.scroller.scrollTop = row.y;
+  }
+
+  // The slowest step that the capture holds from begin to end; the whole trace without any.
+  showSlowest() {
+    const { slowest } = this.block;
+    if (slowest === null) return this.state.fitAll();
+    const { names, starts, ends } = this.steps;
+    this.state.show(...this.state.home);
+    const took = numberText(ends[slowest] - starts[slowest], "ps");
+    return this.say(`The slowest whole step, ${names[slowest]}: ${took}. “All” or 0 shows the whole trace.`);
   }
 
   /**
@@ -201,24 +280,27 @@ class TraceView {
    *
    * @param {string} id
    */
-  async select(id, isRevealed = true) {
+  async select(id, isRevealed = true, isZooming = true) {
     try {
-      this.#show(await this.data.event(id), isRevealed);
+      this.#show(await this.data.event(id), isRevealed, isZooming);
     } catch (error) {
       this.panel.showProblem(error);
     }
   }
 
   /** @param {any} event */
-  #show(event, isRevealed = true) {
+  #show(event, isRevealed = true, isZooming = true) {
     const { state, scene } = this;
     state.event = event;
     this.panel.showEvent(event);
-    this.parts.status.textContent = `${event.name}, ${numberText(event.duration, "ps")}`;
+    this.search.selected();
+    this.dock.reveal(this.panel.event);
+    const [start, took] = [traceTimeText(event.start, 1000), numberText(event.duration, "ps")];
+    this.say(`${event.name}: at ${start}, ${took}, on ${event.track_name}`);
     state.folded.delete(this.block.tracks[event.track].process);
     scene.relayout();
     if (isRevealed) {
-      state.reveal(event.start, event.start + event.duration);
+      state.reveal(event.start, event.start + event.duration, isZooming);
       this.#scrollTo(event.track, event.lane);
     }
     this.#changed(false);
@@ -261,75 +343,24 @@ class TraceView {
     else hideTip();
   }
 
-  /** @param {Span} range */
-  drag(range) {
-    this.state.range = range;
-    this.redraw();
-  }
-
-  /** @param {Span} range */
-  selectRange(range) {
-    this.state.range = range;
-    this.parts.status.textContent = `Selected ${numberText(range[1] - range[0], "ps")}`;
-    this.panel.showRange();
-    this.#changed(false);
-  }
-
-  /** @param {number} time */
-  selectStep(time) {
-    const step = traceSteps(this.steps, { t0: time, t1: time + 1 })[0];
-    if (step) this.selectRange([step[1], step[2]]);
-    else this.selectNothing();
-  }
-
-  rangeOfEvent() {
-    const { event } = this.state;
-    if (event?.duration) this.selectRange([event.start, event.start + event.duration]);
-  }
-
-  /** @param {number} track */
-  selectTrack(track) {
-    this.state.track = this.state.track === track ? null : track;
-    this.panel.showRange();
-    this.#changed(false);
-  }
-
   selectNothing() {
     const { state } = this;
     this.parts.keys.hidden = true;
     if (!state.event && !state.range && state.track === null) return;
     const hadRange = state.range || state.track !== null;
     [state.event, state.range, state.track] = [null, null, null];
-    this.parts.status.textContent = "";
+    this.say("");
     this.panel.showEvent(null);
+    this.search.selected();
     if (hadRange) this.panel.showRange();
     this.#changed(false);
-  }
-
-  /**
-   * The event beside the selected one on its track; without one, the first that is seen.
-   *
-   * @param {number} by
-   */
-  neighbour(by) {
-    const { state } = this;
-    if (!state.event) {
-      const row = [...this.scene.visible.pinned, ...this.scene.visible.rows].find(
-        (each) => each.kind === "track",
-      );
-      if (row) this.select(`${row.number}.0`);
-      return;
-    }
-    const [track, place] = state.event.id.split(".").map(Number);
-    const next = place + by;
-    if (next >= 0 && next < this.block.tracks[track].n) this.select(`${track}.${next}`);
   }
 
   // The timeline alone in the window, and back.
   fullScreen() {
     const isFull = this.section.classList.toggle("full");
-    this.parts.full.textContent = isFull ? "Back to the page" : "Full screen";
-    this.#sized();
+    this.parts.full.textContent = isFull ? "Back" : "Full";
+    this.parts.full.setAttribute("aria-label", isFull ? "Back to the page" : "Full screen");
     this.parts.frame.focus({ preventScroll: true });
   }
 

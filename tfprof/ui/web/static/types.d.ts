@@ -204,6 +204,21 @@ export interface Mark {
   track: number;
   lane: number;
 }
+/** What each event has that a search looks for: all of these. */
+export interface TraceTerms {
+  names: string[];
+  /** In lower case, as names and texts of arguments; without a name, any argument. */
+  tracks: string[];
+  durations: { comparison: string; duration: number }[];
+  args: { name: string; text: string }[];
+}
+/** Which tracks are seen, from the address. */
+export interface TraceFilter {
+  text: string;
+  kind: string;
+  process: string;
+}
+
 /** A slice beside others. */
 export interface TraceBrief {
   id: string;

@@ -1,0 +1,51 @@
+"""When processes are busy: the share of each pixel in which at least one of their events runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfprof.captures.trace.model import TraceModel
+from tfprof.core.columns.columns import Int64Array
+from tfprof.ui.pages.document import column
+
+
+def busy(
+    model: TraceModel, first_ps: int, last_ps: int, pixels: int, processes: Sequence[int]
+) -> dict[str, Any]:
+    """Shares of the time between two times, pixel by pixel, as plain data.
+
+    Args:
+        model: The trace.
+        first_ps: Begin.
+        last_ps: End.
+        pixels: How many parts of equal length; their bounds are whole ps.
+        processes: The processes.
+
+    Returns:
+        ``t0``, ``t1`` and ``processes``: of each with events its ``number`` and ``shares``, from 0
+        to 1 for each pixel.
+    """
+    pixels = max(1, min(pixels, last_ps - first_ps))  # none is shorter than a ps
+    bounds = np.linspace(first_ps, last_ps, pixels + 1).astype(np.int64)
+    lengths = np.diff(bounds)
+    made = []
+    for number in processes:
+        stretches = model.busy_of(number)
+        if len(stretches[0]):
+            covered = np.diff(_covered_before(*stretches, bounds))
+            shares = np.divide(covered, lengths, out=np.zeros(pixels), where=lengths > 0)
+            made.append({"number": number, "shares": column(np.round(shares, 4))})
+    return {"t0": first_ps, "t1": last_ps, "processes": made}
+
+
+def _covered_before(starts: Int64Array, ends: Int64Array, times: Int64Array) -> Int64Array:
+    """How much of the time before each of some times is busy, ps."""
+    whole = np.concatenate([[0], np.cumsum(ends - starts)])
+    n_begun = np.searchsorted(starts, times)
+    last = n_begun - 1  # the stretch that has begun last; it may go on
+    over = np.where(n_begun > 0, (ends[last] - times).clip(min=0), 0)
+    covered: Int64Array = whole[n_begun] - over
+    return covered
