@@ -48,7 +48,7 @@ def test_links_of_a_report_lead_to_the_rows_that_it_holds(site, watched, report_
     )
     page.tab.locator("[data-block=ops] td a").first.click()
     page.wait("trace")
-    assert page.tab.get_by_label("Search names").input_value() != ""
+    assert page.tab.get_by_label("Search events").input_value() != ""
     page.check()
 
 

@@ -6,6 +6,7 @@ import { traceNumbers } from "#static/trace_columns.js";
 import { TraceEmbedded } from "#static/trace_embedded.js";
 import { traceIsShown } from "#static/trace_filter.js";
 import { TraceHits } from "#static/trace_hits.js";
+import { cutName } from "#static/trace_labels.js";
 import { TRACE_LANE_PX, traceLayout, traceVisible } from "#static/trace_layout.js";
 import { traceFirstAfter, traceMerged } from "#static/trace_marks.js";
 import { moveTraceRow, traceMoved } from "#static/trace_order.js";
@@ -284,4 +285,11 @@ test("a kernel is no launch, whatever its name", () => {
   assert.equal(traceMeaning("FillPhiloxRandomKernelLaunch", true), undefined);
   assert.equal(traceMeaning("MemcpyD2H", true), "memcpy");
   assert.equal(traceMeaning("ncclAllReduce", true), "collective");
+});
+
+test("a name that does not fit is cut in the middle, once", () => {
+  const widthOf = (text) => 10 * text.length;
+  assert.equal(cutName("Stream #14(Compute)", widthOf, 190), "Stream #14(Compute)");
+  assert.equal(cutName("Stream #14(Compute)", widthOf, 150), "Stream #1…pute)");
+  assert.equal(cutName("Stream #14(Compute)", widthOf, 10), "St…pute)");
 });

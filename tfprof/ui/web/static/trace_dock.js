@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { traceEdge } from "./trace_split.js";
 
-const NARROW_PX = 1150;
+const NARROW_PX = 1300;
 const LEAST_PX = 110;
 const MOST_SHARE = 0.7;
 

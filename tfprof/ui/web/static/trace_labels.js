@@ -6,22 +6,31 @@ import { counted, countOf } from "./format.js";
 /** @import { TraceState } from "./trace_state.js" */
 /** @import { SeenRow, Visible } from "./types" */
 
-const LETTER_PX = 7.2;
 const TAIL = 5;
+const LEAST_LETTERS = 8;
+const BESIDE_PX = 44; // what stands beside a name: its margins and the star
 
 /**
  * A name that fits: cut in the middle, as its end is what tells threads apart.
  *
  * @param {string} name
+ * @param {(text: string) => number} widthOf
  * @param {number} width
  */
-function cutName(name, width) {
-  const most = Math.max(Math.floor((width - 50) / LETTER_PX), 8);
-  return name.length <= most ? name : `${name.slice(0, most - TAIL - 1)}…${name.slice(-TAIL)}`;
+export function cutName(name, widthOf, width) {
+  let most = name.length;
+  let text = name;
+  while (most > LEAST_LETTERS && widthOf(text) > width) {
+    most -= 1;
+    text = `${name.slice(0, most - TAIL - 1)}…${name.slice(-TAIL)}`;
+  }
+  return text;
 }
 
 export class TraceLabels {
   #key = "";
+  /** @type {CanvasRenderingContext2D | null} */
+  #measure = null;
 
   /**
    * @param {HTMLElement} element
@@ -90,12 +99,25 @@ export class TraceLabels {
     return label;
   }
 
+  /** @param {string} text */
+  #widthOf(text) {
+    if (!this.#measure) {
+      this.#measure = document.createElement("canvas").getContext("2d");
+      const { fontSize, fontFamily } = getComputedStyle(this.element);
+      if (this.#measure) this.#measure.font = `${fontSize} ${fontFamily}`;
+    }
+    return this.#measure?.measureText(text).width ?? 0;
+  }
+
   /** @param {SeenRow} row */
   #made(row) {
     const { state } = this;
     const box = { top: `${row.top}px`, height: `${row.height}px` };
     if (row.kind === "process") return processLabel(row, state, box);
-    if (row.kind === "track") return trackLabel(row, state, this.element.offsetWidth, box, this.choose);
+    if (row.kind === "track") {
+      const widthOf = (/** @type {string} */ text) => this.#widthOf(text);
+      return trackLabel(row, state, widthOf, this.element.offsetWidth, box, this.choose);
+    }
     const { name } = state.block.counters[row.number];
     return el("div.trace-label.counter", { style: box, title: name }, el("span", name));
   }
@@ -128,11 +150,12 @@ function processLabel(row, state, box) {
 /**
  * @param {SeenRow} row
  * @param {TraceState} state
+ * @param {(text: string) => number} widthOf
  * @param {number} width
  * @param {Record<string, string>} box
  * @param {(value: any) => void} choose
  */
-function trackLabel(row, state, width, box, choose) {
+function trackLabel(row, state, widthOf, width, box, choose) {
   const track = state.block.tracks[row.number];
   const isPinned = state.pinned.has(row.number);
   const about = `${track.name}\n${state.block.processes[track.process]}: ${counted(track.n)} events in ${countOf(track.lanes, "lane")}${track.is_derived ? ", made of others" : ""}${track.n_tangled ? "; some overlap, and have lanes of their own" : ""}`;
@@ -146,7 +169,7 @@ function trackLabel(row, state, width, box, choose) {
         "aria-pressed": String(state.track === row.number),
         onclick: () => choose(row.number),
       },
-      cutName(track.name, width),
+      cutName(track.name, widthOf, width - BESIDE_PX),
     ),
     el(
       "button.pin",
