@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfprof.captures.facts.hlo_programs import (
@@ -19,9 +20,9 @@ from tfprof.captures.model.hlo import HloModule, Instruction
 from tfprof.captures.run import shared_columns as shared
 from tfprof.captures.run.columns import amount, count, text
 from tfprof.captures.run.result import Note, ToolResult
-from tfprof.captures.run.run import Run
+from tfprof.captures.run.run import Host, Run
 from tfprof.captures.run.table import Cell, Table
-from tfprof.captures.tools.program_times import program_times
+from tfprof.captures.tools.program_times import instruction_ops, program_times
 from tfprof.core.text.claims import Claim
 from tfprof.errors import UsageError
 
@@ -69,7 +70,8 @@ def graph_viewer(
         host: Only this host.
         program: Id or name of a program. The default is the program with this node that took the
             most time, or the largest if none ran.
-        node: Name of an instruction, also as ``%name``. The default is the program's result.
+        node: Name of an instruction, also as ``%name``. The default is the instruction that took
+            the most time, or the program's result if none ran.
         width: How many steps to go from there.
         expand_fusions: Show the instructions inside fusions.
         classic: Has no effect: the reference answers with a drawing instead of data.
@@ -85,7 +87,7 @@ def graph_viewer(
         return no_programs(TOOL, TITLE, run)
     time_of = program_times(run.chosen(host))
     programs.sort(key=lambda each: (-(time_of(each) or 0), -each.program.n_bytes))
-    chosen, center = _center(programs, program, node)
+    chosen, center = _center(run.chosen(host), programs, program, node)
     module = chosen.program.module()
     notes = (*program_notes(chosen), *run.notes)
     if center is None:
@@ -108,7 +110,10 @@ def graph_viewer(
 
 
 def _center(
-    programs: list[HostProgram], program: str | int | None, node: str | None
+    hosts: Sequence[Host],
+    programs: list[HostProgram],
+    program: str | int | None,
+    node: str | None,
 ) -> tuple[HostProgram, Instruction | None]:
     """Find the requested program and instruction.
 
@@ -121,14 +126,24 @@ def _center(
         assert chosen is not None
         candidates = [chosen]
     if node is None:
-        entry = candidates[0].program.module().entry
-        return candidates[0], entry.root if entry else None
+        return candidates[0], _heaviest(hosts, candidates[0])
     for each in candidates:
         instruction = each.program.module().find(node)
         if instruction is not None:
             return each, instruction
     names = ", ".join(each.program.title for each in candidates)
     raise UsageError(f"no instruction {node!r} in {names}; events name it in their stat hlo_op")
+
+
+def _heaviest(hosts: Sequence[Host], each: HostProgram) -> Instruction | None:
+    """The instruction that took the most time, or what the program returns if none ran."""
+    module = each.program.module()
+    ops = sorted(instruction_ops(hosts, each).values(), key=lambda op: (-op.self_ps, op.key.name))
+    for op in ops:
+        instruction = module.find(op.key.name)
+        if instruction is not None and op.self_ps:
+            return instruction
+    return module.entry.root if module.entry else None
 
 
 def _claim(graph: Neighbourhood, program: str) -> Claim:
@@ -166,7 +181,7 @@ def _data(
     ids = [column.id for column in NODES]
     nodes = [
         dict(zip(ids, row, strict=True))
-        | {"owner": each.owner.name if each.owner else "", "hidden": each.n_hidden}
+        | {"owner": each.owner.name if each.owner else "", "hidden": each.hidden_inputs + each.hidden_users}
         for each, row in zip(graph.nodes, rows, strict=True)
     ]
     sizes = [row[-1] for row in _edges(graph)]

@@ -13,7 +13,7 @@ from typing import Final
 
 GAP_X: Final = 18.0
 GAP_Y: Final = 40.0
-_SWEEPS: Final = 8
+_SWEEPS: Final = 24
 _THIN: Final = 4.0
 """Width of the place that a line takes in a layer that it passes."""
 
@@ -119,14 +119,12 @@ def _spread(layers: Layers, wide: Sequence[float], n_boxes: int) -> list[float]:
             middle[place] = x + wide[place] / 2
             x += wide[place] + GAP_X
     weight = [1 if place < n_boxes else _STIFF for place in range(len(wide))]
-    for sweep in range(2 * _SWEEPS + 1):
+    for sweep in range(_SWEEPS):
         is_down = sweep % 2 == 0
         for layer in layers.order if is_down else reversed(layers.order):
             wanted = []
             for place in layer:
                 near = layers.above[place] if is_down else layers.below[place]
-                if sweep == 2 * _SWEEPS:
-                    near = [*layers.above[place], *layers.below[place]]
                 weights = [weight[other] for other in near]
                 sums = sum(middle[other] * own for other, own in zip(near, weights, strict=True))
                 wanted.append(sums / sum(weights) if near else middle[place])

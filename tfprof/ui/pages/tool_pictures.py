@@ -19,6 +19,7 @@ from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
 from tfprof.ui.pages.document import Block, column, figures
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
+from tfprof.ui.pages.hlo_picture import instructions_picture
 from tfprof.ui.pages.links import Names
 from tfprof.ui.pages.roofline_picture import roofline_picture
 from tfprof.ui.pages.step_choice import step_chart
@@ -335,39 +336,6 @@ def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
     return graph_block([*nodes.values()], edges, measures, id=name, title=title)
 
 
-def _of_instructions(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """The instructions around one; a click on another one centres that."""
-    nodes, edges = result.data.get("nodes", []), result.data.get("edges", [])
-    program = str(result.data.get("program", ""))
-    boxes = [
-        GraphNode(
-            str(at),
-            str(node["instruction"]),
-            str(node["opcode"]),
-            (str(node["shape"]), str(node["tf_op"]), str(node["expression"])[:_MOST_LETTERS]),
-            weights={"flops": node["flops"], "bytes_accessed": node["bytes_accessed"]},
-            strong=node["distance"] == 0,
-            link=("graph-viewer", {"program": program, "node": str(node["instruction"])}),
-        )
-        for at, node in enumerate(nodes)
-    ]
-    lines = [
-        GraphEdge(
-            str(edge["tail"]), str(edge["head"]), number_text(edge["size_bytes"] or 0, "bytes")
-        )
-        for edge in edges
-    ]
-    measures = [
-        ("bytes_accessed", "bytes accessed", "bytes"),
-        ("flops", "float operations", "count"),
-    ]
-    title = f"Around {result.data.get('center', '')}"
-    return [graph_block(boxes, lines, measures, title=title)] if boxes else []
-
-
-_MOST_LETTERS = 400
-
-
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
     "overview": _of_steps,
     "input-pipeline": _of_steps,
@@ -378,7 +346,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "memory": _of_memory,
     "memory-viewer": _of_program_memory,
     "tf-data": _of_tf_data,
-    "graph-viewer": _of_instructions,
+    "graph-viewer": instructions_picture,
     "op-profile": _of_op_profile,
 }
 

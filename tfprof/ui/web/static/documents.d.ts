@@ -264,6 +264,10 @@ export interface GraphBlock extends Common {
   measures: { id: string; label: string; unit: string }[];
   /** The box to look at first, or -1. */
   focus: number;
+  /** What is not drawn. */
+  note: string;
+  /** What is described beside the picture. */
+  chosen: { title: string; facts: [string, string][]; text: string } | null;
 }
 export interface GraphNode {
   id: string;
@@ -276,8 +280,8 @@ export interface GraphNode {
   h: number;
   /** Place of the box around it, or -1. */
   inside: number;
-  /** By measure. */
-  weights: Record<string, number>;
+  /** By measure; texts where its unit is "text". */
+  weights: Record<string, number | string | null>;
   /** A meaning with a colour. */
   tone: string;
   strong: boolean;
@@ -285,6 +289,8 @@ export interface GraphNode {
   toggle: Params | null;
   is_open: boolean;
   link: Link | null;
+  /** What adds boxes around it, or takes them away. */
+  handles: { side: "above" | "below"; label: string; sign: string; params: Params }[];
 }
 export interface GraphEdge {
   /** Places of boxes. */
