@@ -181,7 +181,10 @@ def _data(
     ids = [column.id for column in NODES]
     nodes = [
         dict(zip(ids, row, strict=True))
-        | {"owner": each.owner.name if each.owner else "", "hidden": each.hidden_inputs + each.hidden_users}
+        | {
+            "owner": each.owner.name if each.owner else "",
+            "hidden": each.hidden_inputs + each.hidden_users,
+        }
         for each, row in zip(graph.nodes, rows, strict=True)
     ]
     sizes = [row[-1] for row in _edges(graph)]

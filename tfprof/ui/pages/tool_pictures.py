@@ -17,6 +17,7 @@ from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_values import number_text
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
+from tfprof.ui.pages.buffers_picture import buffers_picture
 from tfprof.ui.pages.document import Block, column, figures
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.hlo_picture import instructions_picture
@@ -71,10 +72,6 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
         block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
         blocks.append({**block, "choose": {"param": "at_ms"}})
     return blocks
-
-
-def _of_program_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    return [chart_block(chart, unit="bytes") for chart in result.charts]
 
 
 def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
@@ -344,7 +341,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "stragglers": _of_stragglers,
     "roofline": roofline_picture,
     "memory": _of_memory,
-    "memory-viewer": _of_program_memory,
+    "memory-viewer": buffers_picture,
     "tf-data": _of_tf_data,
     "graph-viewer": instructions_picture,
     "op-profile": _of_op_profile,

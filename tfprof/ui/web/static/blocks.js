@@ -1,5 +1,6 @@
 // Blocks of a page: each kind of block has one function that draws it.
 
+import { buffersView } from "./buffers.js";
 import { chartView } from "./charts.js";
 import { el, sideStep } from "./dom.js";
 import { countOf, numberText } from "./format.js";
@@ -26,6 +27,7 @@ const VIEWS = {
   graph: graphView,
   tree: treeView,
   "live-memory": liveView,
+  buffers: buffersView,
   trace: traceView,
 };
 

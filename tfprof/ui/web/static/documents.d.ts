@@ -321,6 +321,38 @@ export interface LiveBlock extends Common {
   lines: Column<string>;
 }
 
+/** Values of a compiled program at their places in the memory that it reserves. Sizes are in bytes. */
+export interface BuffersBlock extends Common {
+  kind: "buffers";
+  /** Events of the plan, in the order of the program; 0 if all values are always there. */
+  n_events: number;
+  /** Reserved. */
+  total: number;
+  /** The event that leads to the peak. */
+  peak: number;
+  /** In use before each event, and after the last one. */
+  levels: Column<number>;
+  unpadded_levels: Column<number>;
+  /** The instruction of each event. */
+  events: Column<string>;
+  /** The compiled program, for links. */
+  program: string;
+  /** Of each value, the largest first; `born` and `dies` are events. */
+  names: Column<string>;
+  instructions: Column<string>;
+  kinds: Column<string>;
+  shapes: Column<string>;
+  ops: Column<string>;
+  lines: Column<string>;
+  born: Column<number>;
+  dies: Column<number>;
+  offsets: Column<number>;
+  sizes: Column<number>;
+  /** NaN where it is unknown. */
+  padding: Column<number>;
+  at_peak: Column<number>;
+}
+
 /** The timeline. Events are loaded in tiles, which ui/pages/trace/data.py describes. */
 export interface TraceBlock extends Common {
   kind: "trace";
@@ -360,4 +392,5 @@ export type Block =
   | TreeBlock
   | GraphBlock
   | LiveBlock
+  | BuffersBlock
   | TraceBlock;

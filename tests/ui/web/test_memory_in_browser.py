@@ -1,0 +1,57 @@
+"""Pictures of memory: values of a program at their places, and what is alive at a moment."""
+
+import pytest
+
+from tests.captures.hlo.small_programs import PARAMETER, TEMPORARY, TRACE, with_buffers
+from tests.hlo_programs import capture
+from tests.ui.web.conftest import running
+from tests.ui.web.test_accessible import broken_rules
+from tfprof.captures.run.run import open_run
+from tfprof.inputs.opened import opened_run
+from tfprof.ui.pages.site import Site
+from tfprof.ui.web.server import application
+
+pytestmark = [pytest.mark.browser, pytest.mark.one_engine]
+
+
+@pytest.fixture(scope="module")
+def address():
+    pytest.importorskip("uvicorn")
+    program = with_buffers(allocations=[TEMPORARY, PARAMETER], trace=TRACE)
+    with running(application(Site([opened_run(open_run(capture(program)), "run")]))) as address:
+        yield address
+
+
+def test_values_are_bars_from_birth_to_death_that_lead_to_the_graph(address, watched):
+    page = watched(address).open(f"{address}#/memory-viewer")
+    bars = page.tab.locator(".buffers-picture .value")
+    assert bars.count() == 4
+    boxes = {
+        each["label"].split(",")[0]: each
+        for each in bars.evaluate_all(
+            "all => all.map(each => ({ label: each.getAttribute('aria-label'),"
+            " x: +each.getAttribute('x'), width: +each.getAttribute('width'),"
+            " height: +each.getAttribute('height') }))"
+        )
+    }
+    events = boxes["p"]["width"] / 6  # it is there all the time
+    spans = {name: round(box["width"] / events) for name, box in boxes.items()}
+    assert spans == {"p": 6, "a": 2, "b": 3, "c": 2}
+    assert boxes["p"]["height"] == pytest.approx(2 * boxes["a"]["height"])
+    assert "padding 112 B" in boxes["b"]["label"]
+    pale = page.tab.locator(".value.not-at-peak")
+    assert pale.count() == 1 and pale.get_attribute("aria-label").startswith("c,")
+    assert "peak" in page.tab.locator(".figures").inner_text()
+    bars.first.focus()
+    page.tab.keyboard.press("ArrowRight")
+    page.tab.keyboard.press("Enter")
+    page.tab.wait_for_url("**/graph-viewer?**")
+    page.wait("graph-viewer")
+    assert "node=a" in page.tab.url
+    page.check()
+
+
+def test_the_page_keeps_the_rules_of_axe(address, watched):
+    for scheme in ("light", "dark"):
+        page = watched(address, color_scheme=scheme).open(f"{address}#/memory-viewer")
+        assert broken_rules(page, ["memory-viewer"]) == {}
