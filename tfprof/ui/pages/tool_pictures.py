@@ -15,10 +15,11 @@ from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
 from tfprof.captures.show.tool_values import number_text
+from tfprof.captures.tools.memory_profile import FRAGMENTATION
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
 from tfprof.ui.pages.buffers_picture import buffers_picture
-from tfprof.ui.pages.document import Block, column, figures
+from tfprof.ui.pages.document import Block, column, figures, words
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.hlo_picture import instructions_picture
 from tfprof.ui.pages.links import Names
@@ -64,14 +65,22 @@ def _of_memory(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[
     """Memory over time; free memory is left out if it would dwarf the rest."""
     blocks = []
     for chart in result.charts:
-        used = max(
-            map(sum, zip(chart.series["stack"], chart.series["heap"], strict=True)), default=0
-        )
-        hides = max(chart.series["free"], default=0) > _MOSTLY_FREE * used
-        hidden = ["free"] if hides and used else []
+        hidden = []
+        if not chart.name.startswith(FRAGMENTATION):
+            pairs = zip(chart.series["stack"], chart.series["heap"], strict=True)
+            used = max(map(sum, pairs), default=0)
+            free = max(chart.series["free"], default=0)
+            hidden = ["free"] if used and free > _MOSTLY_FREE * used else []
         block = chart_block(chart, form="area", x_unit="ms", unit="bytes", hidden=hidden)
         blocks.append({**block, "choose": {"param": "at_ms"}})
+    if result.charts and not any(each.name.startswith(FRAGMENTATION) for each in result.charts):
+        blocks.append(words([_NO_FRAGMENTATION]))
     return blocks
+
+
+_NO_FRAGMENTATION = (
+    "The allocators recorded no sizes of free pieces: how fragmented memory was is unknown."
+)
 
 
 def _of_monitor(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
