@@ -1,6 +1,6 @@
 """Links of pages, followed to the row, the event or the instruction that they name.
 
-What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``plots.js``,
+What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``buffers.js``, ``plots.js``,
 ``tree_details.js`` and ``blocks.js``; a test in a browser compares.
 """
 
@@ -76,6 +76,12 @@ def _of_graph(block):
             yield block["id"], node["link"]["page"], node["link"]["params"]
 
 
+def _of_buffers(block):
+    for name in unpacked(block["instructions"]):
+        if name:
+            yield block["id"], "graph-viewer", {"program": block["program"], "node": name}
+
+
 def _of_chart(block):
     for link in block.get("point_links", ()):
         if link:
@@ -98,7 +104,7 @@ def _of_tree(block):
 
 _LINKS = {
     "table": _of_table, "findings": _of_findings, "graph": _of_graph, "chart": _of_chart,
-    "tree": _of_tree,
+    "tree": _of_tree, "buffers": _of_buffers,
 }  # fmt: skip
 
 

@@ -37,6 +37,7 @@ FIRST: Mapping[str, Sequence[str]] = {
     ),
     "steps": _STEP_COLUMNS,
     "top_ops": ("operation", "category", "selfTimePercent", "cumulativeTimePercent"),
+    "stages": ("stage", "wait_us", "time_us", "calls", "role", "copies", "parallelism"),
     "iterators": ("iterator", "self_us", "total_us", "calls", "role", "long_name"),
     "peak": ("op", "allocation_bytes", "requested_bytes", "occurrences", "shape", "dtype"),
     "nodes": (

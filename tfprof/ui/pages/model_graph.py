@@ -13,6 +13,7 @@ from tfprof.core.columns.numerals import whole_number
 from tfprof.core.columns.tree import Tree
 from tfprof.core.text.metrics import METRIC_FORMS, Metric
 from tfprof.core.text.units import human_time
+from tfprof.core.text.wording import sentence
 from tfprof.errors import UsageError
 from tfprof.inputs.opened import Opened
 from tfprof.options.spec import UNASKED
@@ -21,16 +22,12 @@ from tfprof.profiles.model.executions import NO_OP
 from tfprof.ui.pages.document import Block, Control, Page, empty, remarks, words
 from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.host_choice import chosen_profiler, host_control_of
+from tfprof.ui.pages.missing_views import NO_LINES
 from tfprof.ui.pages.view_titles import MODEL_GRAPH
 from tfprof.views.result import ViewTree
 
 ID, TITLE = MODEL_GRAPH
 _ABOUT: Final = "Scopes and ops as boxes, data flow from top to bottom. Scopes open and close."
-
-_NO_LINES: Final = (
-    "There are no inputs of ops, so there is no graph to draw. The page Name scopes has the same "
-    "scopes and ops with their time; the graph viewer has compiled programs."
-)
 
 MOST_INSIDE: Final = 14
 """Most boxes within one box; the lightest of more are merged into one."""
@@ -74,7 +71,7 @@ def model_graph_page(opened: Opened, params: Mapping[str, str], *, dot: str | No
     if len(tree) < 2:
         return Page(ID, TITLE, _ABOUT, [empty("The profile has no ops.")], controls)
     if not len(tree.ops.input_rows()):
-        return Page(ID, TITLE, _ABOUT, [empty(_NO_LINES)], controls)
+        return Page(ID, TITLE, _ABOUT, [empty(f"{sentence(NO_LINES)}.")], controls)
     row_of = {name: row for row, name in enumerate(tree.names)}
     at = row_of.get(params.get("at", ""), 0)
     drawn = _Drawn(tree, _open_rows(tree, row_of, at, params), at)

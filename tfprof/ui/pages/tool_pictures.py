@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +12,14 @@ from tfprof.captures.facts.categories import CATEGORIES
 from tfprof.captures.facts.run_steps import run_steps
 from tfprof.captures.run.result import Chart, ToolResult
 from tfprof.captures.run.table import Table
-from tfprof.captures.show.tool_values import number_text
 from tfprof.captures.tools.memory_profile import FRAGMENTATION
 from tfprof.core.text.tables import escaped
 from tfprof.ui.pages.blocks_of_results import chart_block
 from tfprof.ui.pages.buffers_picture import buffers_picture
 from tfprof.ui.pages.document import Block, column, figures, words
-from tfprof.ui.pages.graph_block import GraphEdge, GraphNode, graph_block
 from tfprof.ui.pages.hlo_picture import instructions_picture
 from tfprof.ui.pages.links import Names
+from tfprof.ui.pages.pipelines_picture import pipelines_picture
 from tfprof.ui.pages.roofline_picture import roofline_picture
 from tfprof.ui.pages.step_choice import step_chart
 from tfprof.ui.pages.tree_block import TreeMeasure, tree_block
@@ -281,67 +278,6 @@ def _column_of(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray[Any, 
     return np.array([math.nan if row[name] is None else float(row[name]) for row in rows])
 
 
-# Graphs
-
-
-def _of_tf_data(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
-    """Each pipeline from its sources to its root, with the path to the bottleneck in bold."""
-    table = result.tables.get("iterators")
-    pipelines: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in table.to_rows() if table is not None else ():
-        pipelines.setdefault((str(row["host"]), str(row["input_pipeline"])), []).append(row)
-    blocks = []
-    for (host, name), rows in islice(pipelines.items(), _MOST_PIPELINES):
-        title = f"Pipeline {name}" + (f" of {host}" if len(run.hosts) > 1 else "")
-        blocks.append(_pipeline_graph(title, f"pipeline {host} {name}", rows))
-    return blocks
-
-
-_MOST_PIPELINES = 12
-"""Most drawings on one page; the tables have all pipelines."""
-
-
-_NOT_IN_CALL = "not in the slowest call"
-
-
-_NUMBERED = re.compile(r"\[\d+\]$")
-"""Which of several inputs of an iterator: ``ParallelInterleaveV4[2]::FlatMap``."""
-
-
-def _pipeline_graph(title: str, name: str, rows: list[dict[str, Any]]) -> Block:
-    slow = [str(row["long_name"]) for row in rows if row["role"] == "bottleneck"]
-    nodes: dict[str, GraphNode] = {}
-    for row in rows:
-        long_name = str(row["long_name"])
-        is_on_path = any(
-            end == long_name or end.startswith((f"{long_name}::", f"{long_name}[")) for end in slow
-        )
-        self_us = None if row["self_us"] is None else float(row["self_us"])
-        nodes.setdefault(
-            long_name,
-            GraphNode(
-                long_name,
-                str(row["iterator"]),
-                _NOT_IN_CALL if self_us is None else f"{number_text(self_us, 'us')} by itself",
-                () if self_us is None else
-                (f"with its inputs: {number_text(float(row['total_us'] or 0), 'us')}",
-                 f"calls: {row['calls']}", f"role: {row['role'] or 'none'}"),
-                weights={"self_us": self_us},
-                tone="input",
-                strong=is_on_path,
-                link=("trace", {"find": long_name}),
-            ),
-        )  # fmt: skip
-    edges = []
-    for long_name, node in nodes.items():
-        before = long_name.rpartition("::")[0]
-        reader = nodes.get(before) or nodes.get(_NUMBERED.sub("", before))
-        if reader is not None:
-            edges.append(GraphEdge(long_name, reader.id, strong=node.strong and reader.strong))
-    measures = [("self_us", "self time", "us")]
-    return graph_block([*nodes.values()], edges, measures, id=name, title=title)
-
-
 _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]] = {
     "overview": _of_steps,
     "input-pipeline": _of_steps,
@@ -351,7 +287,7 @@ _PICTURES: dict[str, Callable[[ToolResult, Any, Mapping[str, str]], list[Block]]
     "roofline": roofline_picture,
     "memory": _of_memory,
     "memory-viewer": buffers_picture,
-    "tf-data": _of_tf_data,
+    "tf-data": pipelines_picture,
     "graph-viewer": instructions_picture,
     "op-profile": _of_op_profile,
 }

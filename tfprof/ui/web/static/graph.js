@@ -150,7 +150,7 @@ export function graphView(block, context) {
           )
         : null,
     );
-    if (node.tone) rect.style.stroke = colourOf(node.tone, 0);
+    if (node.tone && !node.strong) rect.style.stroke = colourOf(node.tone, 0);
     return box;
   }
 
