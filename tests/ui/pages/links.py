@@ -1,7 +1,7 @@
 """Links of pages, followed to the row, the event or the instruction that they name.
 
-What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``buffers.js``, ``plots.js``,
-``tree_details.js`` and ``blocks.js``; a test in a browser compares.
+What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``buffers.js``,
+``plots.js``, ``tree_details.js`` and ``blocks.js``; a test in a browser compares.
 """
 
 from collections.abc import Iterator
