@@ -125,6 +125,13 @@ def test_a_source_stands_above_its_reader():
     assert layout.boxes[4][1] == layout.boxes[2][1]
 
 
+def test_of_a_circle_the_line_is_turned_that_most_others_are_against():
+    # 0 → 1 → 2 → 3, 0 → 2, 1 → 3, and a line back from 3 to 0.
+    edges = [(3, 0), (0, 1), (1, 2), (2, 3), (0, 2), (1, 3)]
+    tops = [box[1] for box in laid_out([(80, 30)] * 4, edges, dot="").boxes]
+    assert tops == sorted(set(tops))
+
+
 def test_lines_that_need_not_cross_do_not():
     # Two rows of three, joined in the opposite order.
     layout = laid_out([(80, 30)] * 6, [(0, 5), (1, 4), (2, 3)], dot="")

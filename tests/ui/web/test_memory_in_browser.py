@@ -2,13 +2,16 @@
 
 import pytest
 
+import tfprof
 from tests.captures.hlo.small_programs import PARAMETER, TEMPORARY, TRACE, with_buffers
 from tests.hlo_programs import capture
 from tests.ui.web.conftest import running
 from tests.ui.web.test_accessible import broken_rules
 from tfprof.captures.run.run import open_run
-from tfprof.inputs.opened import opened_run
+from tfprof.inputs.opened import opened_profiler, opened_run
+from tfprof.testing.builders import graph, op, run, stat
 from tfprof.ui.pages.site import Site
+from tfprof.ui.web.report import report
 from tfprof.ui.web.server import application
 
 pytestmark = [pytest.mark.browser, pytest.mark.one_engine]
@@ -55,3 +58,24 @@ def test_the_page_keeps_the_rules_of_axe(address, watched):
     for scheme in ("light", "dark"):
         page = watched(address, color_scheme=scheme).open(f"{address}#/memory-viewer")
         assert broken_rules(page, ["memory-viewer"]) == {}
+
+
+def test_what_is_alive_is_summed_by_scope_and_type(watched, report_file):
+    names = ["net/a/x", "net/a/y", "net/b", "top"]
+    profiler = tfprof.Profiler(graph(*(op(name, "X") for name in names), op("all", "Y", *names)))
+    sizes = dict(zip(names, (100, 200, 50, 10), strict=True))
+    runs = {name: stat(10, start=100, outputs=(size,)) for name, size in sizes.items()}
+    profiler.add_step(0, run(runs | {"all": stat(5, start=110, outputs=(1,))}))
+    content = report(Site([opened_profiler(profiler, "run.pb")]), ["memory-over-time"])
+    page = watched().open(report_file(content), "memory-over-time")
+    page.tab.get_by_label("List what is alive by").select_option("scope")
+    rows = page.tab.locator(".live tbody tr")
+    cells = [row.locator("td, th").all_inner_texts() for row in rows.all()]
+    assert [(row[0], row[-1]) for row in cells if row[0]] == [
+        ("net/a", "2"), ("net", "1"), ("(no scope)", "2"),
+    ]  # fmt: skip
+    assert cells[0][1] == "300 B"
+    assert "_group=scope" in page.tab.url
+    page.tab.get_by_label("List what is alive by").select_option("type")
+    assert [row.locator("td, th").first.inner_text() for row in rows.all()][:2] == ["X", "Y"]
+    page.check()

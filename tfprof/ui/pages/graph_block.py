@@ -118,6 +118,7 @@ def graph_block(
     title: str = "",
     focus: str = "",
     chosen: Chosen | None = None,
+    note: str = "",
     dot: str | None = None,
 ) -> Block:
     """A drawn graph. Boxes without lines are counted, not drawn, if others have some.
@@ -130,6 +131,7 @@ def graph_block(
         title: Its heading.
         focus: ``id`` of the box to look at first, if the whole is too large to be read.
         chosen: What to describe beside the picture.
+        note: A sentence below it.
         dot: As for ``laid_out``.
     """
     lone = _lone(nodes, edges, focus)
@@ -147,7 +149,7 @@ def graph_block(
         "height": layout.height,
         "focus": place.get(focus, -1),
         "measures": [{"id": name, "label": label, "unit": unit} for name, label, unit in measures],
-        "note": _left_out(list(lone.values())),
+        "note": " ".join(filter(None, [note, _left_out(list(lone.values()))])),
         "chosen": None if chosen is None else _chosen(chosen),
         "nodes": [
             _node(node, box, around)

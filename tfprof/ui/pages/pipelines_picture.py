@@ -22,6 +22,12 @@ _MEASURES: Final = (("wait_us", "time that calls waited", "us"), ("time_us", "ti
                     ("calls", "calls", "count"))  # fmt: skip
 
 
+_ON_PATH: Final = (
+    "Marked: the path to the end from the stage where calls waited longest; if that is a prefetch, "
+    "from the stage before it with the most work."
+)
+
+
 def pipelines_picture(result: ToolResult, run: Run, params: Mapping[str, str]) -> list[Block]:
     """Each pipeline, with the path to the stage where calls waited longest in bold.
 
@@ -56,7 +62,8 @@ def _drawn(title: str, name: str, rows: Sequence[Mapping[str, Any]]) -> Block:
         if reader is not None:
             strong = node.strong and reader.strong
             edges.append(GraphEdge(node.id, reader.id, strong=strong))
-    return graph_block([*nodes.values()], edges, _MEASURES, id=name, title=title)
+    note = _ON_PATH if any(node.strong for node in nodes.values()) else ""
+    return graph_block([*nodes.values()], edges, _MEASURES, id=name, title=title, note=note)
 
 
 def _node(row: Mapping[str, Any], whole: float) -> GraphNode:

@@ -264,7 +264,7 @@ export interface GraphBlock extends Common {
   measures: { id: string; label: string; unit: string }[];
   /** The box to look at first, or -1. */
   focus: number;
-  /** What is not drawn. */
+  /** What it means, and what is not drawn. */
   note: string;
   /** What is described beside the picture. */
   chosen: { title: string; facts: [string, string][]; text: string } | null;
