@@ -1,7 +1,8 @@
 """Links of pages, followed to the row, the event or the instruction that they name.
 
 What makes links of documents is in ``ui/web/static``: ``table.js``, ``graph.js``, ``buffers.js``,
-``plots.js``, ``tree_details.js`` and ``blocks.js``; a test in a browser compares.
+``code_lines.js``, ``plots.js``, ``tree_details.js`` and ``blocks.js``; a test in a browser
+compares.
 """
 
 from collections.abc import Iterator
@@ -82,6 +83,13 @@ def _of_buffers(block):
             yield block["id"], "graph-viewer", {"program": block["program"], "node": name}
 
 
+def _of_code_lines(block):
+    for file in block["files"]:
+        for each in file["lines"]:
+            if each["find"]:
+                yield block["id"], "hlo-stats", {"find": each["find"]}
+
+
 def _of_chart(block):
     for link in block.get("point_links", ()):
         if link:
@@ -104,7 +112,7 @@ def _of_tree(block):
 
 _LINKS = {
     "table": _of_table, "findings": _of_findings, "graph": _of_graph, "chart": _of_chart,
-    "tree": _of_tree, "buffers": _of_buffers,
+    "tree": _of_tree, "buffers": _of_buffers, "code-lines": _of_code_lines,
 }  # fmt: skip
 
 

@@ -8,8 +8,13 @@ from functools import partial
 from tfprof.inputs.opened import Opened
 from tfprof.ui.pages.document import Page, Params
 from tfprof.ui.pages.loaded import loaded
-from tfprof.ui.pages.missing_views import missing_lines, missing_memory, missing_view
-from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, TITLES
+from tfprof.ui.pages.missing_views import (
+    missing_lines,
+    missing_memory,
+    missing_source,
+    missing_view,
+)
+from tfprof.ui.pages.view_titles import MEMORY_OVER_TIME, MODEL_GRAPH, SOURCE_LINES, TITLES
 
 GROUP = "tfprof"
 
@@ -23,6 +28,8 @@ def view_entries(
     for kind, title in TITLES.items():
         make = partial(loaded("view_pages", "view_of_opened"), kind, opened)
         yield kind, title, GROUP, make, missing_view(kind, opened)
+    make = partial(loaded("source_page", "source_page"), opened)
+    yield *SOURCE_LINES, GROUP, make, missing_source(opened)
     make = partial(loaded("model_graph", "model_graph_page"), opened)
     yield *MODEL_GRAPH, GROUP, make, missing_lines(opened)
     if opened.run is None:  # captures have the memory profile instead

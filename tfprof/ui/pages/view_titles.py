@@ -14,3 +14,4 @@ TITLES: Final[Mapping[ViewKind, str]] = {
 MODEL_GRAPH: Final = ("model-graph", "Graph drawing")
 MEMORY_OVER_TIME: Final = ("memory-over-time", "Memory over time")
 """Name in addresses, and title."""
+SOURCE_LINES: Final = ("source", "Source lines")

@@ -2,6 +2,7 @@
 
 import { buffersView } from "./buffers.js";
 import { chartView } from "./charts.js";
+import { codeLinesView } from "./code_lines.js";
 import { el, sideStep } from "./dom.js";
 import { countOf, numberText } from "./format.js";
 import { graphView } from "./graph.js";
@@ -28,6 +29,7 @@ const VIEWS = {
   tree: treeView,
   "live-memory": liveView,
   buffers: buffersView,
+  "code-lines": codeLinesView,
   trace: traceView,
 };
 

@@ -353,6 +353,34 @@ export interface BuffersBlock extends Common {
   at_peak: Column<number>;
 }
 
+/** Lines of source files with their costs. */
+export interface CodeLinesBlock extends Common {
+  kind: "code-lines";
+  /** What names beside lines without texts are. */
+  header: string;
+  /** `whole` is the total with what has no line, 0 without shares. */
+  measures: { id: string; label: string; unit: string; whole: number }[];
+  files: CodeFile[];
+}
+export interface CodeFile {
+  path: string;
+  is_library: boolean;
+  /** Why there is no text. */
+  note: string;
+  lines: CodeLine[];
+}
+export interface CodeLine {
+  number: number;
+  /** Null if it may not be read. */
+  text: string | null;
+  /** By measure; null for a line that is here only because it is near one with costs. */
+  values: (number | null)[] | null;
+  /** What runs because of it, or its function. */
+  detail: string;
+  /** How HLO stats name it, or empty. */
+  find: string;
+}
+
 /** The timeline. Events are loaded in tiles, which ui/pages/trace/data.py describes. */
 export interface TraceBlock extends Common {
   kind: "trace";
@@ -393,4 +421,5 @@ export type Block =
   | GraphBlock
   | LiveBlock
   | BuffersBlock
+  | CodeLinesBlock
   | TraceBlock;

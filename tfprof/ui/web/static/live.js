@@ -12,7 +12,9 @@ import { tableView } from "./table.js";
 /** @type {[string, string][]} */
 const GROUPS = [
   ["", "buffer"],
-  ["scope", "scope"],
+  ["scope", "innermost scope"],
+  ["scope1", "outermost scope"],
+  ["scope2", "two outermost scopes"],
   ["line", "Python line"],
   ["type", "op type"],
 ];
@@ -226,9 +228,10 @@ export function liveView(block, context) {
 
   /** @param {number} at */
   function groupOf(at) {
-    if (state.group === "scope") {
-      const end = buffers.ops[at].lastIndexOf("/");
-      return end < 0 ? "(no scope)" : buffers.ops[at].slice(0, end);
+    if (state.group.startsWith("scope")) {
+      const scopes = buffers.ops[at].split("/").slice(0, -1);
+      const shown = scopes.slice(0, Number(state.group.slice(5)) || scopes.length);
+      return shown.join("/") || "(no scope)";
     }
     return (state.group === "line" ? buffers.lines : buffers.types)[at] || "(unknown)";
   }
