@@ -4,8 +4,8 @@ import pytest
 
 from tests.captures.hlo.small_programs import INSIDE, MAIN
 from tests.hlo_programs import capture, program
+from tests.ui.web.axe import broken_rules
 from tests.ui.web.conftest import running
-from tests.ui.web.test_accessible import broken_rules
 from tfprof.captures.run.run import open_run
 from tfprof.inputs.opened import opened_run
 from tfprof.ui.pages.document import Page

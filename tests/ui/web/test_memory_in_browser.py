@@ -5,8 +5,8 @@ import pytest
 import tfprof
 from tests.captures.hlo.small_programs import PARAMETER, TEMPORARY, TRACE, with_buffers
 from tests.hlo_programs import capture
+from tests.ui.web.axe import broken_rules
 from tests.ui.web.conftest import running
-from tests.ui.web.test_accessible import broken_rules
 from tfprof.captures.run.run import open_run
 from tfprof.inputs.opened import opened_profiler, opened_run
 from tfprof.testing.builders import graph, op, run, stat

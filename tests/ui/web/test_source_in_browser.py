@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 import tfprof
+from tests.ui.web.axe import broken_rules
 from tests.ui.web.conftest import running
-from tests.ui.web.test_accessible import broken_rules
 from tfprof.core.columns.frames import Frame
 from tfprof.inputs.opened import opened_profiler
 from tfprof.testing.builders import graph, op, op_log, run, stat, traced

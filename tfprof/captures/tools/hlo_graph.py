@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tfprof.captures.facts.hlo_programs import (
@@ -104,9 +104,8 @@ def graph_viewer(
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
     }
     data = _data(chosen, center, graph, rows)
-    return ToolResult(
-        TOOL, TITLE, (_claim(graph, chosen.program.title),), tables, notes=notes, data=data
-    )
+    claims = (*_why(run.chosen(host), chosen, center, node), _claim(graph, chosen.program.title))
+    return ToolResult(TOOL, TITLE, claims, tables, notes=notes, data=data)
 
 
 def _center(
@@ -144,6 +143,19 @@ def _heaviest(hosts: Sequence[Host], each: HostProgram) -> Instruction | None:
         if instruction is not None and op.self_ps:
             return instruction
     return module.entry.root if module.entry else None
+
+
+def _why(
+    hosts: Sequence[Host], each: HostProgram, center: Instruction, node: str | None
+) -> Iterator[Claim]:
+    """Why this instruction is in the middle, if it was not chosen."""
+    op = instruction_ops(hosts, each).get(center.name)
+    if node is None and op is not None and op.self_ps:
+        yield Claim(
+            center.name, "self_time", op.self_ps / 1e6, "us", scope=each.program.title,
+            basis="all its runs in the capture",
+            words="{subject} took the most time of the instructions of its program: {value}.",
+        )  # fmt: skip
 
 
 def _claim(graph: Neighbourhood, program: str) -> Claim:
