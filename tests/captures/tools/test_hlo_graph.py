@@ -47,7 +47,7 @@ def test_without_a_program_it_is_the_one_that_took_the_most_time_then_the_larges
     assert result.data["program"] == "jit__fun(6)"
     # So is the instruction.
     center = result.data["center"]
-    assert result.verdict[0].startswith(f"{center} took the most time of the instructions")
+    assert result.verdict[0].startswith(f"{center} took the most time of its program: ")
     assert graph_viewer(pmap, node=center).verdict == result.verdict[1:]
 
 

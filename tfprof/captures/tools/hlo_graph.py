@@ -149,12 +149,13 @@ def _why(
     hosts: Sequence[Host], each: HostProgram, center: Instruction, node: str | None
 ) -> Iterator[Claim]:
     """Why this instruction is in the middle, if it was not chosen."""
-    op = instruction_ops(hosts, each).get(center.name)
+    ops = instruction_ops(hosts, each)
+    op, whole_ps = ops.get(center.name), sum(op.self_ps for op in ops.values())
     if node is None and op is not None and op.self_ps:
         yield Claim(
-            center.name, "self_time", op.self_ps / 1e6, "us", scope=each.program.title,
-            basis="all its runs in the capture",
-            words="{subject} took the most time of the instructions of its program: {value}.",
+            center.name, "self_share", op.self_ps / whole_ps, "fraction",
+            scope=each.program.title, basis="the time of all instructions of the program",
+            words="{subject} took the most time of its program: {value}.",
         )  # fmt: skip
 
 
