@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tfprof.captures.events.ops.device_ops import DeviceOp
+from tfprof.captures.events.timeline.device_peaks import Peaks
+from tfprof.captures.facts.bound_by import bound_by, run_peaks
 from tfprof.captures.facts.hlo_programs import (
     HostProgram,
     all_programs,
@@ -35,6 +38,9 @@ NODES = (
     shared.OPCODE,
     shared.INSTRUCTION_KIND,
     count("distance", "Steps away", "how many edges away from the chosen one"),
+    amount("self_us", "Self time", "us",
+           "self time of all its runs in the capture; empty if no run was recorded", "device"),
+    text("bound_by", "Bound by", "resource that it uses most; empty if no run was recorded"),
     text("computation", "Computation", "computation that it is in"),
     shared.SHAPE,
     count("flops", "FLOPs", "float operations of one run; empty if unknown"),
@@ -97,8 +103,12 @@ def graph_viewer(
     if graph.is_cut:
         text = f"only the nearest {len(graph.nodes)} instructions are shown; choose a smaller width"
         notes = (Note("warning", text, chosen.host.name), *notes)
-    costs = costs_of(module)
-    rows = [_node_row(module, each, costs[each.instruction]) for each in graph.nodes]
+    costs, ops = costs_of(module), instruction_ops(run.chosen(host), chosen)
+    peaks = run_peaks(run)
+    rows = [
+        _node_row(module, each, costs[each.instruction], ops.get(each.instruction.name), peaks)
+        for each in graph.nodes
+    ]
     tables = {
         "nodes": Table("nodes", NODES, rows, title="Instructions"),
         "edges": Table("edges", EDGES, _edges(graph), title="What reads what"),
@@ -169,10 +179,14 @@ def _claim(graph: Neighbourhood, program: str) -> Claim:
     )  # fmt: skip
 
 
-def _node_row(module: HloModule, each: GraphNode, cost: Cost) -> tuple[Cell, ...]:
+def _node_row(
+    module: HloModule, each: GraphNode, cost: Cost, op: DeviceOp | None, peaks: Peaks
+) -> tuple[Cell, ...]:
     one = each.instruction
+    limit = "" if op is None else bound_by(op.flops, op.traffic, op.time_ps, peaks)
     return (
-        one.name, one.opcode, category_of(one), each.distance, each.computation.name,
+        one.name, one.opcode, category_of(one), each.distance,
+        None if op is None else op.self_ps / 1e6, limit, each.computation.name,
         one.shape.text(), cost.flops if cost.is_known else None, cost.bytes_accessed, one.tf_op,
         module.place(one), expression(one),
     )  # fmt: skip

@@ -41,7 +41,8 @@ FIRST: Mapping[str, Sequence[str]] = {
     "iterators": ("iterator", "self_us", "total_us", "calls", "role", "long_name"),
     "peak": ("op", "allocation_bytes", "requested_bytes", "occurrences", "shape", "dtype"),
     "nodes": (
-        "instruction", "opcode", "category", "distance", "flops", "bytes_accessed", "tf_op",
+        "instruction", "opcode", "category", "self_us", "bound_by", "flops", "bytes_accessed",
+        "tf_op", "distance",
     ),
     "buffers": ("instruction", "kind", "size_bytes", "unpadded_bytes", "opcode", "shape"),
 }  # fmt: skip
